@@ -1,0 +1,25 @@
+"""The errors that a user may see. Each message says the rule, what was given, and the remedy."""
+
+
+class HeadwayError(Exception):
+    """Something went wrong inside headway; the command ends with exit status 1."""
+
+    exit_status = 1
+
+
+class UserError(HeadwayError):
+    """The user can put it right; the command ends with exit status 2."""
+
+    exit_status = 2
+
+
+class ConfigError(UserError):
+    """A setting is unknown, of the wrong type, or does not fit the others."""
+
+
+class DataError(UserError):
+    """A file of text is missing, damaged, misaligned, or too small for what is asked."""
+
+
+class RunError(UserError):
+    """A run folder is missing, damaged, already taken, or belongs to something else."""

@@ -1,0 +1,47 @@
+"""What search and training ask of a model: a protocol, never a class.
+
+Every model that generates text (Transformer, recurrent, convolutional, decoder-only) is a
+`StepDecoder`. Search in `headway.decoding` knows nothing else about it.
+"""
+
+from typing import NamedTuple, Protocol, Self
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class State(Protocol):
+    """What a decoder remembers between steps, one row per hypothesis."""
+
+    def select(self, rows: Int[Tensor, " kept"]) -> Self:
+        """The state of the given rows, in that order; a row may repeat or vanish."""
+        ...
+
+
+class Step(NamedTuple):
+    """One decoding step for every row."""
+
+    log_probs: Float[Tensor, "rows vocabulary"]
+    """Log-probabilities of the next token, in float32."""
+    state: State
+    """The state after the token that was fed."""
+    attention: Float[Tensor, "rows source"] | None
+    """Weights on the source positions (last layer, mean over heads) if they were asked for."""
+
+
+class StepDecoder(Protocol):
+    """A model that writes its output token by token."""
+
+    def start(
+        self,
+        source: Int[Tensor, "rows source"] | None,
+        prefix: Int[Tensor, "rows prefix"] | None = None,
+    ) -> State:
+        """Read the source once (padded, end of sentence included), and a prefix if there is one."""
+        ...
+
+    def step(
+        self, state: State, last: Int[Tensor, " rows"], want_attention: bool = False
+    ) -> Step:
+        """Feed each row's last token (the begin marker at first) and score the next one."""
+        ...
