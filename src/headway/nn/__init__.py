@@ -1,0 +1,1 @@
+"""The bricks: each file is one idea of the paper, in code."""

@@ -1,0 +1,109 @@
+"""What training minimizes: cross-entropy with label smoothing (section 5.4)."""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headway.nn.embedding import project
+
+
+class Loss(NamedTuple):
+    """Sums over the real target tokens of a batch, in nats."""
+
+    smoothed: Float[Tensor, ""]
+    """What is minimized; carries the gradient."""
+    likelihood: Float[Tensor, ""]
+    """The plain negative log-likelihood: perplexity is exp(likelihood / tokens)."""
+
+
+def label_smoothed(
+    logits: Float[Tensor, "*batch vocabulary"],
+    target: Int[Tensor, "*batch"],
+    *,
+    smoothing: float,
+    padding: int,
+) -> Loss:
+    """Cross-entropy against (1 - smoothing) on the truth + smoothing / V on every token.
+
+    Positions whose target is padding do not count.
+    """
+    real = target != padding
+    log_probs = logits[real].float().log_softmax(-1)
+    likelihood = -log_probs.gather(-1, target[real][:, None]).sum()
+    uniform = -log_probs.mean(-1).sum()
+    return Loss((1 - smoothing) * likelihood + smoothing * uniform, likelihood.detach())
+
+
+def projected_label_smoothed(
+    features: Float[Tensor, "*batch d_model"],
+    output_weight: Float[Tensor, "vocabulary d_model"],
+    target: Int[Tensor, "*batch"],
+    *,
+    smoothing: float,
+    padding: int,
+    chunk: int = 512,
+) -> Loss:
+    """`label_smoothed(project(features, output_weight), ...)`, without ever holding all logits.
+
+    The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
+    not grow with tokens x vocabulary.
+    """
+    real = (target != padding).flatten().nonzero().squeeze(1)
+    features = features.flatten(0, -2).index_select(0, real)
+    target = target.flatten().index_select(0, real)
+    smoothed, likelihood = _ChunkedCrossEntropy.apply(
+        features, output_weight, target, smoothing, chunk
+    )
+    return Loss(smoothed, likelihood)
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Gradients are made during the forward pass, while a chunk's softmax is at hand.
+
+    For one token with features h and truth y: the smoothed loss is
+    logsumexp(W h) - (1 - eps) w_y . h - eps mean_v(w_v . h), so its gradient with respect to the
+    logits is softmax - (1 - eps) onehot(y) - eps / V. The last term is the same for all tokens and
+    is applied once, outside the chunks.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, target: Tensor, smoothing: float, chunk: int
+    ) -> tuple[Tensor, Tensor]:
+        n_tokens, n_words = features.shape[0], weight.shape[0]
+        table = weight.to(features.dtype)
+        feature_gradient = torch.empty_like(features)
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        log_partition = torch.zeros((), device=features.device)
+        truth_logit = torch.zeros((), device=features.device)
+        for begin in range(0, n_tokens, chunk):
+            some = features[begin : begin + chunk]
+            truth = target[begin : begin + chunk, None]
+            logits = project(some, table)
+            peak = logits.gather(1, truth).float()
+            error = logits.softmax(-1)
+            probability = error.gather(1, truth).float()
+            truth_logit += peak.sum()
+            log_partition += (peak - probability.clamp_min(1e-30).log()).sum()
+            error.scatter_add_(1, truth, error.new_full(truth.shape, smoothing - 1))
+            feature_gradient[begin : begin + chunk] = error @ table
+            weight_gradient += error.T @ some
+        mean_weight = weight.float().mean(0)
+        feature_sum = features.sum(0, dtype=torch.float32)
+        feature_gradient -= (smoothing * mean_weight).to(features.dtype)
+        weight_gradient -= smoothing / n_words * feature_sum
+        ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype))
+        likelihood = log_partition - truth_logit
+        smoothed = (
+            log_partition - (1 - smoothing) * truth_logit - smoothing * feature_sum @ mean_weight
+        )
+        ctx.mark_non_differentiable(likelihood)
+        return smoothed, likelihood
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        feature_gradient, weight_gradient = ctx.saved_tensors
+        scale = gradients[0]
+        return feature_gradient * scale, weight_gradient * scale, None, None, None

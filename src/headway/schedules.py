@@ -1,0 +1,29 @@
+"""Learning rates as pure functions of the step, which counts optimizer updates from 1."""
+
+import math
+
+
+def warmup_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
+    """d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (eq. 3 of the paper)."""
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+def inverse_square_root_rate(step: int, *, peak: float, warmup_steps: int) -> float:
+    """Equation 3's shape with a chosen peak, reached at `warmup_steps`."""
+    return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
+
+
+def cosine_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+    """Linear warm-up, then half a cosine down to a hundredth of the peak at `max_steps`."""
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    progress = min((step - warmup_steps) / max(max_steps - warmup_steps, 1), 1.0)
+    return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def linear_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+    """Linear warm-up, then a straight line down to a hundredth of the peak at `max_steps`."""
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    progress = min((step - warmup_steps) / max(max_steps - warmup_steps, 1), 1.0)
+    return peak * (1 - 0.99 * progress)
