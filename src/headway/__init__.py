@@ -1,0 +1,30 @@
+"""Parallel text in, a translator of your own out.
+
+>>> import headway
+>>> run = headway.train(source="a.en", target="a.de", out="runs/x")
+>>> headway.Translator.load("runs/x").translate(["A dog runs."], beam=5)
+
+Importing this package loads nothing heavy; torch comes with the first name that needs it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headway.api import train
+    from headway.translator import Translator
+
+__version__ = "0.1.0"
+__all__ = ["Translator", "__version__", "train"]
+
+_HOMES = {"train": "headway.api", "Translator": "headway.translator"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'headway' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,208 @@
+"""What a run computes on: device, precision, threads, seed. Importing this loads no torch."""
+
+import math
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from headway.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class RuntimeSettings:
+    """The [runtime] section. `auto` takes the best that this machine has."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of matrix products; weights and the optimizer's state stay in fp32."""
+    threads: int = 0
+    """CPU threads; 0 takes every physical core that this process may use."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.threads < 0:
+            raise ConfigError(
+                f"[runtime] threads must be 0 (all cores) or more; got {self.threads}. "
+                "Try --runtime.threads 0"
+            )
+        if not 0 <= self.seed < 2**63:
+            raise ConfigError(
+                f"[runtime] seed must be from 0 to 2^63 - 1; got {self.seed}. Try --runtime.seed 1"
+            )
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What was chosen. `dtype` is that of matrix products: float32 or bfloat16."""
+
+    device: "torch.device"
+    dtype: "torch.dtype"
+    threads: int
+    seed: int
+    has_amx: bool
+    """The CPU multiplies bf16 matrices in hardware (AMX), several times faster than fp32."""
+    description: str
+
+    def describe(self) -> str:
+        """One line for people: device, precision, threads."""
+        return self.description
+
+
+def start(settings: RuntimeSettings) -> Runtime:
+    """Choose device and precision, and set torch's threads, seed and determinism to match.
+
+    On CPU the same seed and thread count give the same bits. On CUDA, fp32 products may use TF32.
+    Raises `ConfigError` if CUDA, or bf16 on CUDA, is asked for and absent.
+    """
+    import torch
+
+    on_cuda = _wants_cuda(settings)
+    has_amx = _has_amx()
+    threads = settings.threads or available_cores()
+    fast_bf16 = _cuda_has_bf16() if on_cuda else has_amx
+    bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
+    if bf16 and on_cuda and not fast_bf16:
+        raise ConfigError(
+            f"bf16 needs a GPU that computes in it; {torch.cuda.get_device_name()} does not. "
+            "Use --runtime.precision fp32"
+        )
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(settings.seed)  # every device
+    torch.set_float32_matmul_precision("high" if on_cuda else "highest")
+    torch.use_deterministic_algorithms(not on_cuda)
+    # Deterministic mode would otherwise fill every new tensor; no code here reads unset memory.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+    name = torch.cuda.get_device_name() if on_cuda else cpu_name()
+    unit = "GPU" if on_cuda else "CPU"
+    precision = "bf16" if bf16 else "fp32"
+    how = " (AMX)" if bf16 and has_amx and not on_cuda else ""
+    return Runtime(
+        device=torch.device("cuda" if on_cuda else "cpu"),
+        dtype=torch.bfloat16 if bf16 else torch.float32,
+        threads=threads,
+        seed=settings.seed,
+        has_amx=has_amx,
+        description=f"{unit} {name}, {precision}{how}, {threads} CPU thread{'s'[: threads > 1]}",
+    )
+
+
+def _wants_cuda(settings: RuntimeSettings) -> bool:
+    import torch
+
+    if settings.device == "cpu":
+        return False
+    if torch.cuda.is_available():
+        return True
+    if settings.device == "cuda":
+        why = (
+            "this torch was built without CUDA"
+            if torch.version.cuda is None
+            else "torch finds no NVIDIA GPU or driver"
+        )
+        raise ConfigError(
+            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
+            "Use --runtime.device cpu, or install a CUDA build of torch."
+        )
+    return False
+
+
+def _cuda_has_bf16() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+
+
+def _has_amx() -> bool:
+    """Whether the processor has the bf16 matrix unit; torch's own query came after 2.11."""
+    import torch
+
+    if hasattr(torch.cpu, "get_capabilities"):
+        return bool(torch.cpu.get_capabilities().get("amx_bf16", False))
+    return "amx_bf16" in _read("/proc/cpuinfo").split()
+
+
+def available_cores() -> int:
+    """Physical cores that this process may use: by affinity, cgroup quota and OMP_NUM_THREADS."""
+    if hasattr(os, "sched_getaffinity"):
+        logical = sorted(os.sched_getaffinity(0))
+    else:
+        logical = list(range(os.cpu_count() or 1))
+    siblings = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+    physical = {_read(siblings.format(number)).strip() or str(number) for number in logical}
+    limits = [len(physical), _cgroup_cores(), _number(os.environ.get("OMP_NUM_THREADS", ""))]
+    return max(1, math.floor(min(limits)))
+
+
+def _cgroup_cores() -> float:
+    """Cores' worth of time that the control group (a container's limit) grants; inf if no limit."""
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(
+        " "
+    )  # version 2; "max" is no limit
+    if not quota:
+        quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")  # version 1; -1 is no limit
+        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+    return _number(quota) / _number(period) if math.isfinite(_number(quota)) else math.inf
+
+
+def _number(text: str) -> float:
+    """A positive number out of text; inf where there is none."""
+    return float(text) if text.strip().isdecimal() and int(text) > 0 else math.inf
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def cpu_name() -> str:
+    """The processor's name for people."""
+    for line in _read("/proc/cpuinfo").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def peak_memory_bytes() -> int:
+    """The most main memory that this process has held so far; 0 where the system does not tell."""
+    for line in _read("/proc/self/status").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def total_memory_bytes() -> int:
+    """The machine's main memory; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def machine() -> dict[str, str | int]:
+    """What a model card says of the machine: names, counts, bytes, versions."""
+    import torch
+
+    return {
+        "cpu": cpu_name(),
+        "cores": available_cores(),
+        "memory_bytes": total_memory_bytes(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
