@@ -1,0 +1,1 @@
+"""Decoding: from a `StepDecoder` and a batch of sources to hypotheses, best first."""

@@ -1,0 +1,62 @@
+"""How a translation is searched for: the settings of `headway.decoding`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class DecodingSettings:
+    """The `[decoding]` section. Raises `ConfigError` where a value makes no sense."""
+
+    method: Literal["beam", "greedy", "sampling"] = "beam"
+    beam: int = 5
+    """Hypotheses kept after each step (the paper uses 4)."""
+    length_penalty: float = 0.6
+    """Scores are log-probability / ((5 + length) / 6) ** length_penalty; 0 ranks by probability."""
+    n_best: int = 1
+    """Hypotheses returned for each sentence, best first."""
+    max_extra_length: int = 50
+    """The output may be this many tokens longer than the source (section 6.1 of the paper)."""
+    temperature: float = 1.0
+    """Sampling: below 1 prefers likely tokens, above 1 evens them out."""
+    top_k: int = 0
+    """Sampling: draw from this many most likely tokens only; 0 = from all."""
+    top_p: float = 1.0
+    """Sampling: draw from the fewest tokens that together have this probability; 1 = from all."""
+    seed: int = 1
+    """Sampling: the same seed and the same batches give the same translations."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("beam", 1), ("n_best", 1), ("max_extra_length", 0), ("top_k", 0)):
+            value = getattr(self, name)
+            if value < least:
+                raise ConfigError(
+                    f"decoding.{name} must be at least {least}; got {value}. Try {least}."
+                )
+        if self.length_penalty < 0:
+            raise ConfigError(
+                f"decoding.length_penalty must not be negative; got {self.length_penalty}. "
+                "0 ranks by probability, 0.6 is the paper's value, more prefers longer output."
+            )
+        if self.temperature <= 0:
+            raise ConfigError(
+                f"decoding.temperature must be above 0; got {self.temperature}. "
+                "For the most likely token at each step, choose decoding.method greedy."
+            )
+        if not 0 < self.top_p <= 1:
+            raise ConfigError(
+                f"decoding.top_p must be above 0 and at most 1; got {self.top_p}. "
+                "1 draws from the whole vocabulary."
+            )
+        if self.method == "beam" and self.n_best > self.beam:
+            raise ConfigError(
+                f"decoding.n_best must not exceed decoding.beam; got {self.n_best} and "
+                f"{self.beam}. Try beam={self.n_best}."
+            )
+        if self.method == "greedy" and self.n_best > 1:
+            raise ConfigError(
+                f"greedy decoding gives one translation; got decoding.n_best {self.n_best}. "
+                f"Try decoding.method beam with decoding.beam {self.n_best}."
+            )

@@ -1,0 +1,97 @@
+"""A decoder small enough to enumerate: its probabilities are a fixed random table of prefixes."""
+
+import itertools
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from headway.models.interfaces import Step
+
+PADDING, BEGIN, END = 0, 1, 2
+WORDS = (3, 4, 5)
+FORBIDDEN = (PADDING, BEGIN)
+
+
+@dataclass
+class TableState:
+    """The source and the tokens fed so far, one row per hypothesis."""
+
+    source: torch.Tensor
+    prefix: torch.Tensor
+    selections: list
+
+    def select(self, rows):
+        self.selections.append(rows.tolist())
+        return TableState(self.source[rows], self.prefix[rows], self.selections)
+
+
+class TableDecoder:
+    """p(next | source, prefix) is random, but the same at every call; padding is not looked at."""
+
+    def __init__(self, seed, sharpness=1.0, vocabulary=6, grid=None):
+        self.seed, self.sharpness, self.vocabulary, self.grid = seed, sharpness, vocabulary, grid
+        self.table = {}
+        self.selections = []
+        self.rows_per_step = []
+
+    def _row(self, source, prefix):
+        key = (tuple(t for t in source if t != PADDING), tuple(prefix))
+        if key not in self.table:
+            generator = torch.Generator().manual_seed(hash((self.seed, key)) % 2**62)
+            logits = torch.randn(self.vocabulary, generator=generator) * self.sharpness
+            if self.grid:  # makes ties
+                logits = (logits / self.grid).round() * self.grid
+            weights = torch.rand(len(key[0]), generator=generator) + 0.01
+            self.table[key] = logits.log_softmax(0), weights / weights.sum()
+        return self.table[key]
+
+    def log_probs(self, source, prefix):
+        return self._row(source, prefix)[0]
+
+    def attention(self, source, prefix):
+        weights = self._row(source, prefix)[1]
+        return torch.nn.functional.pad(weights, (0, len(source) - len(weights)))
+
+    def start(self, source, prefix=None):
+        return TableState(source, source.new_zeros(len(source), 0), self.selections)
+
+    def step(self, state, last, want_attention=False):
+        prefix = torch.cat([state.prefix, last.unsqueeze(1)], 1)
+        rows = list(zip(state.source.tolist(), prefix.tolist(), strict=True))
+        self.rows_per_step.append(len(rows))
+        log_probs = torch.stack([self.log_probs(*row) for row in rows])
+        weights = torch.stack([self.attention(*row) for row in rows]) if want_attention else None
+        return Step(log_probs, TableState(state.source, prefix, self.selections), weights)
+
+    def token_log_probs(self, source, ids):
+        """Of the tokens and the end marker, one by one."""
+        fed = [BEGIN, *ids]
+        return [
+            self.log_probs(source, fed[: i + 1])[token].item()
+            for i, token in enumerate([*ids, END])
+        ]
+
+    def brute_force(self, source, limit, alpha):
+        """Every sequence of at most `limit` words: (ids, score, log-probability), best first."""
+        everything = []
+        for length in range(limit + 1):
+            for ids in itertools.product(WORDS, repeat=length):
+                log_prob = sum(self.token_log_probs(source, ids))
+                everything.append((list(ids), log_prob / ((5 + length + 1) / 6) ** alpha, log_prob))
+        return sorted(everything, key=lambda item: -item[1])
+
+
+@pytest.fixture
+def toy():
+    """The toy decoder's class, its ids, and two padded batches' worth of sources."""
+    return SimpleNamespace(
+        Decoder=TableDecoder,
+        BEGIN=BEGIN,
+        END=END,
+        WORDS=WORDS,
+        ids={"begin": BEGIN, "end": END, "forbidden": FORBIDDEN},
+        source=torch.tensor([[3, 4, 5, 2], [4, 2, 0, 0], [5, 5, 2, 0]]),
+        limits=torch.tensor([4, 2, 3]),
+    )
