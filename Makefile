@@ -1,0 +1,44 @@
+# make demo   train, score and use a small translator (installs into .venv first)
+# make test   what continuous integration runs: lint, types, the suite
+# make lint   lint and types alone
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test lint clean
+.DELETE_ON_ERROR:
+
+demo: .venv/installed
+	@$(BIN)/headway demo
+
+test: lint
+	@$(BIN)/python -m pytest -q
+
+lint: .venv/installed-dev
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+clean:
+	@rm -rf .venv build
+
+.venv/python:
+	@echo "making .venv"
+	@$(PYTHON) -c 'import sys; sys.exit("headway needs Python 3.11 or newer; $(PYTHON) is " \
+		+ sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv --clear .venv
+	@$(PIP) install --quiet --upgrade pip
+	@echo "installing torch (the largest part)"
+	@$(PIP) install --quiet -c constraints.txt torch==2.13.0
+	@touch $@
+
+.venv/installed: .venv/python pyproject.toml constraints.txt
+	@echo "installing headway"
+	@$(PIP) install --quiet -c constraints.txt -e .
+	@touch $@
+
+.venv/installed-dev: .venv/python pyproject.toml constraints.txt
+	@echo "installing headway and the tools that test it"
+	@$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	@touch .venv/installed $@

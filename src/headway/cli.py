@@ -1,0 +1,158 @@
+"""The `headway` command: names the verbs, loads only the one that is asked for, reports errors.
+
+Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 130 interrupted.
+"""
+
+import difflib
+import errno
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from headway import __version__
+from headway.errors import HeadwayError, UserError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+VERBS = {
+    "demo": "Train, score and use a translator on generated sentences.",
+    "prepare": "The data doctor: what was read, kept, dropped and why.",
+    "train": "Train a translator on your own parallel text.",
+    "translate": "Translate a file, or standard input line by line.",
+    "evaluate": "Score a translator, or finished translations, against references.",
+    "tokenize": "Show the pieces and ids that a model sees.",
+}
+"""Each verb is the function of that name in `headway/commands/<verb>.py`."""
+
+USERS_TO_MEND = {
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+}
+MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line (without the program's name) and return the exit status.
+
+    `--traceback`, or HEADWAY_TRACEBACK=1, shows the traceback of an unexpected error.
+    """
+    _speak_utf8()
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    show_traceback = "--traceback" in tokens or os.environ.get("HEADWAY_TRACEBACK", "0") != "0"
+    try:
+        status = _run([token for token in tokens if token != "--traceback"])
+        sys.stdout.flush()
+        return status
+    except HeadwayError as error:
+        return _complain(str(error), error.exit_status)
+    except KeyboardInterrupt:
+        return _complain("interrupted", 128 + signal.SIGINT)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # as if ended by SIGPIPE, which not every system names
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # tokenizers' panic is no Exception
+        if isinstance(error, OSError) and error.errno in USERS_TO_MEND | MACHINES_LIMITS:
+            return _complain(_about_file(error), 2 if error.errno in USERS_TO_MEND else 1)
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return _complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
+        return _report_bug(error, show_traceback)
+
+
+def _run(tokens: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
+        raise UserError(_unknown_verb(tokens[0]))
+    try:
+        result = _app()(tokens)
+    except CycloptsError as error:
+        verb = f" {tokens[0]}" if tokens else ""
+        raise UserError(f"{error} Try: headway{verb} --help") from None
+    return result if isinstance(result, int) else 0
+
+
+def _app() -> "App":
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="headway",
+        help="Parallel text in, a translator of your own out.",
+        version=__version__,
+        default_parameter=Parameter(negative=()),
+        print_error=False,
+        exit_on_error=False,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for order, (verb, summary) in enumerate(VERBS.items()):
+        home = f"headway.commands.{verb}:{verb}"  # imported when the verb is used
+        app.command(home, name=verb, help=summary, sort_key=order)
+    return app
+
+
+def _unknown_verb(given: str) -> str:
+    if given.startswith("-"):
+        return f"a verb comes first; got {given}. Try: headway --help"
+    close = difflib.get_close_matches(given, VERBS, n=1)
+    remedy = f"Did you mean {close[0]!r}?" if close else "Try: headway --help"
+    return f"the verbs are {', '.join(VERBS)}; got {given!r}. {remedy}"
+
+
+def _speak_utf8() -> None:
+    """UTF-8 in and out, also where the console or the locale is another (GBK, ASCII)."""
+    for stream, errors in (
+        (sys.stdin, "strict"),
+        (sys.stdout, "surrogateescape"),
+        (sys.stderr, "backslashreplace"),
+    ):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"headway: error: {message}", file=sys.stderr)
+    return status
+
+
+def _about_file(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    remedy = {
+        errno.ENOSPC: "Free some space, then run the same command again (train: with --resume).",
+        errno.ENOENT: "Check the path.",
+        errno.EACCES: "Check the permissions, or choose another place.",
+    }.get(error.errno or 0, "")
+    return f"{error.strerror}{where}. {remedy}".rstrip()
+
+
+def _report_bug(error: BaseException, show_traceback: bool) -> int:
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    if show_traceback:
+        traceback.print_exception(error)
+        where = "the traceback is above"
+    else:
+        where = _save_traceback(error)
+    return _complain(f"{message}\nThis is a bug in headway; {where}.", 1)
+
+
+def _save_traceback(error: BaseException) -> str:
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="headway-", suffix=".txt", delete=False
+        ) as file:
+            traceback.print_exception(error, file=file)
+        return f"the traceback is in {file.name}, please send it with your report"
+    except OSError:
+        return "HEADWAY_TRACEBACK=1 shows the traceback"
