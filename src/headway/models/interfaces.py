@@ -4,7 +4,7 @@ Every model that generates text (Transformer, recurrent, convolutional, decoder-
 `StepDecoder`. Search in `headway.decoding` knows nothing else about it.
 """
 
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -13,7 +13,7 @@ from torch import Tensor
 class State(Protocol):
     """What a decoder remembers between steps, one row per hypothesis."""
 
-    def select(self, rows: Int[Tensor, " kept"]) -> Self:
+    def select(self, rows: Int[Tensor, " kept"]) -> "State":
         """The state of the given rows, in that order; a row may repeat or vanish."""
         ...
 
