@@ -4,12 +4,13 @@ Every model that generates text (Transformer, recurrent, convolutional, decoder-
 `StepDecoder`. Search in `headway.decoding` knows nothing else about it.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
 
+@runtime_checkable
 class State(Protocol):
     """What a decoder remembers between steps, one row per hypothesis."""
 
@@ -29,6 +30,7 @@ class Step(NamedTuple):
     """Weights on the source positions (last layer, mean over heads) if they were asked for."""
 
 
+@runtime_checkable
 class StepDecoder(Protocol):
     """A model that writes its output token by token."""
 
