@@ -23,6 +23,7 @@ class TableState:
     selections: list
 
     def select(self, rows):
+        assert rows.tolist() != list(range(len(self.source))), "a copy of what is already there"
         self.selections.append(rows.tolist())
         return TableState(self.source[rows], self.prefix[rows], self.selections)
 
@@ -83,9 +84,9 @@ class TableDecoder:
         return sorted(everything, key=lambda item: -item[1])
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy():
-    """The toy decoder's class, its ids, and two padded batches' worth of sources."""
+    """The toy decoder's class, its ids, and a padded batch of sources."""
     return SimpleNamespace(
         Decoder=TableDecoder,
         BEGIN=BEGIN,

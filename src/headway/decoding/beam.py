@@ -50,25 +50,17 @@ def beam_search(
     last = torch.full((n_sentences,), begin, device=device)  # [live * width] = [rows]
     parents = sentence  # [rows]: the choice of the step before that each row continues
     n_written = 0
-    while len(sentence):
-        live, width = total.shape
-        step = decoder.step(state, last, want_attention)
+    while True:
+        width = total.size(1)
         limits = max_lengths[sentence]
-        log_probs = permissions.apply(
-            step.log_probs, limits.repeat_interleave(width), n_written
-        )  # [rows, vocabulary]
-        n_tokens = log_probs.size(1)
-        candidates = (total.view(-1, 1) + log_probs).view(live, width * n_tokens)
-        total, place = best(candidates, min(beam, width * n_tokens))  # [live, new width]
-        first_row = torch.arange(live, device=device).unsqueeze(1) * width
-        row = first_row + place // n_tokens
-        token = place % n_tokens
-        chosen = row.flatten()
+        step = decoder.step(state, last, want_attention)
+        log_probs = permissions.apply(step.log_probs, limits.repeat_interleave(width), n_written)
+        total, row, token = continue_best(total, log_probs, beam)  # each [live, new width]
         trace.append(
-            parents[chosen],
+            parents[row.flatten()],
             token.flatten(),
-            log_probs[chosen, token.flatten()],
-            None if step.attention is None else step.attention[chosen],
+            log_probs[row.flatten(), token.flatten()],
+            None if step.attention is None else step.attention[row.flatten()],
         )
         n_written += 1
 
@@ -76,17 +68,34 @@ def beam_search(
         scores = (total / penalty(n_written, length_penalty)).masked_fill(~ended, -torch.inf)
         finished.add(sentence, scores, step=n_written - 1)
         total = total.masked_fill(ended, -torch.inf)
-
         # Log-probabilities only fall, and the penalty is largest at the limit (+ end marker).
         reachable = total.amax(dim=1) / penalty(limits + 1, length_penalty)
         going_on = (reachable > finished.worst(sentence)).nonzero().squeeze(1)
+        if not len(going_on):
+            return finished.read(trace, length_penalty)
+
         choices = torch.arange(token.numel(), device=device).view_as(token)
-        parents = choices[going_on].flatten()
-        rows = row[going_on].flatten()
-        unmoved = len(rows) == live * width and bool((rows == choices.flatten()).all())
-        state = step.state if unmoved else step.state.select(rows)
-        sentence, total, last = sentence[going_on], total[going_on], token[going_on].flatten()
-    return finished.read(trace, length_penalty)
+        unmoved = len(going_on) == len(sentence) and torch.equal(row, choices)
+        state = step.state if unmoved else step.state.select(row[going_on].flatten())
+        parents, last = choices[going_on].flatten(), token[going_on].flatten()
+        sentence, total = sentence[going_on], total[going_on]
+
+
+def continue_best(
+    total: Float[Tensor, "live width"], log_probs: Float[Tensor, "rows vocabulary"], beam: int
+) -> tuple[
+    Float[Tensor, "live new_width"], Int[Tensor, "live new_width"], Int[Tensor, "live new_width"]
+]:
+    """The most likely continuations of each sentence: log-probability, row continued, next token.
+
+    rows = live * width. There are `beam` of them, or all where the vocabulary gives fewer.
+    """
+    live, width = total.shape
+    n_tokens = log_probs.size(1)
+    continued = (total.view(-1, 1) + log_probs).view(live, width * n_tokens)
+    total, place = best(continued, min(beam, width * n_tokens))
+    first_row = torch.arange(live, device=total.device).unsqueeze(1) * width
+    return total, first_row + place // n_tokens, place % n_tokens
 
 
 class Finished:

@@ -42,7 +42,7 @@ def roll_out(
     parents = written
     trace = Trace()
     n_written = 0
-    while len(written):
+    while True:
         step = decoder.step(state, last, want_attention)
         permitted = permissions.apply(step.log_probs, max_lengths[sentence], n_written)
         token = choose(permitted)
@@ -52,6 +52,8 @@ def roll_out(
         last_step[written] = n_written  # right for those that end here, later ones overwrite it
         last_choice[written] = torch.arange(len(written), device=written.device)
         alive = (token != end).nonzero().squeeze(1)
+        if not len(alive):
+            break
         state = step.state if len(alive) == len(written) else step.state.select(alive)
         written, sentence, last, parents = written[alive], sentence[alive], token[alive], alive
         n_written += 1

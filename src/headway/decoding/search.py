@@ -1,5 +1,6 @@
 """The one door to decoding: `search` does what the settings say."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.sampling import sample
 from headway.decoding.settings import DecodingSettings
+from headway.errors import HeadwayError
 from headway.models.interfaces import StepDecoder
 
 __all__ = ["METHODS", "Hypothesis", "length_limits", "search"]
@@ -57,11 +59,13 @@ def search(
     `max_lengths` (see `length_limits`) and `source` are on the decoder's device; `forbidden` names
     tokens that are never written (padding, begin, unknown). Sampling draws from `generator`;
     without one, from a new one seeded with `settings.seed`, so that every call draws alike.
+
+    Raises `HeadwayError` where a sentence gets no output of finite log-probability.
     """
     if generator is None:
         generator = torch.Generator(max_lengths.device).manual_seed(settings.seed)
     method, options = METHODS[settings.method]
-    return method(
+    found = method(
         decoder,
         source,
         begin=begin,
@@ -72,3 +76,10 @@ def search(
         want_attention=want_attention,
         **options(settings, generator),
     )
+    if not all(hypotheses and math.isfinite(hypotheses[0].log_prob) for hypotheses in found):
+        raise HeadwayError(
+            "A model must give every sentence an output of finite log-probability; this one did "
+            "not: its weights are damaged or its training diverged. Go back to an earlier "
+            "checkpoint, or train again at a lower learning rate."
+        )
+    return found

@@ -1,0 +1,29 @@
+"""Decoding settings: values without meaning are refused, with a remedy."""
+
+import pytest
+
+from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"beam": 0}, r"decoding.beam must be at least 1; got 0. Try 1"),
+        ({"max_extra_length": -1}, r"at least 0; got -1"),
+        ({"top_k": -3}, r"at least 0; got -3"),
+        ({"length_penalty": -0.1}, r"must not be negative; got -0.1.*0.6"),
+        ({"temperature": 0.0}, r"above 0; got 0.0.*greedy"),
+        ({"top_p": 0.0}, r"above 0 and at most 1; got 0.0"),
+        ({"top_p": 1.5}, r"above 0 and at most 1; got 1.5"),
+        ({"beam": 3, "n_best": 4}, r"got 4 and 3. Try beam=4"),
+        ({"method": "greedy", "n_best": 2}, r"got decoding.n_best 2.*beam"),
+    ],
+)
+def test_values_without_meaning_are_refused(values, said):
+    with pytest.raises(ConfigError, match=said):
+        DecodingSettings(**values)
+
+
+def test_sampling_may_draw_more_than_a_beam_holds():
+    assert DecodingSettings(method="sampling", beam=1, n_best=100).n_best == 100
