@@ -1,0 +1,289 @@
+"""The command: what is loaded, what is said, and with which exit status."""
+
+import errno
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from headway import __version__, cli
+from headway.commands.settings_flags import Overrides, option_names
+from headway.config import parse_overrides
+from headway.errors import DataError, HeadwayError
+
+HEAVY = ("torch", "pydantic", "numpy", "tokenizers", "sacrebleu", "matplotlib")
+Install = Callable[[Callable[..., Any]], None]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Makes a function the verb `headway probe`."""
+
+    def install(function: Callable[..., Any]) -> None:
+        home = ModuleType("headway.commands.probe")
+        home.probe = function  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, home.__name__, home)
+        monkeypatch.setitem(cli.VERBS, "probe", "A verb for this test.")
+
+    return install
+
+
+@pytest.fixture(autouse=True)
+def temporary_files_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("HEADWAY_TRACEBACK", raising=False)
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run code in a fresh interpreter that finds the same headway."""
+    source = str(Path(cli.__file__).parent.parent)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": source, **environment},
+        capture_output=True,
+        check=False,
+    )
+
+
+# -- what is loaded
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "import headway; assert headway.__version__; assert 'train' in dir(headway)",
+        "from headway.cli import main; assert main(['--help']) == 0",
+        "from headway.cli import main; assert main(['--version']) == 0",
+        "from headway.cli import main; assert main(['trian']) == 2",
+    ],
+)
+def test_neither_the_package_nor_its_help_loads_anything_heavy(use: str) -> None:
+    ran = python(f"{use}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))")
+    assert ran.returncode == 0, ran.stderr
+    loaded = json.loads(ran.stdout.splitlines()[-1])
+    assert not set(HEAVY) & set(loaded)
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_the_help_of_a_verb_loads_no_torch(verb: str) -> None:
+    code = f"import sys; from headway.cli import main; status = main([{verb!r}, '--help']); "
+    ran = python(code + "sys.exit(status or 'torch' in sys.modules)")
+    assert ran.returncode == 0, ran.stderr
+    assert b"Usage: headway " + verb.encode() in ran.stdout
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_is_the_function_of_its_name(verb: str) -> None:
+    assert callable(getattr(importlib.import_module(f"headway.commands.{verb}"), verb))
+
+
+def test_help_names_every_verb_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(f"│ {verb} ") for verb in cli.VERBS]
+    assert places == sorted(places)
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == __version__
+
+
+# -- options and settings
+
+
+def test_a_verb_gets_its_options_and_every_other_flag_unread(install: Install) -> None:
+    seen: dict[str, Any] = {}
+
+    def probe(
+        *overrides: Overrides, source: list[Path] | None = None, out: Path, resume: bool = False
+    ) -> None:
+        seen.update(overrides=overrides, source=source, out=out, resume=resume)
+
+    install(probe)
+    line = "probe --model.heads 4 --source a.en --out x --no-training.average --source b.en"
+    assert cli.main([*line.split(), "--training.rate=-1", "--decoding.x", "-2", "--resume"]) == 0
+    assert seen["source"] == [Path("a.en"), Path("b.en")]
+    assert seen["out"] == Path("x")
+    assert seen["resume"] is True
+    assert parse_overrides(seen["overrides"]) == {
+        "model": {"heads": "4"},
+        "training": {"average": "false", "rate": "-1"},
+        "decoding": {"x": "-2"},
+    }
+
+
+def test_a_misspelt_option_of_a_verb_with_settings_is_suggested(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probe(*overrides: Overrides, source: list[Path] | None = None, batch_size: int = 1) -> None:
+        parse_overrides(overrides, options=option_names(probe))
+
+    install(probe)
+    assert option_names(probe) == ["--source", "--batch-size"]
+    assert cli.main(["probe", "--sorce", "a.en"]) == 2
+    assert "unknown option --sorce; did you mean --source?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("trian --out x", "Did you mean 'train'?"),
+        ("frobnicate", "the verbs are demo, prepare, train"),
+        ("--out x", "a verb comes first; got --out"),
+        ("probe --beem 5", "Did you mean --beam"),
+        ("probe --beam 3 --beem 5", "--beem"),
+        ("probe --beam five", "five"),
+        ("probe", "--beam"),
+    ],
+)
+def test_a_wrong_command_line_is_the_users(
+    install: Install, capsys: pytest.CaptureFixture[str], line: str, says: str
+) -> None:
+    def probe(*, beam: int) -> None:
+        raise AssertionError
+
+    install(probe)
+    assert cli.main(line.split()) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("headway: error: ")
+    assert says in printed.err
+    assert "Traceback" not in printed.err
+
+
+# -- exit status
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def probe() -> None:
+        raise error
+
+    return probe
+
+
+@pytest.mark.parametrize(("result", "status"), [(None, 0), (0, 0), (3, 3)])
+def test_a_verb_that_returns_decides_the_status(
+    install: Install, result: int | None, status: int
+) -> None:
+    install(lambda: result)
+    assert cli.main(["probe"]) == status
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (DataError("a.en has 3 lines, a.de has 4."), 2, "a.en has 3 lines, a.de has 4."),
+        (HeadwayError("the weights are damaged."), 1, "the weights are damaged."),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(errno.ENOSPC, "No space left on device", "runs/x"), 1, "runs/x. Free some space"),
+        (PermissionError(errno.EACCES, "Permission denied", "runs/x"), 2, "denied: runs/x. Check"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.en"), 2, "No such file: a.en."),
+        (MemoryError("9 GB"), 1, "out of memory: 9 GB. Use a smaller batch"),
+    ],
+)
+def test_expected_errors_are_one_line_and_no_traceback(
+    install: Install,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    error: BaseException,
+    status: int,
+    says: str,
+) -> None:
+    install(raising(error))
+    assert cli.main(["probe"]) == status
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("headway: error: ")
+    assert printed.err.count("\n") == 1
+    assert says in printed.err
+    assert list(tmp_path.glob("headway-*")) == []
+
+
+class Panic(BaseException):
+    """As tokenizers' PanicException: no Exception."""
+
+
+@pytest.mark.parametrize("error", [KeyError("w\nq"), Panic("w\nq"), OSError(errno.EBADF, "w q")])
+def test_an_unexpected_error_is_called_a_bug_and_its_traceback_is_kept(
+    install: Install,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    error: BaseException,
+) -> None:
+    install(raising(error))
+    assert cli.main(["probe"]) == 1
+    printed = capsys.readouterr().err
+    assert "This is a bug in headway" in printed
+    assert "Traceback" not in printed
+    (saved,) = tmp_path.glob("headway-*.txt")
+    assert str(saved) in printed
+    assert "raise error" in saved.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("how", ["flag", "environment"])
+def test_a_traceback_can_be_asked_for(
+    install: Install,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    how: str,
+) -> None:
+    install(raising(KeyError("weights")))
+    if how == "environment":
+        monkeypatch.setenv("HEADWAY_TRACEBACK", "1")
+    assert cli.main(["probe", *(["--traceback"] if how == "flag" else [])]) == 1
+    printed = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in printed
+    assert "This is a bug in headway; the traceback is above." in printed
+    assert list(tmp_path.glob("headway-*")) == []
+
+
+# -- streams
+
+SAY = """
+import sys, types
+from headway import cli
+home = types.ModuleType("headway.commands.probe")
+def probe():
+    {body}
+home.probe = probe
+sys.modules[home.__name__] = home
+cli.VERBS["probe"] = "A verb for this test."
+sys.exit(cli.main(["probe"]))
+"""
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "ascii", "utf-8"])
+def test_text_is_utf8_whatever_the_console(encoding: str) -> None:
+    body = "print('我爱学习 naïve 🦊'); raise ValueError('错误')"
+    ran = python(SAY.format(body=body), PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert ran.returncode == 1
+    assert ran.stdout.decode("utf-8").strip() == "我爱学习 naïve 🦊"
+    assert "错误" in ran.stderr.decode("utf-8")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    body = "import os, signal; os.close(reader); print('x' * 100_000)"
+    setup = "import os; reader, writer = os.pipe(); os.dup2(writer, 1); os.close(writer)\n"
+    ran = python(setup + SAY.format(body=body))
+    assert ran.returncode == 141
+    assert ran.stderr == b""
+
+
+def test_streams_that_have_no_encoding_are_left_alone(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    install(lambda: print("我"))
+    assert cli.main(["probe"]) == 0
+    assert out.getvalue() == "我\n"
