@@ -1,0 +1,1 @@
+"""Encoded pairs on disk, and the batches drawn from them."""

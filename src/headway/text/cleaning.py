@@ -1,0 +1,210 @@
+"""What is wrong with a line of text or a pair of lines: mended where possible, dropped where not.
+
+Nothing happens silently: a `Report` counts every pair that was read, kept, mended or dropped, and
+`read == kept + sum(dropped.values())` holds at every moment between two pairs.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Self
+
+from headway.errors import DataError
+
+VERSION = 1
+"""Raised whenever cleaning gives another result, so that no cache of the old one is used."""
+
+REASONS = {
+    "blank_side": "nothing on one side or both",
+    "line_too_long": "a line of more than 1 MiB, which was never read whole",
+    "too_long": "more characters than data.max_characters",
+    "length_ratio": "one side is absurdly longer than the other (data.max_ratio)",
+    "duplicate": "the same source and target were there before",
+    "leakage": "its source or target is in the validation set",
+    "too_many_tokens": "more sub-words than data.max_length",
+    "held_out": "set aside for validation",
+    "header": "a first row that names the columns",
+    "one_column": "a TSV row without a tab",
+    "not_json": "a JSONL line that is no JSON object",
+    "missing_language": "a JSONL object without text for both languages",
+}
+"""Why a pair is dropped, in words."""
+
+MENDED = {
+    "byte_order_mark": "a byte order mark removed",
+    "crlf": "a Windows line end (CRLF) read as a line end",
+    "nul": "NUL bytes removed",
+    "line_separator": "an odd line separator (lone CR, VT, FF, NEL, U+2028, U+2029) made a space",
+    "tab": "a tab made a space",
+    "control_character": "control characters removed",
+    "lone_surrogate": "half a surrogate pair removed",
+    "not_nfc": "characters composed (Unicode NFC)",
+    "outer_space": "white space around the text removed",
+}
+"""What is put right in a line, in words."""
+
+NOTICED = {
+    "copy": "source and target are the same text",
+    "extra_columns": "a TSV row with more than two columns, of which the first two are used",
+}
+"""What is counted and left as it is."""
+
+_LINE_SEPARATORS = "\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_MENDING = (
+    ("byte_order_mark", re.compile("\ufeff"), ""),
+    ("nul", re.compile("\x00"), ""),
+    ("line_separator", re.compile(f"[{_LINE_SEPARATORS}]"), " "),
+    ("tab", re.compile("\t"), " "),
+    ("control_character", re.compile("[\x00-\x1f\x7f-\x9f]"), ""),
+    ("lone_surrogate", re.compile("[\ud800-\udfff]"), ""),
+)
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_EXAMPLES = 3
+_EXAMPLE_CHARACTERS = 120
+
+
+class Pair(NamedTuple):
+    """A source text, its translation, and where they stand."""
+
+    source: str
+    target: str
+    file: str
+    line: int
+    """Line of the file, from 1."""
+
+    @property
+    def origin(self) -> str:
+        """The place as `file:line`."""
+        return f"{self.file}:{self.line}"
+
+
+class Example(NamedTuple):
+    """One dropped pair, to be shown: its text is cut to 120 characters."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CleaningSettings:
+    """Which pairs are refused."""
+
+    max_ratio: float = 5.0
+    """(longer + 20) / (shorter + 20), in UTF-8 bytes, which suit every script; 0 for any."""
+    max_characters: int = 2_000
+    """The longest side allowed."""
+    deduplicate: bool = True
+    """Whether a pair that was there before is dropped."""
+
+
+@dataclass
+class Report:
+    """What was read, kept, dropped, mended and noticed, with examples of what was dropped."""
+
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    mended: Counter[str] = field(default_factory=Counter)
+    noticed: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[Example]] = field(default_factory=dict)
+
+    def drop(self, reason: str, file: str, line: int, text: str) -> None:
+        """Count one unit that was read and is not kept."""
+        self.dropped[reason] += 1
+        shown = self.examples.setdefault(reason, [])
+        if len(shown) < _EXAMPLES:
+            shown.append(Example(file, line, text[:_EXAMPLE_CHARACTERS]))
+
+    def drop_pair(self, reason: str, pair: Pair) -> None:
+        """Count one pair, showing the beginning of both sides."""
+        half = _EXAMPLE_CHARACTERS // 2
+        self.drop(reason, pair.file, pair.line, f"{pair.source[:half]} ||| {pair.target[:half]}")
+
+    def drop_kept(self, reason: str, pair: Pair) -> None:
+        """Count a pair as dropped that had been counted as kept."""
+        self.kept -= 1
+        self.drop_pair(reason, pair)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain lists and dicts, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Self:
+        """Undo `as_dict`."""
+        examples = {reason: [Example(*e) for e in es] for reason, es in plain["examples"].items()}
+        counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
+        return cls(read=plain["read"], kept=plain["kept"], examples=examples, **counters)
+
+
+def clean(text: str, mended: Counter[str] | None = None) -> str:
+    """One line of printable NFC text without outer white space; idempotent.
+
+    Line separators and tabs become spaces; NUL, other control characters, byte order marks and
+    halves of surrogate pairs go. `mended` counts what was done, by kind, once a line.
+    """
+    before = text
+    if _ODD.search(text):
+        for kind, pattern, replacement in _MENDING:
+            text, n_found = pattern.subn(replacement, text)
+            if n_found and mended is not None:
+                mended[kind] += 1
+    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+        if mended is not None:
+            mended["not_nfc"] += 1
+    stripped = text.strip()
+    if mended is not None and text is before and len(stripped) < len(text):
+        mended["outer_space"] += 1
+    return stripped
+
+
+def clean_pairs(
+    pairs: Iterable[Pair], settings: CleaningSettings, report: Report
+) -> Iterator[Pair]:
+    """The pairs worth learning from, cleaned; every other one is counted in `report`."""
+    for source, target, file, line in pairs:
+        pair = Pair(clean(source, report.mended), clean(target, report.mended), file, line)
+        reason = _refusal(pair, settings)
+        if reason:
+            report.drop_pair(reason, pair)
+            continue
+        report.kept += 1
+        if pair.source == pair.target:
+            report.noticed["copy"] += 1
+        yield pair
+
+
+def _refusal(pair: Pair, settings: CleaningSettings) -> str:
+    source, target, *_ = pair
+    if not source or not target:
+        return "blank_side"
+    if max(len(source), len(target)) > settings.max_characters:
+        return "too_long"
+    if settings.max_ratio:
+        lengths = len(source.encode()) + 20, len(target.encode()) + 20
+        if max(lengths) > settings.max_ratio * min(lengths):
+            return "length_ratio"
+    return ""
+
+
+def refuse_unusable(report: Report, *, least: int) -> None:
+    """Refuse to train on fewer than `least` pairs, or on text that is the same on both sides.
+
+    Raises:
+        DataError: with the counts that led to it.
+    """
+    if report.kept < least:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in report.dropped.most_common())
+        raise DataError(
+            f"training needs at least {least} usable pairs; {report.kept} of {report.read} were "
+            f"kept (dropped: {reasons or 'none'}). Give more text, or see `headway prepare`."
+        )
+    if report.noticed["copy"] > 0.9 * report.kept:
+        raise DataError(
+            f"source and target must differ; in {report.noticed['copy']:,} of {report.kept:,} "
+            "pairs they are the same text. Was one file given twice?"
+        )

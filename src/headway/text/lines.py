@@ -1,0 +1,133 @@
+"""Lines of a text file, whatever its size: only `\\n` ends a line."""
+
+import gzip
+import io
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from headway.errors import DataError
+
+MAX_LINE_BYTES = 1 << 20
+"""A longer line is never held in memory: it is passed over and given as None."""
+
+_BUFFER_BYTES = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHER_ENCODINGS = {
+    b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
+    b"PK": ("a zip archive", "unpack it first"),
+    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+}
+
+
+def check_file(path: Path) -> None:
+    """Refuse what cannot be read twice as a file of text.
+
+    Raises:
+        DataError: `path` is missing, a directory, a pipe, unreadable, or empty.
+    """
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise DataError(
+                f"a text file is needed; {path} is a directory. Name a file inside it."
+            )
+        if not stat.S_ISREG(found.st_mode):
+            raise DataError(
+                f"a text file is read more than once; {path} is a pipe or a device. "
+                "Write it to a file first."
+            )
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise DataError(f"a text file needs at least one line; {path} is empty.")
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}. Check the name and the folder.") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path}: {error}. Check its name and permissions.") from None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked if its name ends in `.gz`.
+
+    Raises:
+        DataError: the file cannot be opened.
+    """
+    check_file(path)
+    with path.open("rb", buffering=_BUFFER_BYTES) as raw:
+        if path.suffix.lower() != ".gz":
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            yield io.BufferedReader(unpacked, _BUFFER_BYTES)  # type: ignore[arg-type]
+
+
+def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
+    """Each line of a UTF-8 file without its line end; None for one of more than 1 MiB.
+
+    `\\r\\n` ends a line as `\\n` does, and a byte order mark at the start is removed; `mended`
+    counts both. No other character ends a line, so that line 7 here is line 7 of every other tool.
+
+    Raises:
+        DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
+    """
+    n_read = 0
+    try:
+        with open_bytes(path) as file:
+            for raw in _bounded_lines(file):
+                n_read += 1
+                yield None if raw is None else _decode(raw, n_read, path, mended)
+            if not n_read:
+                raise DataError(f"a text file needs at least one line; {path} unpacks to nothing.")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(
+            f"a .gz file must be whole; {path} is damaged or cut off after line {n_read:,} "
+            f"({error}). Copy or download it again."
+        ) from None
+    except OSError as error:
+        raise DataError(
+            f"cannot read {path} after line {n_read:,}: {error.strerror or error}. Check the disk."
+        ) from None
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
+    read = file.readline
+    while raw := read(MAX_LINE_BYTES + 1):
+        if raw[-1] == 0x0A:
+            yield raw[:-1]
+        elif len(raw) <= MAX_LINE_BYTES:  # the last line of a file without a line end
+            yield raw
+        else:
+            while raw and raw[-1] != 0x0A:
+                raw = read(MAX_LINE_BYTES)
+            yield None
+
+
+def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> str:
+    removed = 0
+    if line == 1 and raw.startswith(_BYTE_ORDER_MARK):
+        raw, removed = raw[3:], 3
+        if mended is not None:
+            mended["byte_order_mark"] += 1
+    if raw.endswith(b"\r"):
+        raw = raw[:-1]
+        if mended is not None:
+            mended["crlf"] += 1
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = raw[:2] if line == 1 else b""
+        what, remedy = _OTHER_ENCODINGS.get(
+            start, ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
+        )
+        raise DataError(
+            f"text must be UTF-8; {path} is {what} "
+            f"(line {line:,}, byte {error.start + removed + 1}: 0x{raw[error.start]:02x}). "
+            f"Please {remedy}."
+        ) from None

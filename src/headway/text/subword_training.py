@@ -1,0 +1,168 @@
+"""Learning a sub-word vocabulary from lines of text.
+
+Both algorithms grow their pieces by byte-pair merges over characters (Sennrich et al. 2016). For
+byte-level BPE the merges are then spelled in bytes, so that every text can be written; WordPiece
+keeps the pieces and picks the longest that fits (Wu et al. 2016), as BERT does. Learning over
+characters needs a third of the memory that bytes need for Chinese, and no piece of two or more
+characters ever starts or ends inside a character.
+"""
+
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Iterable
+
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from headway.errors import ConfigError
+from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
+
+# Words take along the space before them. Combining marks belong to the word (Hindi, Thai); digits
+# stand alone, so that a number is copied digit by digit instead of being looked up.
+_WORDS = (
+    r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
+)
+_IDEOGRAPH = r" ?[\p{Han}]"
+
+# Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken run:
+# each clause is a new "word" to the trainer, which keeps them all in memory.
+_UNSPACED = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|\\S{25,}"
+)
+_UNSPACED_BUDGET = 2_000_000  # characters; about 120 bytes of memory for each
+_MAX_WORD = 1_000  # characters; a longer run is unknown to WordPiece
+
+
+def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
+    """How many sub-words suit a corpus of `n_pairs` with `n_characters` on both sides together.
+
+    The rule: 5 * sqrt(characters), rounded to 500, at least 1,000 and at most 32,000, and no more
+    pieces than pairs. Multi30k (29,000 pairs, 3.9 M characters) gets 10,000, which is what its
+    best published system uses; 32,000 is reached at 41 M characters.
+    """
+    fitted = round(5 * math.sqrt(n_characters) / 500) * 500
+    return max(1_000, min(32_000, fitted, n_pairs))
+
+
+def sample(
+    lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]
+) -> list[str]:
+    """At most `n_lines` of `lines`, each equally likely (Li 1994, algorithm L), said aloud.
+
+    Text in scripts without spaces is thinned further, to two million characters.
+    """
+    rng = random.Random(seed)
+    kept: list[str] = []
+    weight, chosen, n_seen = 1.0, 0, 0
+    for n_seen, line in enumerate(lines, start=1):
+        if n_seen <= n_lines:
+            kept.append(line)
+            if n_seen < n_lines:
+                continue
+        elif n_seen == chosen:
+            kept[rng.randrange(n_lines)] = line
+        else:
+            continue
+        weight *= math.exp(math.log(1 - rng.random()) / n_lines)
+        chosen = n_seen + int(math.log(1 - rng.random()) / math.log1p(-weight)) + 1
+    unspaced = sum(len(run) for line in kept for run in _UNSPACED.findall(line))
+    if unspaced > _UNSPACED_BUDGET:
+        rng.shuffle(kept)
+        del kept[max(1, len(kept) * _UNSPACED_BUDGET // unspaced) :]
+    if len(kept) < n_seen:
+        say(
+            f"the sub-words are learned from {len(kept):,} of {n_seen:,} lines, "
+            f"drawn at random with seed {seed}"
+        )
+    return kept
+
+
+def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
+    """Byte-level BPE of at most `vocabulary_size` pieces, markers and the 256 bytes included."""
+    least = len(SPECIAL_PIECES) + len(BYTE_CHARACTERS)
+    if vocabulary_size < least:
+        raise ConfigError(
+            f"byte-level BPE needs a vocabulary of {least} or more (every byte and the markers); "
+            f"got {vocabulary_size}. Try --text.vocabulary-size {least + 740}."
+        )
+    alphabet, learned = _learn(lines, vocabulary_size, _WORDS)
+    merges = [step for character in alphabet for step in _spelling_merges(character)]
+    merges = list(dict.fromkeys(merges)) + [(spell(left), spell(right)) for left, right in learned]
+    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL_PIECES, *BYTE_CHARACTERS))}
+    kept = []
+    for left, right in merges:
+        if len(vocabulary) == vocabulary_size:
+            break
+        vocabulary.setdefault(left + right, len(vocabulary))
+        kept.append((left, right))
+    tokenizer = Tokenizer(models.BPE(vocabulary, kept))
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
+    return tokenizer
+
+
+def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
+    """WordPiece of at most `vocabulary_size` pieces; ideographs stand alone, as in BERT.
+
+    A piece that starts a word carries the space before it, so decoding needs no guessing.
+    """
+    least = len(SPECIAL_PIECES) + 2
+    if vocabulary_size < least:
+        raise ConfigError(
+            f"WordPiece needs a vocabulary of {least} or more; got {vocabulary_size}. "
+            "Try --text.vocabulary-size 8000."
+        )
+    words = f"{_IDEOGRAPH}|{_WORDS}"
+    alphabet, learned = _learn(lines, vocabulary_size, words)
+    pieces = [*SPECIAL_PIECES, *alphabet, *(left + right for left, right in learned)]
+    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(
+        models.WordPiece(
+            vocabulary,
+            unk_token=SPECIAL_PIECES[1],
+            max_input_chars_per_word=_MAX_WORD,
+            continuing_subword_prefix="",
+        )
+    )
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
+    return tokenizer
+
+
+def _learn(
+    lines: Iterable[str], vocabulary_size: int, words: str
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """The characters worth a piece, in code point order, and the merges, best first.
+
+    At most half of the vocabulary goes to characters, the commonest.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size - len(SPECIAL_PIECES),
+        min_frequency=2,
+        limit_alphabet=vocabulary_size // 2,
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(lines, trainer)
+    model = json.loads(tokenizer.to_str())["model"]
+    merges = [(left, right) for left, right in model["merges"]]
+    alphabet = [piece for piece in model["vocab"] if len(piece) == 1]
+    return sorted(alphabet), merges
+
+
+def _spelling_merges(character: str) -> list[tuple[str, str]]:
+    """The merges that build one character from its bytes, left to right."""
+    spelled = spell(character)
+    return [(spelled[:i], spelled[i]) for i in range(1, len(spelled))]

@@ -1,0 +1,186 @@
+"""Text to ids and back."""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+from headway.errors import DataError
+from headway.text.subword_training import (
+    fitted_vocabulary_size,
+    sample,
+    train_bpe,
+    train_wordpiece,
+)
+from headway.text.vocabulary import SpecialIds, readable
+
+__all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
+
+Algorithm = Literal["bpe", "wordpiece"]
+_TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """Section [text]: how text becomes ids."""
+
+    unit: Literal["subwords"] = "subwords"
+    algorithm: Algorithm = "bpe"
+    """`bpe` (byte-level: writes any text) or `wordpiece` (rare characters are unknown)."""
+    vocabulary_size: int = 0
+    """Pieces, source and target together; 0 fits it to the corpus."""
+    sample_lines: int = 1_000_000
+    """The sub-words are learned from at most so many lines, drawn at random."""
+
+
+def _silent(_message: str) -> None:
+    pass
+
+
+class Subwords:
+    """A sub-word vocabulary: trained here, or loaded from another toolkit's file.
+
+    Text is normalized to NFC. The markers are never added by encoding, never shown by decoding,
+    and stay ordinary text when a user types them.
+    """
+
+    def __init__(self, serialized: str, origin: str) -> None:
+        """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors."""
+        self._serialized = serialized
+        self._tokenizer = _parse(serialized, origin)
+        self._pieces = _pieces_by_id(self._tokenizer)
+        self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
+        self._markers = {self.special.padding, self.special.begin, self.special.end}
+
+    @classmethod
+    def train(
+        cls,
+        lines: Iterable[str],
+        *,
+        vocabulary_size: int,
+        algorithm: Algorithm = "bpe",
+        sample_lines: int = 1_000_000,
+        seed: int = 1,
+        say: Callable[[str], None] = _silent,
+    ) -> "Subwords":
+        """Learn at most `vocabulary_size` pieces; `say` hears of it when lines are sampled.
+
+        Raises:
+            ConfigError: the vocabulary cannot hold the markers and the alphabet.
+        """
+        chosen = sample(lines, sample_lines, seed, say)
+        return cls(_TRAINERS[algorithm](chosen, vocabulary_size).to_str(), "the new tokenizer")
+
+    @classmethod
+    def load(cls, path: Path) -> "Subwords":
+        """Read a `tokenizer.json`, a BERT `vocab.txt`, or a run folder's `tokenizer.json`.
+
+        A `vocab.txt` lower-cases and strips accents unless one of its pieces has a capital.
+
+        Raises:
+            DataError: the file is missing, is neither of these, or has no markers.
+        """
+        path = Path(path)
+        file = path / "tokenizer.json" if path.is_dir() else path
+        try:
+            text = file.read_bytes().decode("utf-8-sig")
+        except FileNotFoundError:
+            raise DataError(
+                f"a tokenizer is a run folder, a tokenizer.json or a vocab.txt; "
+                f"{file} does not exist. Check the path."
+            ) from None
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"a tokenizer file is UTF-8 text; {file} is not (byte {error.start}). "
+                "Give a tokenizer.json or a vocab.txt."
+            ) from None
+        except OSError as error:
+            raise DataError(f"cannot read {file}: {error.strerror}. Check the path.") from None
+        if text.lstrip().startswith("{"):
+            return cls(text, str(file))
+        return cls(_bert(text, file).to_str(), str(file))
+
+    def save(self, path: Path) -> None:
+        """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
+        Path(path).write_text(self._serialized, encoding="utf-8", newline="\n")
+
+    def __len__(self) -> int:
+        """How many ids there are, markers included."""
+        return len(self._pieces)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the tokenizer file: equal fingerprints give equal ids."""
+        return hashlib.sha256(self._serialized.encode("utf-8")).hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`, without markers."""
+        return self.encode_batch([text])[0]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, without markers."""
+        normal = [unicodedata.normalize("NFC", text) for text in texts]
+        encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
+        return [encoding.ids for encoding in encoded]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`; padding, begin and end are left out, unknown is shown."""
+        return self.decode_batch([ids])[0]
+
+    def decode_batch(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """The text of each row of ids, which may be lists or arrays."""
+        shown = [[int(i) for i in row if int(i) not in self._markers] for row in rows]
+        return self._tokenizer.decode_batch(shown, skip_special_tokens=False)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Each id as a reader would write it: a space is shown as `▁`, a lone byte as `<0xE6>`."""
+        return [self._pieces[i] for i in ids]
+
+
+def _parse(serialized: str, origin: str) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_str(serialized)
+    except BaseException as error:  # its parser may panic, which is no Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        raise DataError(
+            f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
+            "Give a run folder, a tokenizer.json or a vocab.txt."
+        ) from None
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True  # a typed marker stays text; the file cannot say so
+    if isinstance(tokenizer.normalizer, normalizers.NFC):
+        tokenizer.normalizer = None  # done in Python, which is faster
+    return tokenizer
+
+
+def _pieces_by_id(tokenizer: Tokenizer) -> list[str]:
+    vocabulary = tokenizer.get_vocab(with_added_tokens=True)
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    spelled_in_bytes = isinstance(tokenizer.decoder, decoders.ByteLevel)
+    pieces = [""] * (max(vocabulary.values()) + 1)
+    for piece, i in vocabulary.items():
+        shown = readable(piece) if spelled_in_bytes and piece not in special else piece
+        pieces[i] = shown.replace(" ", "▁")
+    return pieces
+
+
+def _bert(text: str, file: Path) -> Tokenizer:
+    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+    vocabulary = {piece: i for i, piece in enumerate(pieces)}
+    SpecialIds.of(vocabulary, str(file))
+    words = [piece for piece in pieces if not piece.startswith("[")]
+    lowercase = all(piece == piece.lower() for piece in words)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix="##")
+    tokenizer.add_special_tokens([piece for piece in _BERT_MARKERS if piece in vocabulary])
+    return tokenizer
+
+
+_BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
