@@ -48,7 +48,7 @@ def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
 def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method):
     decoder = toy.Decoder(1)
     decoder.log_probs = lambda source, prefix: torch.full((6,), torch.nan)
-    with pytest.raises(HeadwayError, match="finite log-probability.*lower learning rate"):
+    with pytest.raises(HeadwayError, match=r"finite log-probability.*lower learning rate"):
         search(
             decoder,
             toy.source,

@@ -54,12 +54,14 @@ def beam_search(
         width = total.size(1)
         limits = max_lengths[sentence]
         step = decoder.step(state, last, want_attention)
-        log_probs = permissions.apply(step.log_probs, limits.repeat_interleave(width), n_written)
-        total, row, token = continue_best(total, log_probs, beam)  # each [live, new width]
+        continued = permissions.apply_(
+            total.view(-1, 1) + step.log_probs, limits.repeat_interleave(width), n_written
+        )  # [rows, vocabulary]
+        total, row, token = most_likely(continued, beam, width)  # each [live, new width]
         trace.append(
             parents[row.flatten()],
             token.flatten(),
-            log_probs[row.flatten(), token.flatten()],
+            step.log_probs[row.flatten(), token.flatten()],
             None if step.attention is None else step.attention[row.flatten()],
         )
         n_written += 1
@@ -81,20 +83,18 @@ def beam_search(
         sentence, total = sentence[going_on], total[going_on]
 
 
-def continue_best(
-    total: Float[Tensor, "live width"], log_probs: Float[Tensor, "rows vocabulary"], beam: int
+def most_likely(
+    continued: Float[Tensor, "rows vocabulary"], beam: int, width: int
 ) -> tuple[
     Float[Tensor, "live new_width"], Int[Tensor, "live new_width"], Int[Tensor, "live new_width"]
 ]:
-    """The most likely continuations of each sentence: log-probability, row continued, next token.
+    """Each sentence's most likely continuations: log-probability, row continued, token written.
 
-    rows = live * width. There are `beam` of them, or all where the vocabulary gives fewer.
+    A sentence has `width` rows. There are `beam` continuations, or all where there are fewer.
     """
-    live, width = total.shape
-    n_tokens = log_probs.size(1)
-    continued = (total.view(-1, 1) + log_probs).view(live, width * n_tokens)
-    total, place = best(continued, min(beam, width * n_tokens))
-    first_row = torch.arange(live, device=total.device).unsqueeze(1) * width
+    n_tokens = continued.size(1)
+    total, place = best(continued.view(-1, width * n_tokens), min(beam, width * n_tokens))
+    first_row = torch.arange(len(total), device=total.device).unsqueeze(1) * width
     return total, first_row + place // n_tokens, place % n_tokens
 
 

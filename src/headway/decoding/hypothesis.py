@@ -58,20 +58,19 @@ class Permissions:
         self.end = end
         self.shortest_limit = int(max_lengths.min())
 
-    def apply(
+    def apply_(
         self,
         log_probs: Float[Tensor, "rows vocabulary"],
         limits: Int[Tensor, " rows"],
         n_written: int,
     ) -> Float[Tensor, "rows vocabulary"]:
-        """A copy in which whatever may not follow `n_written` tokens is -inf."""
-        permitted = log_probs.index_fill(1, self.forbidden, -torch.inf)
+        """Set to -inf, in place, whatever may not follow `n_written` tokens."""
         if n_written >= self.shortest_limit:
             must_end = (limits <= n_written).unsqueeze(1)
-            end_scores = log_probs[:, self.end].clone()
-            permitted = permitted.masked_fill(must_end, -torch.inf)
-            permitted[:, self.end] = end_scores
-        return permitted
+            end_log_probs = log_probs[:, self.end].clone()
+            log_probs.masked_fill_(must_end, -torch.inf)
+            log_probs[:, self.end] = end_log_probs
+        return log_probs.index_fill_(1, self.forbidden, -torch.inf)
 
 
 class Trace:

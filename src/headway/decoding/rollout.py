@@ -44,7 +44,7 @@ def roll_out(
     n_written = 0
     while True:
         step = decoder.step(state, last, want_attention)
-        permitted = permissions.apply(step.log_probs, max_lengths[sentence], n_written)
+        permitted = permissions.apply_(step.log_probs.clone(), max_lengths[sentence], n_written)
         token = choose(permitted)
         log_probs = permitted.gather(1, token.unsqueeze(1)).squeeze(1)
         trace.append(parents, token, log_probs, step.attention)
