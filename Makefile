@@ -4,7 +4,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
 
 .PHONY: demo test lint clean
 .DELETE_ON_ERROR:
@@ -28,17 +28,17 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit("headway needs Python 3.11 or newer; $(PYTHON) is " \
 		+ sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv --clear .venv
-	@$(PIP) install --quiet --upgrade pip
+	@$(PIP_INSTALL) --upgrade pip
 	@echo "installing torch (the largest part)"
-	@$(PIP) install --quiet -c constraints.txt torch==2.13.0
+	@$(PIP_INSTALL) torch==2.13.0
 	@touch $@
 
 .venv/installed: .venv/python pyproject.toml constraints.txt
 	@echo "installing headway"
-	@$(PIP) install --quiet -c constraints.txt -e .
+	@$(PIP_INSTALL) -e .
 	@touch $@
 
 .venv/installed-dev: .venv/python pyproject.toml constraints.txt
 	@echo "installing headway and the tools that test it"
-	@$(PIP) install --quiet -c constraints.txt -e '.[dev]'
+	@$(PIP_INSTALL) -e '.[dev]'
 	@touch .venv/installed $@

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
 # Before anything imports headway: annotations such as Float[Tensor, "batch length"] are checked.
@@ -13,6 +14,12 @@ install_import_hook("headway", "beartype.beartype")
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import torch  # noqa: E402
+
+# The same examples every time, and no time limit: a busy machine must not fail a test.
+settings.register_profile(
+    "headway", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("headway")
 
 torch.set_num_threads(min(2, torch.get_num_threads()))
 

@@ -11,7 +11,8 @@ ROOT = Path(__file__).parent.parent
 
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-CODE_REFERENCE = re.compile(r"`([\w./-]+\.py)(?::([A-Za-z_][\w.]*))?`")
+CODE_REFERENCE = re.compile(r"[`\[]([\w./-]+\.py)(?:::?([A-Za-z_][\w.]*))?[`\]]")
+"""`file.py`, `file.py:name` or `file.py::name`, in back-ticks or as the text of a link."""
 FOLDERS = ("", "src/headway/", "src/", "docs/")
 """A reference may leave these out: `nn/attention.py:attend`."""
 
@@ -100,7 +101,13 @@ def test_a_reference_to_a_name_that_is_gone_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "`nn/masks.py` `src/headway/nn/masks.py:c` `headway/nn/masks.py:A.b` `nn/masks.py:b` "
-        "`nn/masks.py:LIMIT` `nn/masks.py:d` `nn/gone.py:c` `nn/gone.py`",
+        "`nn/masks.py:LIMIT` [nn/masks.py:c](x) `nn/masks.py::c` "
+        "`nn/masks.py:d` `nn/gone.py:c` `nn/gone.py` [nn/masks.py::e](x)",
         encoding="utf-8",
     )
-    assert broken_references(page, tmp_path) == ["nn/masks.py:d", "nn/gone.py:c", "nn/gone.py"]
+    assert broken_references(page, tmp_path) == [
+        "nn/masks.py:d",
+        "nn/gone.py:c",
+        "nn/gone.py",
+        "nn/masks.py:e",
+    ]
