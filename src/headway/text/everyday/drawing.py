@@ -5,10 +5,10 @@ language wants. A `Writer` draws what fills the slots. Each English sentence has
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from headway.text.everyday import patterns, words
-from headway.text.everyday.words import Noun, Phrase, Verb, rows
+from headway.text.everyday import lexicon, words
+from headway.text.everyday.lexicon import Adjective, Noun, Phrase, Verb, rows
 
 Slots = dict[str, str]
 Pair = tuple[str, str]
@@ -46,6 +46,11 @@ def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Who:
     return Who(en, zh, en, own, own_zh or f"{zh}的", "is", "was", "does", "has", pronoun, again_zh)
 
 
+def _it(en: str, zh: str, plural: bool = False) -> Who:
+    be, was, aux, have = ("are", "were", "do", "have") if plural else ("is", "was", "does", "has")
+    return Who(en, zh, en, en, f"{zh}的", be, was, aux, have, "it", zh)
+
+
 def article(phrase: str) -> str:
     """The phrase with a or an."""
     return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
@@ -59,7 +64,7 @@ class Writer:
 
     def one(self, table: str, kind: str = "") -> Phrase:
         """A row of a three-column table, of that kind if one is asked for."""
-        found = words.phrases(table)
+        found = lexicon.phrases(table)
         return self.random.choice([p for p in found if not kind or kind in p.kinds])
 
     def chance(self, share: float) -> bool:
@@ -72,6 +77,17 @@ class Writer:
         """I, you, he, she, we, they."""
         en, obj, own, zh, be, was, aux, have = self.random.choice(rows(words.PRONOUNS))
         return Who(en, zh, obj, own, f"{zh}的", be, was, aux, have, en, zh)
+
+    def you(self) -> Who:
+        """The one who is spoken to."""
+        en, obj, own, zh, be, was, aux, have = rows(words.PRONOUNS)[1]
+        return Who(en, zh, obj, own, f"{zh}的", be, was, aux, have, en, zh)
+
+    def again(self, who: Who) -> Who:
+        """The same person as a pronoun."""
+        while (found := self.pronoun()).en != who.again:
+            pass
+        return replace(found, zh=who.again_zh)
 
     def name(self) -> Who:
         """Somebody with a name."""
@@ -104,10 +120,14 @@ class Writer:
         draw = self.random.choice((self.pronoun, self.pronoun, self.name, self.relative, self.role))
         return draw()
 
+    def owner(self) -> Who:
+        """Anybody to whom something may belong."""
+        return self.random.choice((self.pronoun, self.pronoun, self.name, self.relative))()
+
     def other(self, who: Who) -> Who:
         """Anybody else."""
         other = self.who()
-        while other.zh == who.zh or other.again == who.again:
+        while other.zh == who.zh or {other.en, who.en} == {"I", "we"}:
             other = self.who()
         return other
 
@@ -115,42 +135,83 @@ class Writer:
 
     def noun(self, kinds: frozenset[str]) -> Noun:
         """A noun of one of the kinds."""
-        return self.random.choice([n for n in words.nouns() if n.kinds & kinds])
+        return self.random.choice([n for n in lexicon.nouns() if n.kinds & kinds])
+
+    def qualities(self, noun: Noun) -> list[Adjective]:
+        """The adjectives that may be said of the noun after "is"."""
+        return [a for a in lexicon.adjectives() if a.zh and a.kinds & noun.kinds]
 
     def quality(self, noun: Noun, share: float) -> Pair:
         """An adjective in front of the noun, that often; else nothing."""
-        fits = [a for a in words.adjectives() if a.before and a.kinds & noun.kinds]
+        fits = [a for a in lexicon.adjectives() if a.before and a.kinds & noun.kinds]
         if not fits or not self.chance(share):
             return "", ""
         found = self.random.choice(fits)
         return found.en, found.before
 
-    def count(self, noun: Noun) -> Pair:
-        """A book, three books, many books."""
+    def one_of(self, noun: Noun) -> Pair:
+        """A book, a new book."""
         en, zh = self.quality(noun, 0.25)
-        if self.chance(0.4):
-            lead = noun.lead or en or noun.one
-            a = article(lead).split()[0]
-            return f"{a} {noun.lead} {en} {noun.one}", f"一{noun.measure}{zh}{noun.zh}"
+        phrase = " ".join(f"{noun.lead} {en} {noun.one}".split())
+        return article(phrase), f"一{noun.measure}{zh}{noun.zh}"
+
+    def several(self, noun: Noun) -> Pair:
+        """Three books, some red flowers."""
+        en, zh = self.quality(noun, 0.25)
         if self.chance(0.8):
             n = self.one(words.NUMBERS, "few" if self.chance(0.85) else "many")
             return f"{n.en} {noun.leads} {en} {noun.many}", f"{n.zh}{noun.measure}{zh}{noun.zh}"
         much, much_zh = self.random.choice((("some", "一些"), ("a lot of", "很多")))
         return f"{much} {en} {noun.many}", f"{much_zh}{zh}{noun.zh}"
 
-    def known(self, noun: Noun) -> Pair:
+    def count(self, noun: Noun) -> Pair:
+        """A book or several."""
+        return self.one_of(noun) if self.chance(0.4) else self.several(noun)
+
+    def thing(self, noun: Noun) -> Who:
         """The book, these books, my book, Tom's new book."""
         en, zh = self.quality(noun, 0.2)
-        if self.chance(0.4):
-            owner = self.who() if self.chance(0.5) else self.pronoun()
-            return f"{owner.own} {en} {noun.one if not noun.lead else noun.many}", (
-                f"{owner.own_zh}{zh}{noun.zh}"
-            )
+        if self.chance(0.4) and not noun.lead:
+            owner = self.owner()
+            return _it(f"{owner.own} {en} {noun.one}", f"{owner.own_zh}{zh}{noun.zh}")
         if self.chance(0.25) and noun.one != noun.many:
             these, these_zh = self.random.choice((("the", "那些"), ("these", "这些")))
-            return f"{these} {en} {noun.many}", f"{these_zh}{zh}{noun.zh}"
+            return _it(f"{these} {en} {noun.many}", f"{these_zh}{zh}{noun.zh}", plural=True)
         this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
-        return f"{this} {noun.lead} {en} {noun.one}", f"{this_zh}{noun.measure}{zh}{noun.zh}"
+        name = f"{this} {noun.lead} {en} {noun.one}"
+        return _it(name, f"{this_zh}{noun.measure}{zh}{noun.zh}")
+
+    def known(self, noun: Noun) -> Pair:
+        """The same as two strings."""
+        thing = self.thing(noun)
+        return thing.en, thing.zh
+
+    def state(self) -> Adjective:
+        """How somebody feels."""
+        return self.random.choice([a for a in lexicon.adjectives() if "state" in a.kinds])
+
+    def doing(self) -> Pair:
+        """Swimming, reading a book."""
+        verb = self.random.choice([v for v in lexicon.verbs() if v.ing and "{}" not in v.base])
+        what, what_zh = self.what(verb, "bare")
+        return f"{verb.ing} {what}", f"{verb.zh}{what_zh}"
+
+    def spot(self, noun: Noun) -> Pair:
+        """On the table, behind the door."""
+        spot = self.one(words.SPOTS)
+        while spot.en == noun.one:
+            spot = self.one(words.SPOTS)
+        fits = [p for p in lexicon.phrases(words.RELATIONS) if p.kinds & spot.kinds]
+        relation = self.random.choice(fits)
+        return f"{relation.en} the {spot.en}", f"{spot.zh}{relation.zh}"
+
+    def pastime(self) -> Pair:
+        """What one may like: cats, tea, swimming, reading newspapers."""
+        if self.chance(0.5):
+            noun = self.noun(frozenset({"food", "drink", "pet", "farm", "read", "film", "flower"}))
+            en, zh = self.quality(noun, 0.15)
+            return f"{en} {noun.many}", f"{zh}{noun.zh}"
+        return self.doing()
 
     def what(self, verb: Verb, style: str) -> tuple[str, str]:
         """The object of a verb in the style that a pattern wants."""
@@ -188,23 +249,23 @@ class Writer:
                 f"go {to.en}", f"goes {to.en}", f"went {to.en}", f"going {to.en}", f"去{to.zh}",
                 f"去了{to.zh}", "能", frozenset(), frozenset(), frozenset(),
             )  # fmt: skip
-        fits = [
-            v
-            for v in words.verbs()
-            if (tense in v.tenses or tense == "can") and (v.objects or style not in ("asked", "count"))
-        ]
+        fits = [v for v in lexicon.verbs() if tense in v.tenses or tense == "can"]
+        fits = [v for v in fits if v.objects or style not in ("asked", "count")]
         found = self.random.choice(fits)
         if "{}" not in found.base:
             return found
         whom = self.other(who)
-        en = (text.format(whom.object) for text in (found.base, found.third, found.past, found.ing))
-        zh = (text.format(whom.zh) for text in (found.zh, found.done))
-        return Verb(*en, *zh, found.can, found.objects, found.places, found.tenses, whom.zh)
+        en, zh = whom.object, whom.zh
+        return replace(
+            found, base=found.base.format(en), third=found.third.format(en), whom=zh,
+            past=found.past.format(en), ing=found.ing.format(en), zh=found.zh.format(zh),
+            done=found.done.format(zh),
+        )  # fmt: skip
 
     def where(self, verb: Verb, who: Who) -> tuple[str, str, str]:
         """With whom and where, if at all: English, Chinese, and Chinese after 正在."""
         en, zh, inside = "", "", ""
-        fits = [p for p in words.phrases(words.PLACES) if p.kinds & verb.places]
+        fits = [p for p in lexicon.phrases(words.PLACES) if p.kinds & verb.places]
         if fits and self.chance(0.4):
             place = self.random.choice(fits)
             en, zh, inside = place.en, f"在{place.zh}", place.zh
@@ -214,7 +275,9 @@ class Writer:
             inside = zh
         return en, zh, inside
 
-    def action(self, table: str, who: Who | None = None, tense: str = "") -> Pair:
+    def action(
+        self, table: str, tense: str = "", who: Who | None = None, *, timed: bool = True
+    ) -> Pair:
         """A clause: somebody does, did, will do, can do something, somewhere, some time."""
         every = [row for row in rows(table) if row[0].startswith(tense)]
         tense, style, english, chinese = self.random.choice(every)
@@ -223,7 +286,7 @@ class Writer:
         what, what_zh = self.what(verb, style)
         where, where_zh, inside = self.where(verb, who)
         when, when_zh = "", ""
-        if "{when}" in english:
+        if timed and "{when}" in english:
             when, when_zh = self.when(tense)
         often = self.one(words.FREQUENCIES)
         want, plan = ("wants", "plans") if who.third else ("want", "plan")

@@ -5,48 +5,48 @@ A pattern becomes a sentence when `headway.text.everyday.sentences` fills its sl
 
 # tense | object | English | Chinese; the object is some, any, bare, the, skill, or asked for
 ACTIONS = """
-past   | some  | {who} {did} {what} {where} {when}             | {who}{when}{where}{done}{what}
-past   | some  | {when} {who} {did} {what} {where}             | {when}{who}{where}{done}{what}
-past   | any   | {who} didn't {do} {what} {where} {when}       | {who}{when}没有{where}{do}{what}
-habit  | bare  | {who} {does} {what} {where} {when}            | {who}{when}{where}{do}{what}
-habit  | bare  | {when} {who} {does} {what} {where}            | {when}{who}{where}{do}{what}
-often  | bare  | {who} {often} {does} {what} {where}           | {who}{often}{where}{do}{what}
-habit  | bare  | {who} {aux}n't {do} {what} {where}            | {who}不{where}{do}{what}
-now    | some  | {who} {be} {doing} {what} {where}             | {who}正在{inside}{do}{what}
-now    | some  | {who} {be} {doing} {what} {where} now         | {who}现在正在{inside}{do}{what}
-future | some  | {who} will {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}
-future | some  | {when} {who} will {do} {what} {where}         | {when}{who}会{where}{do}{what}
-future | any   | {who} won't {do} {what} {where} {when}        | {who}{when}不会{where}{do}{what}
-can    | skill | {who} can {do} {what}                         | {who}{can}{do}{what}
-can    | skill | {who} can't {do} {what}                       | {who}不{can}{do}{what}
-future | some  | {who} must {do} {what} {where} {when}         | {who}{when}必须{where}{do}{what}
-future | some  | {who} should {do} {what} {where} {when}       | {who}{when}应该{where}{do}{what}
-future | any   | {who} shouldn't {do} {what} {where} {when}    | {who}{when}不应该{where}{do}{what}
-future | some  | {who} {want} to {do} {what} {where} {when}    | {who}{when}想{where}{do}{what}
-future | any   | {who} {aux}n't want to {do} {what} {where} {when} | {who}{when}不想{where}{do}{what}
-future | some  | {who} {plan} to {do} {what} {where} {when}    | {who}{when}打算{where}{do}{what}
+past  |some | {who} {did} {what} {where} {when}             | {who}{when}{where}{done}{what}
+past  |some | {when} {who} {did} {what} {where}             | {when}{who}{where}{done}{what}
+past  |any  | {who} didn't {do} {what} {where} {when}       | {who}{when}没有{where}{do}{what}
+habit |bare | {who} {does} {what} {where} {when}            | {who}{when}{where}{do}{what}
+habit |bare | {when} {who} {does} {what} {where}            | {when}{who}{where}{do}{what}
+often |bare | {who} {often} {does} {what} {where}           | {who}{often}{where}{do}{what}
+habit |bare | {who} {aux}n't {do} {what} {where}            | {who}不{where}{do}{what}
+now   |some | {who} {be} {doing} {what} {where}             | {who}正在{inside}{do}{what}
+now   |some | {who} {be} {doing} {what} {where} now         | {who}现在正在{inside}{do}{what}
+future|some | {who} will {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}
+future|some | {when} {who} will {do} {what} {where}         | {when}{who}会{where}{do}{what}
+future|any  | {who} won't {do} {what} {where} {when}        | {who}{when}不会{where}{do}{what}
+can   |skill| {who} can {do} {what}                         | {who}{can}{do}{what}
+can   |skill| {who} can't {do} {what}                       | {who}不{can}{do}{what}
+future|some | {who} must {do} {what} {where} {when}         | {who}{when}必须{where}{do}{what}
+future|some | {who} should {do} {what} {where} {when}       | {who}{when}应该{where}{do}{what}
+future|any  | {who} shouldn't {do} {what} {where} {when}    | {who}{when}不应该{where}{do}{what}
+future|some | {who} {want} to {do} {what} {where} {when}    | {who}{when}想{where}{do}{what}
+future|any  | {who} {aux}n't want to {do} {what} {where} {when}| {who}{when}不想{where}{do}{what}
+future|some | {who} {plan} to {do} {what} {where} {when}    | {who}{when}打算{where}{do}{what}
 """
 
 QUESTIONS = """
-past   | some  | did {who} {do} {what} {where} {when}          | {who}{when}{where}{done}{what}吗
-past   | asked | what did {who} {do} {where} {when}            | {who}{when}{where}{done}什么
-past   | some  | why did {who} {do} {what} {where} {when}      | {who}{when}为什么{where}{done}{what}
-past   | some  | who {did} {what} {where} {when}               | 谁{when}{where}{done}{what}
-past   | count | how many {what} did {who} {do} {where} {when} | {who}{when}{where}{done}多少{what}
-habit  | bare  | {aux} {who} {do} {what} {where} {when}        | {who}{when}{where}{do}{what}吗
-habit  | bare  | where {aux} {who} {do} {what} {when}          | {who}{when}在哪里{do}{what}
-habit  | bare  | why {aux} {who} {do} {what} {where} {when}    | {who}{when}为什么{where}{do}{what}
-now    | some  | {be} {who} {doing} {what} {where}             | {who}正在{inside}{do}{what}吗
-now    | asked | what {be} {who} {doing} {where}               | {who}正在{inside}{do}什么
-now    | some  | who is {doing} {what} {where}                 | 谁正在{inside}{do}{what}
-future | some  | will {who} {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}吗
-future | asked | what will {who} {do} {where} {when}           | {who}{when}会{where}{do}什么
-future | some  | when will {who} {do} {what} {where}           | {who}什么时候会{where}{do}{what}
-future | some  | who will {do} {what} {where} {when}           | 谁{when}会{where}{do}{what}
-can    | skill | can {who} {do} {what}                         | {who}{can}{do}{what}吗
-can    | skill | who can {do} {what}                           | 谁{can}{do}{what}
-future | some  | {aux} {who} want to {do} {what} {where} {when}| {who}{when}想{where}{do}{what}吗
-future | asked | what {aux} {who} want to {do} {where} {when}  | {who}{when}想{where}{do}什么
+past  |some | did {who} {do} {what} {where} {when}          | {who}{when}{where}{done}{what}吗
+past  |asked| what did {who} {do} {where} {when}            | {who}{when}{where}{done}什么
+past  |some | why did {who} {do} {what} {where} {when}      | {who}{when}为什么{where}{done}{what}
+past  |some | who {did} {what} {where} {when}               | 谁{when}{where}{done}{what}
+past  |count| how many {what} did {who} {do} {where} {when} | {who}{when}{where}{done}多少{what}
+habit |bare | {aux} {who} {do} {what} {where} {when}        | {who}{when}{where}{do}{what}吗
+habit |bare | where {aux} {who} {do} {what} {when}          | {who}{when}在哪里{do}{what}
+habit |bare | why {aux} {who} {do} {what} {where} {when}    | {who}{when}为什么{where}{do}{what}
+now   |some | {be} {who} {doing} {what} {where}             | {who}正在{inside}{do}{what}吗
+now   |asked| what {be} {who} {doing} {where}               | {who}正在{inside}{do}什么
+now   |some | who is {doing} {what} {where}                 | 谁正在{inside}{do}{what}
+future|some | will {who} {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}吗
+future|asked| what will {who} {do} {where} {when}           | {who}{when}会{where}{do}什么
+future|some | when will {who} {do} {what} {where}           | {who}什么时候会{where}{do}{what}
+future|some | who will {do} {what} {where} {when}           | 谁{when}会{where}{do}{what}
+can   |skill| can {who} {do} {what}                         | {who}{can}{do}{what}吗
+can   |skill| who can {do} {what}                           | 谁{can}{do}{what}
+future|some | {aux} {who} want to {do} {what} {where} {when}| {who}{when}想{where}{do}{what}吗
+future|asked| what {aux} {who} want to {do} {where} {when}  | {who}{when}想{where}{do}什么
 """
 
 # English | Chinese | the subjects it suits: a person's state or trait, a thing
@@ -87,7 +87,7 @@ who has {count}?                        | 谁有{count}？
 {who} {want} {count}                    | {who}想要{count}
 {aux} {who} want {known}?               | {who}想要{known}吗？
 {who} {was} looking for {known}         | {who}在找{known}
-{who} lost {known} {when}               | {who}{when}丢了{known}
+{who} lost {lost} {when}                | {who}{when}丢了{lost}
 {this} is {own}                         | {this}是{own}
 {this} is not {own}                     | {this}不是{own}
 is {this} {own}?                        | {this}是{own}吗？
@@ -150,7 +150,7 @@ JOBS = """
 {be} {who} a {job}?               | {who}是{job}吗？
 {who} {want} to be a {job}        | {who}想当{job}
 {who} {aux}n't want to be a {job} | {who}不想当{job}
-who is {who}?                     | {who}是谁？
+who {be} {who}?                   | {who}是谁？
 {who} {be} a {job} {place}        | {who}在{place}当{job}
 {who} {be} {n} years old          | {who}{n}岁
 {who} {be} not {n} years old      | {who}不是{n}岁
@@ -168,7 +168,9 @@ is it {adj} {place} today?        | 今天{place}{adj}吗？
 it rained {place} {past}          | {past}{place}下雨了
 it will rain {place} {future}     | {future}{place}会下雨
 will it snow {place} {future}?    | {future}{place}会下雪吗？
-it is snowing {place} now         | 现在{place}正在下雪
+it was raining {place} {past}     | {past}{place}在下雨
+it was snowing {place} {past}     | {past}{place}在下雪
+will it rain {place} {future}?    | {future}{place}会下雨吗？
 """
 
 REQUESTS = """
@@ -188,7 +190,8 @@ REPORTS = """
 {who} {aux}n't know why {again} {was} {state} | {who}不知道{again}为什么{state}
 """
 
-# `past` and `future` are clauses about `who`; `again` is that person's pronoun
+# `past` and `future` are clauses about `who`, those with `soon` name no time; with `again` they are
+# about the same person, as a pronoun
 JOINED = """
 {past} because {again} {was} {state}             | {past}，因为{again}很{state}
 {past} because {again} {was} too {state}         | {past}，因为{again}太{state}了
@@ -198,13 +201,12 @@ JOINED = """
 {now}, but {now_other}                           | {now}，但是{now_other}
 {now}, and {now_other}                           | {now}，{now_other}
 {can}, but {can_other}                           | {can}，但是{can_other}
-if it rains {when}, {future}                     | 如果{when}下雨，{future}
-if it snows {when}, {future}                     | 如果{when}下雪，{future}
+if it rains {when}, {future_soon}                | 如果{when}下雨，{future_soon}
+if it snows {when}, {future_soon}                | 如果{when}下雪，{future_soon}
 if {who} {be} {state}, {future_again}            | 如果{who}{state}，{future_again}
 if {who} {have} {count}, {future_again}          | 如果{who}有{count}，{future_again}
-before {doing}, {past}                           | {doing}以前，{past}
-after {doing}, {past}                            | {doing}以后，{past}
-when {who} {was} {place}, {past_again}           | {who}在{place}的时候，{past_again}
+before {doing}, {past_soon}                       | {doing}以前，{past_soon}
+after {doing}, {past_soon}                       | {doing}以后，{past_soon}
 """
 
 RELATIVES = """

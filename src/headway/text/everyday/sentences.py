@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from headway.text.everyday import patterns, words
+from headway.text.everyday import lexicon, patterns, words
 from headway.text.everyday.drawing import Pair, Who, Writer
-from headway.text.everyday.words import Thing, rows
+from headway.text.everyday.lexicon import Thing, rows
 
 
-def _fill(pattern: list[str], english: dict[str, str], chinese: dict[str, str]) -> Pair:
+def _fill(pattern: tuple[str, ...], english: dict[str, str], chinese: dict[str, str]) -> Pair:
     return pattern[0].format(**english), pattern[1].format(**chinese)
 
 
@@ -20,7 +20,7 @@ def _present(who: Who, *verbs: str) -> dict[str, str]:
 
 
 def action(writer: Writer) -> Pair:
-    """Tom bought two books yesterday; the past weighs as much as it is used."""
+    """Tom bought two books yesterday; he doesn't eat any eggs."""
     return writer.action(patterns.ACTIONS)
 
 
@@ -30,13 +30,13 @@ def action_question(writer: Writer) -> Pair:
     return f"{english}?", f"{chinese}？"
 
 
-def _described(writer: Writer, kind: str) -> tuple[Who, Who, words.Adjective]:
+def _described(writer: Writer, kind: str) -> tuple[Who, Who, lexicon.Adjective]:
     """Two of a kind, and a quality that both may have."""
     if kind != "thing":
         who = writer.who()
-        fits = [a for a in words.adjectives() if kind in a.kinds]
+        fits = [a for a in lexicon.adjectives() if kind in a.kinds]
         return who, writer.other(who), writer.random.choice(fits)
-    named = [n for n in words.nouns() if writer.qualities(n)]
+    named = [n for n in lexicon.nouns() if writer.qualities(n)]
     noun = writer.random.choice(named)
     first, second = writer.thing(noun), writer.thing(noun)
     while second.zh == first.zh:
@@ -77,15 +77,17 @@ def possession(writer: Writer) -> Pair:
     """We have three cats; whose books are these?"""
     who, noun = writer.who(), writer.noun(frozenset({"goods", "thing", "pet", "farm", "drink"}))
     count, known = writer.count(noun), writer.known(noun)
-    owner = writer.who()
+    lost = writer.known(writer.noun(frozenset({"thing", "wear", "pet"})))
+    owner = writer.owner()
     when, this = writer.when("past"), writer.random.choice((("this", "这"), ("that", "那")))
     english = who.english() | _present(who, "need", "want") | {"many": noun.many}
-    english |= {"count": count[0], "known": known[0], "when": when[0], "this": this[0]}
+    english |= {"count": count[0], "known": known[0], "lost": lost[0], "when": when[0]}
+    english |= {"this": this[0]}
     english |= {"measured": f"{noun.leads} {noun.many}", "own": f"{owner.own} {noun.many}"}
     if not noun.lead:
         english["own"] = f"{owner.own} {noun.one}"
     chinese = {"who": who.zh, "noun": noun.zh, "measure": noun.measure, "when": when[1]}
-    chinese |= {"count": count[1], "known": known[1], "this": this[1]}
+    chinese |= {"count": count[1], "known": known[1], "lost": lost[1], "this": this[1]}
     chinese["own"] = f"{owner.own_zh}{noun.zh}"
     return _fill(writer.random.choice(rows(patterns.POSSESSIONS)), english, chinese)
 
@@ -129,15 +131,178 @@ def whereabouts(writer: Writer) -> Pair:
 def there_is(writer: Writer) -> Pair:
     """There are two cats under the table."""
     noun = writer.noun(frozenset({"thing", "pet", "read", "wear"}))
-    spot, spot_zh = writer.spot(noun)
-    count, count_zh = writer.count(noun)
-    pattern = writer.random.choice(rows(patterns.THERE_IS))
-    while ("{one}" in pattern[0]) != count.startswith(("a ", "an ")) and "count" in pattern[0]:
-        count, count_zh = writer.count(noun)
-    one, several = writer.one_of(noun), writer.several(noun)
+    spot, one, several = writer.spot(noun), writer.one_of(noun), writer.several(noun)
     thing = writer.thing(noun)
-    english = {"one": one[0], "several": several[0], "many": noun.many, "spot": spot, "be": thing.be}
-    english |= {"measured": f"{noun.leads} {noun.many}", "thing": thing.en}
-    chinese = {"one": one[1], "several": several[1], "noun": noun.zh, "spot": spot_zh}
+    english = {"one": one[0], "several": several[0], "many": noun.many, "spot": spot[0]}
+    english |= {"measured": f"{noun.leads} {noun.many}", "thing": thing.en, "be": thing.be}
+    chinese = {"one": one[1], "several": several[1], "noun": noun.zh, "spot": spot[1]}
     chinese |= {"measure": noun.measure, "thing": thing.zh}
-    return _fill(pattern, english, chinese)
+    return _fill(writer.random.choice(rows(patterns.THERE_IS)), english, chinese)
+
+
+def job(writer: Writer) -> Pair:
+    """Your father is a doctor; how old is he?"""
+    who = writer.random.choice((writer.name, writer.relative, writer.pronoun))()
+    while who.en in ("we", "they"):
+        who = writer.pronoun()
+    jobs = [row for row in rows(words.ROLES) if row[-1] == "job"]
+    work, _, _, work_zh, _, _ = writer.random.choice(jobs)
+    n, place = writer.one(words.NUMBERS), writer.one(words.PLACES, "city")
+    english = who.english() | _present(who, "want") | {"job": work, "n": n.en, "place": place.en}
+    chinese = {"who": who.zh, "job": work_zh, "n": n.zh, "place": place.zh}
+    return _fill(writer.random.choice(rows(patterns.JOBS)), english, chinese)
+
+
+def weather(writer: Writer) -> Pair:
+    """It was very cold in Beijing yesterday."""
+    adjective, place = writer.one(words.WEATHER), writer.one(words.PLACES, "city")
+    past, future = writer.when("past"), writer.when("future")
+    english = {"adj": adjective.en, "place": "", "past": past[0], "future": future[0]}
+    chinese = {"adj": adjective.zh, "place": "", "past": past[1], "future": future[1]}
+    if writer.chance(0.6):
+        english["place"], chinese["place"] = place.en, place.zh
+    return _fill(writer.random.choice(rows(patterns.WEATHER)), english, chinese)
+
+
+def request(writer: Writer) -> Pair:
+    """Please buy two eggs tomorrow; let's go to the park."""
+    who = writer.you()
+    verb = writer.verb("future", "some", who)
+    what, where, when = writer.what(verb, "some"), writer.where(verb, who), writer.when("future")
+    english = {"do": verb.base, "what": what[0], "where": where[0], "when": when[0]}
+    chinese = {"do": verb.zh, "what": what[1], "where": where[1], "when": when[1]}
+    return _fill(writer.random.choice(rows(patterns.REQUESTS)), english, chinese)
+
+
+def _clause(writer: Writer) -> Pair:
+    """Any short statement."""
+    clause = writer.random.choice((action, action, description, comparison, liking, whereabouts))
+    english, chinese = clause(writer)
+    while english.endswith("?"):
+        english, chinese = clause(writer)
+    return english, chinese
+
+
+def report(writer: Writer) -> Pair:
+    """Mary says that her brother can swim."""
+    who = writer.who()
+    clause, future = _clause(writer), writer.action(patterns.ACTIONS, "future")
+    while " will " not in future[0]:
+        future = writer.action(patterns.ACTIONS, "future")
+    state = writer.state()
+    english = who.english() | _present(who, "say", "think", "know", "hope")
+    english |= {"clause": clause[0], "future": future[0], "again": who.again, "state": state.en}
+    chinese = {"who": who.zh, "clause": clause[1], "future": future[1]}
+    chinese |= {"again": who.again_zh, "state": state.zh}
+    return _fill(writer.random.choice(rows(patterns.REPORTS)), english, chinese)
+
+
+def joined(writer: Writer) -> Pair:
+    """I didn't go to school because I was ill; if it rains, we will stay at home."""
+    who = writer.who()
+    again, other = writer.again(who), writer.other(who)
+    clauses = {
+        "past": writer.action(patterns.ACTIONS, "past", who),
+        "past_soon": writer.action(patterns.ACTIONS, "past", who, timed=False),
+        "past_again": writer.action(patterns.ACTIONS, "past", again, timed=False),
+        "future_soon": writer.action(patterns.ACTIONS, "future", who, timed=False),
+        "future_again": writer.action(patterns.ACTIONS, "future", again, timed=False),
+        "now": writer.action(patterns.ACTIONS, "now", who),
+        "now_other": writer.action(patterns.ACTIONS, "now", other),
+        "can": writer.action(patterns.ACTIONS, "can", who),
+        "can_other": writer.action(patterns.ACTIONS, "can", other),
+        "when": writer.when("future"),
+        "count": writer.count(writer.noun(frozenset({"goods", "food", "drink"}))),
+        "doing": writer.doing(),
+    }
+    state, place = writer.state(), writer.one(words.PLACES)
+    english = {name: clause[0] for name, clause in clauses.items()} | who.english()
+    english |= {"again": who.again, "state": state.en, "place": place.en}
+    chinese = {name: clause[1] for name, clause in clauses.items()}
+    chinese |= {"who": who.zh, "again": who.again_zh, "state": state.zh, "place": place.zh}
+    return _fill(writer.random.choice(rows(patterns.JOINED)), english, chinese)
+
+
+def relative(writer: Writer) -> Pair:
+    """The book that Tom bought yesterday is very interesting."""
+    who, noun = writer.who(), writer.noun(frozenset({"read", "food", "wear", "vehicle", "film"}))
+    fits = [v for v in lexicon.verbs() if v.objects & noun.kinds and "past" in v.tenses]
+    verb = writer.random.choice([v for v in fits if "{}" not in v.base])
+    adjective = writer.random.choice(writer.qualities(noun))
+    other, when = writer.other(who), writer.when("past")
+    named = f"the {noun.lead} {noun.one}"
+    like = _present(other, "like")["like"]
+    english = {"noun": named, "who": who.en, "did": verb.past, "when": when[0], "be": "is"}
+    english |= {"adj": adjective.en, "other": other.en, "like": like}
+    english |= {"like_not": f"{other.aux}n't like"}
+    chinese = {"noun": f"那{noun.measure}{noun.zh}", "who": who.zh, "do": verb.zh, "when": when[1]}
+    chinese |= {"adj": adjective.zh, "other": other.zh}
+    return _fill(writer.random.choice(rows(patterns.RELATIVES)), english, chinese)
+
+
+def it(writer: Writer) -> Pair:
+    """The animal didn't cross the street because it was too tired (or too wide).
+
+    English says *it*; Chinese names the one of the two that the reason fits. Each is right half of
+    the time, whatever the two are, so that only the reason tells.
+    """
+    scene = writer.random.choice(lexicon.scenes())
+    first = writer.random.choice(lexicon.things()[scene.first])
+    second = writer.random.choice(lexicon.things()[scene.second])
+    mode = writer.random.choice(scene.modes)
+    named, reasons = writer.random.choice(((first, scene.reasons), (second, second.reasons)))
+    event, event_zh, was = _event(mode, scene, second)
+    why, why_zh = lexicon.reasons()[writer.random.choice(reasons)]
+    english = {"a": first.en, "event": event, "was": was, "why": why}
+    chinese = {"A": _named(first), "event": event_zh, "named": _named(named), "why": why_zh}
+    return _fill(writer.random.choice(rows(patterns.IT)), english, chinese)
+
+
+def not_it(writer: Writer) -> Pair:
+    """Tom didn't cross the street because he was tired, or because it was too wide."""
+    who = writer.who()
+    scenes = [s for s in lexicon.scenes() if s.first == "animal" and "couldn't" in s.modes]
+    scene = writer.random.choice(scenes)
+    second = writer.random.choice(lexicon.things()[scene.second])
+    event, event_zh, was = _event(writer.random.choice(("didn't", "couldn't")), scene, second)
+    why, why_zh = lexicon.reasons()[writer.random.choice(second.reasons)]
+    state = writer.state()
+    english = {"who": who.en, "event": event, "was": was, "why": why, "again": who.again}
+    english |= {"be": who.was, "state": state.en}
+    chinese = {"who": who.zh, "event": event_zh, "named": _named(second), "why": why_zh}
+    chinese |= {"again": who.again_zh, "state": state.zh}
+    return _fill(writer.random.choice(rows(patterns.NOT_IT)), english, chinese)
+
+
+def _named(thing: Thing) -> str:
+    return f"{thing.measure}{thing.zh}"
+
+
+def _event(mode: str, scene: lexicon.Scene, second: Thing) -> tuple[str, str, str]:
+    """What did (not) happen: English, Chinese, and was or is."""
+    _, fails, fails_zh, was = next(row for row in rows(words.MODES) if row[0] == mode)
+    verb = scene.en.format(b=second.en)
+    event = verb if mode == "did" else f"{fails} {verb}"
+    return event, fails_zh + scene.zh.format(b=second.zh, B=f"那{_named(second)}"), was
+
+
+KINDS: dict[Callable[[Writer], Pair], int] = {
+    action: 24,
+    action_question: 14,
+    it: 16,
+    not_it: 3,
+    joined: 10,
+    liking: 5,
+    description: 5,
+    possession: 5,
+    report: 4,
+    comparison: 4,
+    relative: 3,
+    whereabouts: 3,
+    there_is: 3,
+    job: 2,
+    weather: 3,
+    acquaintance: 2,
+    request: 2,
+}
+"""How often each kind of sentence is written, against the others."""

@@ -1,157 +1,9 @@
 """The words of the everyday corpus, as tables: English | Chinese | how they may be used.
 
-One row, one word. `kinds` say which words go together: a verb takes the nouns of its kinds, an
-adjective describes them, a place suits the verbs that name its kind. Everything here was written
-for headway; nothing was copied.
+One row, one word; a dash is an empty cell. The last column says which words go together: a verb
+takes the nouns of its kinds, an adjective describes them, a place suits the verbs that name its
+kind. Everything here was written for headway; nothing was copied.
 """
-
-from dataclasses import dataclass
-from functools import cache
-
-
-@dataclass(frozen=True)
-class Noun:
-    """Something countable, or what is counted by the cup or pair (`lead`: "cup of")."""
-
-    lead: str
-    leads: str
-    one: str
-    many: str
-    measure: str
-    zh: str
-    kinds: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Verb:
-    """An action. `{}` in its forms stands for a person; `done` is the Chinese of the past."""
-
-    base: str
-    third: str
-    past: str
-    ing: str
-    zh: str
-    done: str
-    can: str
-    objects: frozenset[str]
-    places: frozenset[str]
-    tenses: frozenset[str]
-    whom: str = ""
-
-
-@dataclass(frozen=True)
-class Adjective:
-    """A quality: `zh` after the noun, `before` in front of it (- if it does not stand there)."""
-
-    en: str
-    comparative: str
-    zh: str
-    before: str
-    kinds: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """English, its Chinese, and the kinds of sentence that it suits."""
-
-    en: str
-    zh: str
-    kinds: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Thing:
-    """A candidate for *it*: how it is named and the reasons that fit it."""
-
-    en: str
-    measure: str
-    zh: str
-    group: str
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Two groups that meet in an event; `reasons` fit the first, each second has its own."""
-
-    first: str
-    second: str
-    modes: tuple[str, ...]
-    en: str
-    zh: str
-    reasons: tuple[str, ...]
-
-
-def rows(table: str) -> list[list[str]]:
-    """The cells of a table: one row a line, `|` between cells, `-` for an empty cell."""
-    lines = (line for line in table.strip().splitlines() if line.strip())
-    return [["" if c.strip() == "-" else c.strip() for c in line.split("|")] for line in lines]
-
-
-def _kinds(cell: str) -> frozenset[str]:
-    return frozenset(cell.split())
-
-
-@cache
-def nouns() -> tuple[Noun, ...]:
-    """Every noun that can be bought, read, eaten, seen ..."""
-    found = []
-    for one, many, measure, zh, kinds in rows(NOUNS):
-        lead, leads = (one.split(" of ")[0], many.split(" of ")[0]) if " of " in one else ("", "")
-        found.append(
-            Noun(
-                lead=f"{lead} of" if lead else "",
-                leads=f"{leads} of" if leads else "",
-                one=one.split(" of ")[-1],
-                many=many.split(" of ")[-1],
-                measure=measure,
-                zh=zh,
-                kinds=_kinds(kinds),
-            )
-        )
-    return tuple(found)
-
-
-@cache
-def verbs() -> tuple[Verb, ...]:
-    """Every action; languages and school subjects become actions of their own."""
-    found = []
-    for base, third, past, ing, zh, done, can, objects, places, tenses in rows(VERBS):
-        found.append(
-            Verb(
-                base, third, past, ing, zh, done, can, _kinds(objects), _kinds(places), _kinds(tenses)
-            )
-        )
-    return tuple(found)
-
-
-@cache
-def adjectives() -> tuple[Adjective, ...]:
-    """Every quality of a person or a thing."""
-    return tuple(Adjective(*cells, _kinds(kinds)) for *cells, kinds in rows(ADJECTIVES))
-
-
-@cache
-def phrases(table: str) -> tuple[Phrase, ...]:
-    """A table of English | Chinese | kinds."""
-    return tuple(Phrase(en, zh, _kinds(kinds)) for en, zh, kinds in rows(table))
-
-
-@cache
-def things() -> dict[str, tuple[Thing, ...]]:
-    """The candidates for *it*, by group."""
-    every = [Thing(*cells, tuple(reasons.split())) for *cells, reasons in rows(THINGS)]
-    return {group: tuple(t for t in every if t.group == group) for group in {t.group for t in every}}
-
-
-@cache
-def scenes() -> tuple[Scene, ...]:
-    """The events in which *it* needs an antecedent."""
-    return tuple(
-        Scene(first, second, tuple(modes.split()), en, zh, tuple(reasons.split()))
-        for first, second, modes, en, zh, reasons in rows(SCENES)
-    )
-
 
 # name | Chinese | he or she
 NAMES = """
@@ -285,7 +137,7 @@ eat       | eats       | ate        | eating       | 吃        | 吃了        
 drink     | drinks     | drank      | drinking     | 喝        | 喝了         | 能 | drink                | home out work  | past habit now future
 make      | makes      | made       | making       | 做        | 做了         | 会 | make                 | home           | past habit now future
 draw      | draws      | drew       | drawing      | 画        | 画了         | 会 | draw                 | home study out | past habit now future
-wash      | washes     | washed     | washing      | 洗        | 洗了         | 能 | wear vehicle         | home           | past habit now future
+wash      | washes     | washed     | washing      | 洗        | 洗了         | 能 | wear vehicle         | out            | past habit now future
 use       | uses       | used       | using        | 用        | 用了         | 会 | use                  | home study work| past habit now future
 feed      | feeds      | fed        | feeding      | 喂        | 喂了         | 能 | pet farm             | home           | past habit now future
 see       | sees       | saw        | -            | 看见      | 看见了       | 能 | animal vehicle flower| out city travel| past future
@@ -433,8 +285,7 @@ interesting | more interesting | 有趣 | 有趣的 | read film
 difficult   | more difficult   | 难   | 难懂的 | read
 long        | longer           | 长   | 长     | write film
 fresh       | fresher          | 新鲜 | 新鲜的 | food
-hot         | hotter           | 烫   | 热     | drink
-heavy       | heavier          | 重   | -      | furniture machine vehicle
+hot         | -                | 烫   | 热     | drink
 red         | -                | -    | 红色的 | wear vehicle flower furniture
 white       | -                | -    | 白色的 | wear vehicle flower animal
 black       | -                | -    | 黑色的 | wear vehicle animal furniture
@@ -514,7 +365,7 @@ car      | 辆 | 汽车   | holder  | small narrow filled
 cupboard | 个 | 柜子   | holder  | small narrow filled
 truck    | 辆 | 卡车   | vehicle | -
 bus      | 辆 | 公交车 | vehicle | -
-train    | 列 | 火车   | vehicle | -
+car      | 辆 | 汽车   | vehicle | -
 bridge   | 座 | 桥     | span    | narrow slippery shaky
 tunnel   | 条 | 隧道   | track   | narrow low dark
 gate     | 道 | 大门   | track   | narrow low

@@ -1,0 +1,92 @@
+"""An English-Chinese corpus of everyday sentences, written by a grammar: no data is fetched.
+
+`generate` gives distinct pairs, `split` sets some apart for validation and test. The grammar holds
+far more sentences than anybody will generate, so those set apart are new to the model: known words
+in combinations never seen. One English sentence has exactly one Chinese translation.
+
+Several hundred thousand of the sentences turn on a pronoun: in "The animal didn't cross the street
+because it was too tired" (or "too wide") the Chinese must name what *it* is.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headway.errors import ConfigError
+from headway.text.everyday.drawing import Pair, Writer
+from headway.text.everyday.sentences import KINDS
+
+EXAMPLES: tuple[Pair, ...] = (
+    ("I love learning.", "我爱学习。"),
+    (
+        "The animal didn't cross the street because it was too tired.",
+        "那只动物没有过马路，因为那只动物太累了。",
+    ),
+    (
+        "The animal didn't cross the street because it was too wide.",
+        "那只动物没有过马路，因为那条马路太宽了。",
+    ),
+)
+"""The sentences that the demo shows; they belong to the grammar and are kept out of its corpus."""
+
+_PATIENCE = 1000
+
+
+class Split(NamedTuple):
+    """Pairs to train on, and pairs whose English and Chinese never occur among those."""
+
+    train: list[Pair]
+    valid: list[Pair]
+    test: list[Pair]
+
+
+def sentence(writer: Writer) -> Pair:
+    """One English sentence and its Chinese, with capital letters and punctuation."""
+    (kind,) = writer.random.choices(tuple(KINDS), tuple(KINDS.values()))
+    english, chinese = kind(writer)
+    english = " ".join(english.split()).replace(" ?", "?").replace(" ,", ",")
+    if not english.endswith("?"):
+        english, chinese = f"{english}.", f"{chinese}。"
+    return english[0].upper() + english[1:], chinese
+
+
+def generate(n_pairs: int, seed: int) -> list[Pair]:
+    """`n_pairs` different (English, Chinese) pairs; the same seed gives the same ones.
+
+    No English sentence and no Chinese sentence occurs twice, and none of `EXAMPLES` occurs.
+    Raises ConfigError if the grammar cannot give that many.
+    """
+    writer = Writer(seed)
+    english_seen = {english for english, _ in EXAMPLES}
+    chinese_seen = {chinese for _, chinese in EXAMPLES}
+    pairs: list[Pair] = []
+    repeated = 0
+    while len(pairs) < n_pairs:
+        english, chinese = sentence(writer)
+        if english in english_seen or chinese in chinese_seen:
+            repeated += 1
+            if repeated > _PATIENCE * (len(pairs) + 1):
+                raise ConfigError(
+                    f"the everyday grammar gives fewer different pairs than the {n_pairs} asked "
+                    f"for; found {len(pairs)}. Ask for that many."
+                )
+            continue
+        english_seen.add(english)
+        chinese_seen.add(chinese)
+        pairs.append((english, chinese))
+    return pairs
+
+
+def split(pairs: Sequence[Pair], *, n_valid: int, n_test: int) -> Split:
+    """Set the last pairs apart: `n_valid` to validate on, `n_test` to test on.
+
+    `pairs` come from `generate`: in random order, and nothing occurs twice. Raises ConfigError if
+    nothing would be left to train on.
+    """
+    n_train = len(pairs) - n_valid - n_test
+    if n_train < 1:
+        raise ConfigError(
+            f"validation and test need fewer pairs than there are; got {n_valid} and {n_test} of "
+            f"{len(pairs)}. Generate more."
+        )
+    every = list(pairs)
+    return Split(every[:n_train], every[n_train : n_train + n_valid], every[n_train + n_valid :])
