@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
 # Before anything imports headway: annotations such as Float[Tensor, "batch length"] are checked.
-install_import_hook("headway", "beartype.beartype")
+install_import_hook("headway", "shape_checks.checked")
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 

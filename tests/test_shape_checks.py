@@ -1,0 +1,37 @@
+"""The suite's own guard: a wrong shape or type anywhere in headway is noticed while it runs."""
+
+from typing import NamedTuple, Self
+
+import pytest
+import torch
+from jaxtyping import TypeCheckError
+from shape_checks import checked
+
+from headway.nn.masks import padding_mask
+from headway.runtime import RuntimeSettings
+
+
+def test_a_wrong_shape_is_noticed() -> None:
+    padding_mask(torch.ones(2, 3, dtype=torch.long), 0)
+    with pytest.raises(TypeCheckError):
+        padding_mask(torch.ones(3, dtype=torch.long), 0)
+
+
+def test_a_wrong_type_is_noticed_in_functions_and_dataclasses() -> None:
+    with pytest.raises(TypeCheckError):
+        padding_mask(torch.ones(2, 3), 0)
+    with pytest.raises(TypeCheckError):
+        RuntimeSettings(threads="four")  # type: ignore[arg-type]
+
+
+def test_methods_may_speak_of_self() -> None:
+    class Chain(NamedTuple):
+        links: int
+
+        @checked
+        def join(self, other: Self, times: int) -> Self:
+            return self._replace(links=self.links + other.links * times)
+
+    assert Chain(1).join(Chain(2), 3) == Chain(7)
+    with pytest.raises(Exception, match="times"):
+        Chain(1).join(Chain(2), "3")  # type: ignore[arg-type]
