@@ -8,7 +8,6 @@ import errno
 import os
 import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -89,7 +88,8 @@ def _app() -> "App":
 
     app = App(
         name="headway",
-        help="Parallel text in, a translator of your own out.",
+        help="Parallel text in, a translator of your own out. More: headway COMMAND --help",
+        help_format="plaintext",
         version=__version__,
         default_parameter=Parameter(negative=()),
         print_error=False,
@@ -148,6 +148,8 @@ def _report_bug(error: BaseException, show_traceback: bool) -> int:
 
 
 def _save_traceback(error: BaseException) -> str:
+    import tempfile
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", prefix="headway-", suffix=".txt", delete=False
