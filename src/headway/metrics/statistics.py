@@ -1,0 +1,182 @@
+"""Sentence counts that add up to corpus scores, so that resampling needs no second scoring.
+
+The counts are sacreBLEU's own (Post 2018); the formulas are its formulas over arrays: a thousand
+bootstrap scores are one matrix product and one call.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+Array = NDArray[np.float64]
+
+Advance = Callable[[int], object]
+"""Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
+
+
+def nobody(_: int) -> None:
+    """Nobody is told."""
+
+
+UNSPACED = {"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"}
+"""Languages written without spaces, for which TER counts characters of the script."""
+
+
+def base_language(code: str | None) -> str:
+    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
+    return (code or "").replace("_", "-").split("-")[0].lower()
+
+
+def bleu_tokenizer(language: str | None) -> str:
+    """sacreBLEU's tokenizer for a target language, by the field's convention.
+
+    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
+    headway: its characters are scored instead, and the signature says so (`tok:char`).
+    """
+    by_language = {code: "zh" for code in ("zh", "zho", "chi", "cmn", "yue")}
+    by_language |= {"ja": "char", "jpn": "char"}
+    return by_language.get(base_language(language), "13a")
+
+
+def bleu_formula(counts: Array) -> Array:
+    """BLEU in percent (Papineni et al. 2002) with sacreBLEU's exponential smoothing.
+
+    `counts[..., :]`: length of the output and of the reference, then for 1- to 4-grams those that
+    match, then those in the output.
+    """
+    length, reference_length = counts[..., 0], counts[..., 1]
+    matches, totals = counts[..., 2:6], counts[..., 6:10]
+    none = matches == 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        smoothed = 1.0 / (2.0 ** none.cumsum(-1) * totals)
+        precisions = np.where(totals == 0, 0.0, np.where(none, smoothed, matches / totals))
+        brevity = np.minimum(1.0, np.exp(1.0 - reference_length / length))
+        scores = 100.0 * brevity * np.exp(np.log(precisions).mean(-1))
+    return np.where(none.all(-1) | (length == 0), 0.0, scores)
+
+
+def chrf_formula(counts: Array) -> Array:
+    """chrF2 in percent (Popovic 2015): character n-grams up to 6, recall weighing twice.
+
+    `counts[..., :]`: for each n the n-grams in the output, in the reference, and in both.
+    """
+    output, reference, both = np.moveaxis(counts.reshape(*counts.shape[:-1], 6, 3), -1, 0)
+    usable = (output > 0) & (reference > 0)
+    n_usable = np.maximum(usable.sum(-1), 1)
+    precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(-1) / n_usable
+    recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(-1) / n_usable
+    weighted = 4.0 * precision + recall
+    return 100.0 * 5.0 * precision * recall / np.where(weighted > 0, weighted, 1.0)
+
+
+def ter_formula(counts: Array) -> Array:
+    """Translation edit rate in percent (Snover et al. 2006); lower is better.
+
+    `counts[..., :]`: edits (a shift of words is one), words in the reference.
+    """
+    edits, words = counts[..., 0], counts[..., 1]
+    return 100.0 * np.where(words > 0, edits / np.where(words > 0, words, 1.0), edits > 0)
+
+
+@dataclass(frozen=True)
+class SentenceStatistics:
+    """One system's counts under one metric: a row for each sentence."""
+
+    counts: Array
+    formula: Callable[[Array], Array]
+    metric: Any
+    """sacreBLEU's metric, for its signature."""
+
+    def score(self) -> float:
+        """Of the whole corpus, in percent."""
+        return float(self.formula(self.counts.sum(0)))
+
+    def signature(self, n_bootstrap: int, seed: int) -> str:
+        """sacreBLEU's: all that another needs to reproduce the score."""
+        self.metric.n_bootstrap = n_bootstrap or None
+        self.metric.seed = str(seed) if n_bootstrap else None
+        return str(self.metric.get_signature())
+
+    def resampled(self, n_bootstrap: int, seed: int) -> Array:
+        """Scores of `n_bootstrap` corpora drawn from this one's sentences with replacement.
+
+        The draws depend on the number of sentences and the seed alone, so that two systems are
+        resampled alike; with the same seed they are sacreBLEU's.
+        """
+        n = len(self.counts)
+        sums = [weights @ self.counts for weights in _resamples(n, n_bootstrap, seed)]
+        return self.formula(np.concatenate(sums))
+
+
+def _resamples(n: int, n_bootstrap: int, seed: int) -> Iterator[Array]:
+    """How often each of `n` sentences is in each resample, some resamples at a time."""
+    random = np.random.default_rng(seed)
+    at_once = max(1, 4_000_000 // n)
+    for first in range(0, n_bootstrap, at_once):
+        size = min(at_once, n_bootstrap - first)
+        drawn = random.choice(n, size=(size, n), replace=True)
+        drawn += np.arange(size)[:, None] * n
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+
+
+def bleu_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for BLEU; the tokenizer follows the language unless `tokenize` names one."""
+    tokenize = tokenize or bleu_tokenizer(target_language)
+    metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    return SentenceStatistics(
+        _counts(metric, hypotheses, references, advance), bleu_formula, metric
+    )
+
+
+def chrf_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    lowercase: bool = False,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for chrF2."""
+    metric = CHRF(lowercase=lowercase)
+    return SentenceStatistics(
+        _counts(metric, hypotheses, references, advance), chrf_formula, metric
+    )
+
+
+def ter_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
+    unspaced = base_language(target_language) in UNSPACED
+    metric = TER(normalized=unspaced, asian_support=unspaced)
+    return SentenceStatistics(_counts(metric, hypotheses, references, advance), ter_formula, metric)
+
+
+def _counts(
+    metric: Any, hypotheses: Sequence[str], references: Sequence[str], advance: Advance
+) -> Array:
+    rows: list[list[float]] = []
+    for first in range(0, len(hypotheses), 50):
+        # What sacreBLEU's own significance tests use; it has no public name for it.
+        rows += metric._extract_corpus_statistics(
+            hypotheses[first : first + 50], [references[first : first + 50]]
+        )
+        advance(len(rows) - first)
+    return np.array(rows, dtype=np.float64)

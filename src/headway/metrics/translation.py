@@ -1,0 +1,282 @@
+"""Scores of translations: BLEU, chrF, TER, with intervals, significance, and by length.
+
+All are sacreBLEU's figures in percent, with its signatures. Intervals and p-values come from
+bootstrap resampling of sentences (Koehn 2004).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import ConfigError, DataError
+from headway.metrics.statistics import (
+    Advance,
+    SentenceStatistics,
+    bleu_statistics,
+    chrf_statistics,
+    nobody,
+    ter_statistics,
+)
+
+METRICS = ("bleu", "chrf", "ter")
+LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One figure in percent; `low` and `high` bound it with 95 % confidence."""
+
+    score: float
+    low: float
+    high: float
+    signature: str
+
+
+@dataclass(frozen=True)
+class TranslationScores:
+    """All scores of one system."""
+
+    bleu: Score
+    chrf: Score
+    ter: Score
+    """Lower is better."""
+    exact_match: float
+    """Percent of the sentences that equal their reference."""
+    sentences: int
+    hypothesis_length: int
+    """In BLEU's tokens."""
+    reference_length: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A second system's score less a first one's; `p_value` is of the paired bootstrap test."""
+
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class LengthBucket:
+    """BLEU of the sentences whose length lies between `shortest` and `longest`, both included."""
+
+    shortest: int
+    longest: int | None
+    sentences: int
+    bleu: float
+    length_ratio: float
+    """Length of the output over length of the reference."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system, scored sentence by sentence: what every figure below is computed from."""
+
+    statistics: dict[str, SentenceStatistics]
+    """By the names in `METRICS`."""
+    exact: NDArray[np.bool_]
+
+
+def measure(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    advance: Advance = nobody,
+) -> Measured:
+    """Score every sentence once.
+
+    BLEU's tokenizer follows the target language (`zh`; `char` for Japanese; else `13a`) unless
+    `tokenize` names one of sacreBLEU's, such as `none` for text that is tokenized already.
+    `lowercase` folds case for BLEU and chrF (TER ignores case always). `advance` is told of
+    progress: three times the number of sentences in all. Raises `DataError` for unequal numbers
+    of sentences, or none.
+    """
+    _check_pairs(hypotheses, references)
+    return Measured(
+        {
+            "bleu": bleu_statistics(
+                hypotheses,
+                references,
+                target_language=target_language,
+                tokenize=tokenize,
+                lowercase=lowercase,
+                advance=advance,
+            ),
+            "chrf": chrf_statistics(hypotheses, references, lowercase=lowercase, advance=advance),
+            "ter": ter_statistics(
+                hypotheses, references, target_language=target_language, advance=advance
+            ),
+        },
+        np.array([h.strip() == r.strip() for h, r in zip(hypotheses, references, strict=True)]),
+    )
+
+
+def summarize(
+    measured: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+) -> TranslationScores:
+    """Corpus scores with 95 % intervals: the middle of `n_bootstrap` resampled scores."""
+    counts = measured.statistics["bleu"].counts
+    return TranslationScores(
+        **{name: _with_interval(measured.statistics[name], n_bootstrap, seed) for name in METRICS},
+        exact_match=100.0 * float(measured.exact.mean()),
+        sentences=len(measured.exact),
+        hypothesis_length=int(counts[:, 0].sum()),
+        reference_length=int(counts[:, 1].sum()),
+    )
+
+
+def _with_interval(statistics: SentenceStatistics, n_bootstrap: int, seed: int) -> Score:
+    score = statistics.score()
+    low = high = score
+    if n_bootstrap:
+        resampled = np.sort(statistics.resampled(n_bootstrap, seed))
+        cut = n_bootstrap // 40  # 2.5 % at either end
+        low, high = float(resampled[cut]), float(resampled[n_bootstrap - cut - 1])
+    return Score(score, low, high, statistics.signature(n_bootstrap, seed))
+
+
+def compare(
+    first: Measured, second: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+) -> dict[str, Difference]:
+    """Does the second system really differ? By the names in `METRICS`.
+
+    Both are scored on the same resampled corpora. The p-value is the share of them whose absolute
+    difference exceeds its mean over all resamples by more than the observed difference, as in
+    sacreBLEU's paired bootstrap test: below 0.05, chance is a poor explanation.
+    """
+    if len(first.exact) != len(second.exact):
+        raise DataError(
+            "two systems are compared on the same sentences; got "
+            f"{len(first.exact)} and {len(second.exact)}. Translate the same source with both."
+        )
+    differences = {}
+    for name in METRICS:
+        a, b = first.statistics[name], second.statistics[name]
+        observed = b.score() - a.score()
+        distances = np.abs(b.resampled(n_bootstrap, seed) - a.resampled(n_bootstrap, seed))
+        n_farther = int((distances - distances.mean() > abs(observed)).sum())
+        differences[name] = Difference(observed, (n_farther + 1) / (n_bootstrap + 1))
+    return differences
+
+
+def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[LengthBucket]:
+    """BLEU of short and of long sentences apart; empty buckets are left out.
+
+    `lengths` are those of the sources, in any unit; without them, those of the references in
+    BLEU's tokens.
+    """
+    statistics = measured.statistics["bleu"]
+    if lengths is None:
+        lengths = statistics.counts[:, 1].astype(int).tolist()
+    bucket = np.searchsorted(LAST_LENGTHS, np.asarray(lengths))
+    buckets = []
+    for i in np.unique(bucket):
+        counts = statistics.counts[bucket == i]
+        total = counts.sum(0)
+        buckets.append(
+            LengthBucket(
+                shortest=LAST_LENGTHS[i - 1] + 1 if i else 0,
+                longest=LAST_LENGTHS[i] if i < len(LAST_LENGTHS) else None,
+                sentences=len(counts),
+                bleu=float(statistics.formula(total)),
+                length_ratio=float(total[0] / total[1]) if total[1] else 0.0,
+            )
+        )
+    return buckets
+
+
+def score_translations(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+) -> TranslationScores:
+    """BLEU, chrF and TER of one system: `measure`, then `summarize`."""
+    measured = measure(
+        hypotheses,
+        references,
+        target_language=target_language,
+        tokenize=tokenize,
+        lowercase=lowercase,
+    )
+    return summarize(measured, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def compare_systems(
+    first: Sequence[str],
+    second: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+) -> dict[str, Difference]:
+    """The second system's scores less the first one's, with p-values; see `compare`."""
+    measured = [
+        measure(system, references, target_language=target_language) for system in (first, second)
+    ]
+    return compare(*measured, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+) -> float:
+    """BLEU alone, in percent, as validation needs it: no interval, and no slow TER."""
+    _check_pairs(hypotheses, references)
+    return bleu_statistics(
+        hypotheses,
+        references,
+        target_language=target_language,
+        tokenize=tokenize,
+        lowercase=lowercase,
+    ).score()
+
+
+def moses_bleu(
+    hypotheses: Sequence[str], references: Sequence[str], language: str, *, lowercase: bool = True
+) -> float:
+    """BLEU as the older literature has it: over Moses tokens, by default lower-cased.
+
+    This is the figure that Multi30k papers report; it is not comparable to sacreBLEU's.
+    Raises `ConfigError` where the extra `moses` is not installed.
+    """
+    try:
+        from sacremoses import MosesTokenizer
+    except ImportError:
+        raise ConfigError(
+            "Moses tokens need the package sacremoses, which is not installed. "
+            "Try: pip install 'headway[moses]'"
+        ) from None
+    moses: Any = MosesTokenizer(lang=language)
+
+    def tokenized(lines: Sequence[str]) -> list[str]:
+        folded = (line.lower() if lowercase else line for line in lines)
+        return [moses.tokenize(line, return_str=True, escape=False) for line in folded]
+
+    return bleu(tokenized(hypotheses), tokenized(references), tokenize="none")
+
+
+def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    if len(hypotheses) != len(references):
+        raise DataError(
+            "every translation needs its reference; got "
+            f"{len(hypotheses)} translations and {len(references)} references. "
+            "Give files of equally many lines."
+        )
+    if not hypotheses:
+        raise DataError("scores need at least one sentence; got none. Give files with lines.")
