@@ -39,6 +39,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
 @pytest.fixture(autouse=True)
 def temporary_files_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # for the interpreters that the tests start
     monkeypatch.delenv("HEADWAY_TRACEBACK", raising=False)
 
 
