@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from headway.errors import DataError
@@ -23,6 +23,7 @@ REASONS = {
     "length_ratio": "one side is absurdly longer than the other (data.max_ratio)",
     "duplicate": "the same source and target were there before",
     "leakage": "its source or target is in the validation set",
+    "no_tokens": "no sub-word is left of one side",
     "too_many_tokens": "more sub-words than data.max_length",
     "held_out": "set aside for validation",
     "header": "a first row that names the columns",
@@ -110,6 +111,13 @@ class Report:
     mended: Counter[str] = field(default_factory=Counter)
     noticed: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[Example]] = field(default_factory=dict)
+    suspicions: list[str] = field(default_factory=list)
+    """Where the two sides seem not to belong together."""
+
+    def keep(self, pair: Pair) -> None:
+        """Count one pair as kept."""
+        self.kept += 1
+        self.noticed["copy"] += pair.source == pair.target
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
@@ -126,18 +134,33 @@ class Report:
     def drop_kept(self, reason: str, pair: Pair) -> None:
         """Count a pair as dropped that had been counted as kept."""
         self.kept -= 1
+        self.noticed["copy"] -= pair.source == pair.target
         self.drop_pair(reason, pair)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists and dicts, ready for JSON."""
-        return asdict(self)
+        return {
+            "read": self.read,
+            "kept": self.kept,
+            "dropped": dict(self.dropped),
+            "mended": dict(self.mended),
+            "noticed": dict(+self.noticed),
+            "examples": {
+                reason: [example._asdict() for example in examples]
+                for reason, examples in self.examples.items()
+            },
+            "suspicions": list(self.suspicions),
+        }
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
         """Undo `as_dict`."""
-        examples = {reason: [Example(*e) for e in es] for reason, es in plain["examples"].items()}
         counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
-        return cls(read=plain["read"], kept=plain["kept"], examples=examples, **counters)
+        examples = {
+            reason: [Example(**example) for example in examples]
+            for reason, examples in plain["examples"].items()
+        }
+        return cls(**{**plain, **counters, "examples": examples})
 
 
 def clean(text: str, mended: Counter[str] | None = None) -> str:
@@ -172,9 +195,7 @@ def clean_pairs(
         if reason:
             report.drop_pair(reason, pair)
             continue
-        report.kept += 1
-        if pair.source == pair.target:
-            report.noticed["copy"] += 1
+        report.keep(pair)
         yield pair
 
 

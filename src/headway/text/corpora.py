@@ -82,7 +82,7 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
     both = zip_longest(
         read_lines(source, report.mended), read_lines(target, report.mended), fillvalue=_MISSING
     )
-    file = f"{source}|{target.name}"
+    file = _shown(source)
     for line, (left, right) in enumerate(both, start=1):
         if left is _MISSING or right is _MISSING:
             more = line + sum(1 for _ in both)
@@ -107,18 +107,18 @@ def read_tsv(path: Path, _corpus: Corpus, report: Report) -> Iterator[Pair]:
     for line, text in enumerate(read_lines(path, report.mended), start=1):
         report.read += 1
         if text is None:
-            report.drop("line_too_long", str(path), line, "")
+            report.drop("line_too_long", _shown(path), line, "")
             continue
         cells = text.split("\t")
         if len(cells) < 2:
-            report.drop("one_column" if text.strip() else "blank_side", str(path), line, text)
+            report.drop("one_column" if text.strip() else "blank_side", _shown(path), line, text)
             continue
         if line == 1 and _header(text):
-            report.drop("header", str(path), line, text)
+            report.drop("header", _shown(path), line, text)
             continue
         if len(cells) > 2:
             report.noticed["extra_columns"] += 1
-        yield Pair(cells[0], cells[1], str(path), line)
+        yield Pair(cells[0], cells[1], _shown(path), line)
 
 
 def read_jsonl(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
@@ -134,21 +134,21 @@ def read_jsonl(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
     for line, text in enumerate(read_lines(path, report.mended), start=1):
         report.read += 1
         if text is None:
-            report.drop("line_too_long", str(path), line, "")
+            report.drop("line_too_long", _shown(path), line, "")
             continue
         if not text.strip():
-            report.drop("blank_side", str(path), line, text)
+            report.drop("blank_side", _shown(path), line, text)
             continue
         entry = _json_object(text)
         if entry is None:
-            report.drop("not_json", str(path), line, text)
+            report.drop("not_json", _shown(path), line, text)
             continue
         keys = keys or _keys(entry, path, line, corpus)
         source, target = entry.get(keys[0]), entry.get(keys[1])
         if not isinstance(source, str) or not isinstance(target, str):
-            report.drop("missing_language", str(path), line, text)
+            report.drop("missing_language", _shown(path), line, text)
             continue
-        yield Pair(source, target, str(path), line)
+        yield Pair(source, target, _shown(path), line)
 
 
 READERS: dict[str, Reader] = {".tsv": read_tsv, ".jsonl": read_jsonl}
@@ -163,6 +163,11 @@ def _reader(path: Path) -> Reader:
             "Two plain text files go to --source and --target."
         )
     return READERS[suffix]
+
+
+def _shown(path: Path) -> str:
+    """A name that can be written as UTF-8, whatever bytes it holds."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _unpacked(path: Path) -> Path:

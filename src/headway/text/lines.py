@@ -34,9 +34,7 @@ def check_file(path: Path) -> None:
     try:
         found = path.stat()
         if stat.S_ISDIR(found.st_mode):
-            raise DataError(
-                f"a text file is needed; {path} is a directory. Name a file inside it."
-            )
+            raise DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
         if not stat.S_ISREG(found.st_mode):
             raise DataError(
                 f"a text file is read more than once; {path} is a pipe or a device. "

@@ -18,11 +18,12 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from headway.errors import ConfigError
 from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
 
+VERSION = 1
+"""Raised whenever the same lines give other pieces."""
+
 # Words take along the space before them. Combining marks belong to the word (Hindi, Thai); digits
 # stand alone, so that a number is copied digit by digit instead of being looked up.
-_WORDS = (
-    r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
-)
+_WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 _IDEOGRAPH = r" ?[\p{Han}]"
 
 # Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken run:
@@ -45,9 +46,7 @@ def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
     return max(1_000, min(32_000, fitted, n_pairs))
 
 
-def sample(
-    lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]
-) -> list[str]:
+def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
     """At most `n_lines` of `lines`, each equally likely (Li 1994, algorithm L), said aloud.
 
     Text in scripts without spaces is thinned further, to two million characters.

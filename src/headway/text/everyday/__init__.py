@@ -42,7 +42,11 @@ class Split(NamedTuple):
 def sentence(writer: Writer) -> Pair:
     """One English sentence and its Chinese, with capital letters and punctuation."""
     (kind,) = writer.random.choices(tuple(KINDS), tuple(KINDS.values()))
-    english, chinese = kind(writer)
+    return finished(*kind(writer))
+
+
+def finished(english: str, chinese: str) -> Pair:
+    """The sentence with its capital letter and its full stop, and no space too many."""
     english = " ".join(english.split()).replace(" ?", "?").replace(" ,", ",")
     if not english.endswith("?"):
         english, chinese = f"{english}.", f"{chinese}。"

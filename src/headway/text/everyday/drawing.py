@@ -291,7 +291,14 @@ class Writer:
         often = self.one(words.FREQUENCIES)
         want, plan = ("wants", "plans") if who.third else ("want", "plan")
         does = verb.third if who.third else verb.base
-        slots = {"do": verb.base, "does": does, "did": verb.past, "doing": verb.ing, "what": what}
+        slots = {
+            "do": verb.base,
+            "third": verb.third,
+            "does": does,
+            "did": verb.past,
+            "doing": verb.ing,
+            "what": what,
+        }
         slots |= {"where": where, "when": when, "often": often.en, "want": want, "plan": plan}
         filled = english.format(**who.english(), **slots)
         return filled, chinese.format(

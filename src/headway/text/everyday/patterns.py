@@ -11,6 +11,7 @@ past  |any  | {who} didn't {do} {what} {where} {when}       | {who}{when}没有{
 habit |bare | {who} {does} {what} {where} {when}            | {who}{when}{where}{do}{what}
 habit |bare | {when} {who} {does} {what} {where}            | {when}{who}{where}{do}{what}
 often |bare | {who} {often} {does} {what} {where}           | {who}{often}{where}{do}{what}
+often |bare | {who} {often} {does} {what} {where}           | {who}{often}{where}{do}{what}
 habit |bare | {who} {aux}n't {do} {what} {where}            | {who}不{where}{do}{what}
 now   |some | {who} {be} {doing} {what} {where}             | {who}正在{inside}{do}{what}
 now   |some | {who} {be} {doing} {what} {where} now         | {who}现在正在{inside}{do}{what}
@@ -34,6 +35,7 @@ past  |some | why did {who} {do} {what} {where} {when}      | {who}{when}为什�
 past  |some | who {did} {what} {where} {when}               | 谁{when}{where}{done}{what}
 past  |count| how many {what} did {who} {do} {where} {when} | {who}{when}{where}{done}多少{what}
 habit |bare | {aux} {who} {do} {what} {where} {when}        | {who}{when}{where}{do}{what}吗
+habit |bare | who {third} {what} {where} {when}             | 谁{when}{where}{do}{what}
 habit |bare | where {aux} {who} {do} {what} {when}          | {who}{when}在哪里{do}{what}
 habit |bare | why {aux} {who} {do} {what} {where} {when}    | {who}{when}为什么{where}{do}{what}
 now   |some | {be} {who} {doing} {what} {where}             | {who}正在{inside}{do}{what}吗

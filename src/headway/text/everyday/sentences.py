@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from headway.text.everyday import lexicon, patterns, words
 from headway.text.everyday.drawing import Pair, Who, Writer
-from headway.text.everyday.lexicon import Thing, rows
+from headway.text.everyday.lexicon import Scene, Thing, rows
 
 
 def _fill(pattern: tuple[str, ...], english: dict[str, str], chinese: dict[str, str]) -> Pair:
@@ -251,11 +251,25 @@ def it(writer: Writer) -> Pair:
     second = writer.random.choice(lexicon.things()[scene.second])
     mode = writer.random.choice(scene.modes)
     named, reasons = writer.random.choice(((first, scene.reasons), (second, second.reasons)))
+    reason, pattern = writer.random.choice(reasons), writer.random.choice(rows(patterns.IT))
+    return told(scene, first, second, mode, named, reason, pattern)
+
+
+def told(
+    scene: Scene,
+    first: Thing,
+    second: Thing,
+    mode: str,
+    named: Thing,
+    reason: str,
+    pattern: tuple[str, ...],
+) -> Pair:
+    """The sentence in which `first` meets `second`, and `named` is the one that *it* stands for."""
     event, event_zh, was = _event(mode, scene, second)
-    why, why_zh = lexicon.reasons()[writer.random.choice(reasons)]
+    why, why_zh = lexicon.reasons()[reason]
     english = {"a": first.en, "event": event, "was": was, "why": why}
     chinese = {"A": _named(first), "event": event_zh, "named": _named(named), "why": why_zh}
-    return _fill(writer.random.choice(rows(patterns.IT)), english, chinese)
+    return _fill(pattern, english, chinese)
 
 
 def not_it(writer: Writer) -> Pair:
@@ -278,7 +292,7 @@ def _named(thing: Thing) -> str:
     return f"{thing.measure}{thing.zh}"
 
 
-def _event(mode: str, scene: lexicon.Scene, second: Thing) -> tuple[str, str, str]:
+def _event(mode: str, scene: Scene, second: Thing) -> tuple[str, str, str]:
     """What did (not) happen: English, Chinese, and was or is."""
     _, fails, fails_zh, was = next(row for row in rows(words.MODES) if row[0] == mode)
     verb = scene.en.format(b=second.en)
