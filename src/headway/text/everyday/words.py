@@ -94,7 +94,7 @@ egg              | eggs              | 个 | 鸡蛋   | food goods
 cake             | cakes             | 个 | 蛋糕   | food goods gift make
 bowl of rice     | bowls of rice     | 碗 | 米饭   | food
 bowl of noodles  | bowls of noodles  | 碗 | 面条   | food make
-slice of bread   | slices of bread   | 片 | 面包   | food
+slice of bread   | slices of bread   | 片 | 面包   | food goods
 cup of tea       | cups of tea       | 杯 | 茶     | drink
 cup of coffee    | cups of coffee    | 杯 | 咖啡   | drink
 glass of water   | glasses of water  | 杯 | 水     | drink
