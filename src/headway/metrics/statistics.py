@@ -5,16 +5,19 @@ bootstrap scores are one matrix product and one call.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Bool, Float64
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-Array = NDArray[np.float64]
+from headway.errors import ConfigError
+
+Counts = Float64[np.ndarray, "corpora numbers"]
+Scores = Float64[np.ndarray, " corpora"]
 
 Advance = Callable[[int], object]
 """Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
@@ -23,6 +26,12 @@ Advance = Callable[[int], object]
 def nobody(_: int) -> None:
     """Nobody is told."""
 
+
+DRAWS_AT_ONCE = 4_000_000
+"""Bounds the memory of resampling, to about 100 MB."""
+
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")
+"""sacreBLEU's, but for those that download a model."""
 
 UNSPACED = {"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"}
 """Languages written without spaces, for which TER counts characters of the script."""
@@ -39,48 +48,48 @@ def bleu_tokenizer(language: str | None) -> str:
     Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
     headway: its characters are scored instead, and the signature says so (`tok:char`).
     """
-    by_language = {code: "zh" for code in ("zh", "zho", "chi", "cmn", "yue")}
+    by_language = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
     by_language |= {"ja": "char", "jpn": "char"}
     return by_language.get(base_language(language), "13a")
 
 
-def bleu_formula(counts: Array) -> Array:
+def bleu_formula(counts: Counts) -> Scores:
     """BLEU in percent (Papineni et al. 2002) with sacreBLEU's exponential smoothing.
 
-    `counts[..., :]`: length of the output and of the reference, then for 1- to 4-grams those that
+    A row of counts: length of the output and of the reference, then for 1- to 4-grams those that
     match, then those in the output.
     """
-    length, reference_length = counts[..., 0], counts[..., 1]
-    matches, totals = counts[..., 2:6], counts[..., 6:10]
+    length, reference_length = counts[:, 0], counts[:, 1]
+    matches, totals = counts[:, 2:6], counts[:, 6:10]
     none = matches == 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        smoothed = 1.0 / (2.0 ** none.cumsum(-1) * totals)
+        smoothed = 1.0 / (2.0 ** none.cumsum(1) * totals)
         precisions = np.where(totals == 0, 0.0, np.where(none, smoothed, matches / totals))
         brevity = np.minimum(1.0, np.exp(1.0 - reference_length / length))
-        scores = 100.0 * brevity * np.exp(np.log(precisions).mean(-1))
-    return np.where(none.all(-1) | (length == 0), 0.0, scores)
+        scores = 100.0 * brevity * np.exp(np.log(precisions).mean(1))
+    return np.where(none.all(1) | (length == 0), 0.0, scores)
 
 
-def chrf_formula(counts: Array) -> Array:
+def chrf_formula(counts: Counts) -> Scores:
     """chrF2 in percent (Popovic 2015): character n-grams up to 6, recall weighing twice.
 
-    `counts[..., :]`: for each n the n-grams in the output, in the reference, and in both.
+    A row of counts: for each n the n-grams in the output, in the reference, and in both.
     """
-    output, reference, both = np.moveaxis(counts.reshape(*counts.shape[:-1], 6, 3), -1, 0)
+    output, reference, both = counts.reshape(-1, 6, 3).transpose(2, 0, 1)  # each [corpora, 6]
     usable = (output > 0) & (reference > 0)
-    n_usable = np.maximum(usable.sum(-1), 1)
-    precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(-1) / n_usable
-    recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(-1) / n_usable
+    n_usable = np.maximum(usable.sum(1), 1)
+    precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(1) / n_usable
+    recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(1) / n_usable
     weighted = 4.0 * precision + recall
     return 100.0 * 5.0 * precision * recall / np.where(weighted > 0, weighted, 1.0)
 
 
-def ter_formula(counts: Array) -> Array:
+def ter_formula(counts: Counts) -> Scores:
     """Translation edit rate in percent (Snover et al. 2006); lower is better.
 
-    `counts[..., :]`: edits (a shift of words is one), words in the reference.
+    A row of counts: edits (a shift of words is one), words in the reference.
     """
-    edits, words = counts[..., 0], counts[..., 1]
+    edits, words = counts[:, 0], counts[:, 1]
     return 100.0 * np.where(words > 0, edits / np.where(words > 0, words, 1.0), edits > 0)
 
 
@@ -88,14 +97,18 @@ def ter_formula(counts: Array) -> Array:
 class SentenceStatistics:
     """One system's counts under one metric: a row for each sentence."""
 
-    counts: Array
-    formula: Callable[[Array], Array]
+    counts: Float64[np.ndarray, "sentences numbers"]
+    formula: Callable[[Counts], Scores]
     metric: Any
     """sacreBLEU's metric, for its signature."""
 
     def score(self) -> float:
         """Of the whole corpus, in percent."""
-        return float(self.formula(self.counts.sum(0)))
+        return float(self.formula(self.counts.sum(0, keepdims=True))[0])
+
+    def of(self, chosen: Bool[np.ndarray, " sentences"]) -> "SentenceStatistics":
+        """The same for some of the sentences."""
+        return replace(self, counts=self.counts[chosen])
 
     def signature(self, n_bootstrap: int, seed: int) -> str:
         """sacreBLEU's: all that another needs to reproduce the score."""
@@ -103,7 +116,7 @@ class SentenceStatistics:
         self.metric.seed = str(seed) if n_bootstrap else None
         return str(self.metric.get_signature())
 
-    def resampled(self, n_bootstrap: int, seed: int) -> Array:
+    def resampled(self, n_bootstrap: int, seed: int) -> Scores:
         """Scores of `n_bootstrap` corpora drawn from this one's sentences with replacement.
 
         The draws depend on the number of sentences and the seed alone, so that two systems are
@@ -114,10 +127,12 @@ class SentenceStatistics:
         return self.formula(np.concatenate(sums))
 
 
-def _resamples(n: int, n_bootstrap: int, seed: int) -> Iterator[Array]:
+def _resamples(
+    n: int, n_bootstrap: int, seed: int
+) -> Iterator[Float64[np.ndarray, "resamples sentences"]]:
     """How often each of `n` sentences is in each resample, some resamples at a time."""
     random = np.random.default_rng(seed)
-    at_once = max(1, 4_000_000 // n)
+    at_once = max(1, DRAWS_AT_ONCE // n)
     for first in range(0, n_bootstrap, at_once):
         size = min(at_once, n_bootstrap - first)
         drawn = random.choice(n, size=(size, n), replace=True)
@@ -134,8 +149,16 @@ def bleu_statistics(
     lowercase: bool = False,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
-    """Counts for BLEU; the tokenizer follows the language unless `tokenize` names one."""
+    """Counts for BLEU; the tokenizer follows the language unless `tokenize` names one.
+
+    Raises `ConfigError` for a tokenizer that is not in `TOKENIZERS`.
+    """
     tokenize = tokenize or bleu_tokenizer(target_language)
+    if tokenize not in TOKENIZERS:
+        raise ConfigError(
+            f"BLEU's tokenizer is one of {', '.join(TOKENIZERS)}; got {tokenize!r}. "
+            "Try 13a, or none for text that is tokenized already."
+        )
     metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     return SentenceStatistics(
         _counts(metric, hypotheses, references, advance), bleu_formula, metric
@@ -171,7 +194,7 @@ def ter_statistics(
 
 def _counts(
     metric: Any, hypotheses: Sequence[str], references: Sequence[str], advance: Advance
-) -> Array:
+) -> Float64[np.ndarray, "sentences numbers"]:
     rows: list[list[float]] = []
     for first in range(0, len(hypotheses), 50):
         # What sacreBLEU's own significance tests use; it has no public name for it.

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Bool
+from sacrebleu.metrics.bleu import BLEU
 
 from headway.errors import ConfigError, DataError
 from headway.metrics.statistics import (
     Advance,
     SentenceStatistics,
     bleu_statistics,
+    bleu_tokenizer,
     chrf_statistics,
     nobody,
     ter_statistics,
@@ -77,7 +79,7 @@ class Measured:
 
     statistics: dict[str, SentenceStatistics]
     """By the names in `METRICS`."""
-    exact: NDArray[np.bool_]
+    exact: Bool[np.ndarray, " sentences"]
 
 
 def measure(
@@ -147,8 +149,9 @@ def compare(
     """Does the second system really differ? By the names in `METRICS`.
 
     Both are scored on the same resampled corpora. The p-value is the share of them whose absolute
-    difference exceeds its mean over all resamples by more than the observed difference, as in
-    sacreBLEU's paired bootstrap test: below 0.05, chance is a poor explanation.
+    difference exceeds its mean over all resamples by the observed difference or more, as in
+    sacreBLEU's paired bootstrap test (for which, however, equal systems differ significantly):
+    below 0.05, chance is a poor explanation.
     """
     if len(first.exact) != len(second.exact):
         raise DataError(
@@ -160,9 +163,15 @@ def compare(
         a, b = first.statistics[name], second.statistics[name]
         observed = b.score() - a.score()
         distances = np.abs(b.resampled(n_bootstrap, seed) - a.resampled(n_bootstrap, seed))
-        n_farther = int((distances - distances.mean() > abs(observed)).sum())
+        n_farther = int((distances - distances.mean() >= abs(observed)).sum())
         differences[name] = Difference(observed, (n_farther + 1) / (n_bootstrap + 1))
     return differences
+
+
+def lengths_in_tokens(texts: Sequence[str], language: str | None = None) -> list[int]:
+    """How long each text is for BLEU: words and signs, of Chinese and Japanese characters."""
+    tokenizer = BLEU(tokenize=bleu_tokenizer(language)).tokenizer
+    return [len(tokenizer(text.rstrip()).split()) for text in texts]
 
 
 def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[LengthBucket]:
@@ -177,15 +186,15 @@ def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[
     bucket = np.searchsorted(LAST_LENGTHS, np.asarray(lengths))
     buckets = []
     for i in np.unique(bucket):
-        counts = statistics.counts[bucket == i]
-        total = counts.sum(0)
+        part = statistics.of(bucket == i)
+        length, reference_length = part.counts[:, :2].sum(0)
         buckets.append(
             LengthBucket(
                 shortest=LAST_LENGTHS[i - 1] + 1 if i else 0,
                 longest=LAST_LENGTHS[i] if i < len(LAST_LENGTHS) else None,
-                sentences=len(counts),
-                bleu=float(statistics.formula(total)),
-                length_ratio=float(total[0] / total[1]) if total[1] else 0.0,
+                sentences=len(part.counts),
+                bleu=part.score(),
+                length_ratio=float(length / reference_length) if reference_length else 0.0,
             )
         )
     return buckets
