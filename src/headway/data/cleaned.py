@@ -102,7 +102,7 @@ def clean_corpus(
     if found is not None:
         return found
     with whole_folder(directory) as (part, content):
-        content |= _Cleaning(part, settings, seed, progress).run(corpus, valid, hold_out)
+        content.update(_Cleaning(part, settings, seed, progress).run(corpus, valid, hold_out))
     return _opened(directory, checksums)
 
 

@@ -91,7 +91,8 @@ def read_whole_folder(folder: Path) -> dict[str, Any]:
         )
     except FileNotFoundError as error:
         raise DataError(
-            f"encoded text is a folder with a {_META}; {error.filename} is missing. It must be made anew."
+            f"encoded text is a folder with a {_META}; {error.filename} is missing. "
+            "It must be made anew."
         ) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
@@ -103,7 +104,7 @@ def read_whole_folder(folder: Path) -> dict[str, Any]:
 
 def _seal(part: Path, content: dict[str, Any]) -> None:
     files = {path.name: checksum(path) for path in sorted(part.iterdir())}
-    meta = {"content": content, "files": files}
+    meta: dict[str, Any] = {"content": content, "files": files}
     meta["sha256"] = hashlib.sha256(_canonical(meta)).hexdigest()
     (part / _META).write_text(json.dumps(meta), encoding="utf-8")
     for path in (*part.iterdir(), part):

@@ -15,6 +15,7 @@ from headway.data.cleaned import (
 )
 from headway.data.files import cache_root, key_of, read_whole_folder, reopened, whole_folder
 from headway.data.store import FORMAT, PairStore, write_store
+from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Report
 from headway.text.corpora import Corpus
 from headway.text.subword_training import VERSION as LEARNING_VERSION
@@ -27,6 +28,14 @@ class DataSettings(CleaningSettings):
 
     max_length: int = 256
     """The longest side allowed, in sub-words without markers; 0 for any."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a value that no pair could satisfy."""
+        super().__post_init__()
+        if self.max_length < 0:
+            raise ConfigError(
+                f"data.max_length is 0 (any) or more; got {self.max_length}. Try 256."
+            )
 
     def cleaning(self) -> CleaningSettings:
         """The settings that matter before there are sub-words."""

@@ -115,16 +115,17 @@ def write_store(
         ):
             n_rows = 0
             for chunk in _chunks(pairs):
-                sides = [subwords.encode_batch([pair[side] for pair in chunk]) for side in (0, 1)]
+                sources = subwords.encode_batch([pair.source for pair in chunk])
+                targets = subwords.encode_batch([pair.target for pair in chunk])
                 kept = []
-                for place, (left, right) in enumerate(zip(*sides, strict=True)):
+                for place, (left, right) in enumerate(zip(sources, targets, strict=True)):
                     reason = _refusal(len(left), len(right), max_length)
                     if reason:
                         on_drop(reason, chunk[place])
                     else:
                         kept.append(place)
-                source.write([sides[0][place] for place in kept])
-                target.write([sides[1][place] for place in kept])
+                source.write([sources[place] for place in kept])
+                target.write([targets[place] for place in kept])
                 rows_file.write((n_rows + np.array(kept, np.int64)).tobytes())
                 n_rows += len(chunk)
                 on_progress(n_rows)

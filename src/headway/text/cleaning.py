@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from headway.errors import DataError
+from headway.errors import ConfigError, DataError
 
 VERSION = 1
 """Raised whenever cleaning gives another result, so that no cache of the old one is used."""
+
+LEAST_PAIRS = 20
+"""Nothing is learned from fewer."""
 
 REASONS = {
     "blank_side": "nothing on one side or both",
@@ -99,6 +102,17 @@ class CleaningSettings:
     """The longest side allowed."""
     deduplicate: bool = True
     """Whether a pair that was there before is dropped."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a value that no pair could satisfy."""
+        if self.max_ratio and not self.max_ratio > 1:
+            raise ConfigError(
+                f"data.max_ratio is more than 1, or 0 for any ratio; got {self.max_ratio}. Try 5."
+            )
+        if self.max_characters < 1:
+            raise ConfigError(
+                f"data.max_characters is at least 1; got {self.max_characters}. Try 2000."
+            )
 
 
 @dataclass
@@ -212,7 +226,7 @@ def _refusal(pair: Pair, settings: CleaningSettings) -> str:
     return ""
 
 
-def refuse_unusable(report: Report, *, least: int) -> None:
+def refuse_unusable(report: Report, *, least: int = LEAST_PAIRS) -> None:
     """Refuse to train on fewer than `least` pairs, or on text that is the same on both sides.
 
     Raises:

@@ -218,7 +218,7 @@ def _same_language(code: str, wanted: str | None) -> bool:
     if wanted is None:
         return False
     one, other = (re.split("[-_]", name.lower()) for name in (code, wanted))
-    return one == other or one[0] == other[0] and (len(one) == 1 or len(other) == 1)
+    return one == other or (one[0] == other[0] and 1 in (len(one), len(other)))
 
 
 def languages(

@@ -62,7 +62,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             yield raw
             return
         with gzip.GzipFile(fileobj=raw) as unpacked:
-            yield io.BufferedReader(unpacked, _BUFFER_BYTES)  # type: ignore[arg-type]
+            yield io.BufferedReader(unpacked, _BUFFER_BYTES)
 
 
 def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:

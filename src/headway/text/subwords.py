@@ -9,7 +9,7 @@ from typing import Literal
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from headway.errors import DataError
+from headway.errors import ConfigError, DataError
 from headway.text.subword_training import (
     fitted_vocabulary_size,
     sample,
@@ -35,6 +35,14 @@ class TextSettings:
     """Pieces, source and target together; 0 fits it to the corpus."""
     sample_lines: int = 1_000_000
     """The sub-words are learned from at most so many lines, drawn at random."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for sizes below zero."""
+        if self.vocabulary_size < 0 or self.sample_lines < 1:
+            raise ConfigError(
+                "text.vocabulary_size is 0 or more and text.sample_lines at least 1; got "
+                f"{self.vocabulary_size} and {self.sample_lines}. Leave them out to have them set."
+            )
 
 
 def _silent(_message: str) -> None:
@@ -77,7 +85,7 @@ class Subwords:
 
     @classmethod
     def load(cls, path: Path) -> "Subwords":
-        """Read a `tokenizer.json`, a BERT `vocab.txt`, or a run folder's `tokenizer.json`.
+        """Read a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one, such as a run.
 
         A `vocab.txt` lower-cases and strips accents unless one of its pieces has a capital.
 
@@ -86,6 +94,8 @@ class Subwords:
         """
         path = Path(path)
         file = path / "tokenizer.json" if path.is_dir() else path
+        if path.is_dir() and not file.exists() and (path / "vocab.txt").exists():
+            file = path / "vocab.txt"
         try:
             text = file.read_bytes().decode("utf-8-sig")
         except FileNotFoundError:
