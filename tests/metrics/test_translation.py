@@ -53,12 +53,12 @@ def test_scores_are_sacrebleus_and_lie_within_their_intervals():
 
 def test_intervals_hold_95_percent_of_new_test_sets():
     inside = 0
-    centre = np.mean([bleu(*corpus(60, seed)[1::-1]) for seed in range(1000, 1060)])
-    for seed in range(60):
-        references, better, _ = corpus(60, seed)
+    centre = np.mean([bleu(*corpus(40, seed)[1::-1]) for seed in range(1000, 1060)])
+    for seed in range(40):
+        references, better, _ = corpus(40, seed)
         interval = summarize(measure(better, references), n_bootstrap=200).bleu
         inside += interval.low <= centre <= interval.high
-    assert 49 <= inside <= 60  # binomial(60, 0.95): below 49 once in a thousand
+    assert inside >= 32  # binomial(40, 0.95): below 32 once in several thousand
 
 
 def test_without_resampling_there_is_no_interval():
@@ -90,9 +90,7 @@ def test_p_values_are_those_of_sacrebleus_paired_bootstrap(monkeypatch):
 def test_a_system_does_not_differ_from_itself():
     references, better, _ = corpus(30)
     same = compare_systems(better, better, references, n_bootstrap=100)
-    assert all(
-        value.difference == 0 and value.p_value == 1 / 101 for value in same.values()
-    ) or all(value.difference == 0 and value.p_value > 0.05 for value in same.values())
+    assert all((value.difference, value.p_value) == (0.0, 1.0) for value in same.values())
 
 
 def test_buckets_by_length_divide_the_corpus_and_are_scored_alone():

@@ -4,7 +4,9 @@ import json as json_format
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from cyclopts import Parameter
 
 from headway.errors import ConfigError, DataError
 
@@ -33,7 +35,7 @@ def evaluate(
     *,
     reference: Path,
     source: Path | None = None,
-    hypothesis: list[Path] | None = None,
+    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source_language: str | None = None,
     target_language: str | None = None,
     tokenize: Literal["13a", "intl", "zh", "char", "none"] | None = None,
@@ -54,13 +56,13 @@ def evaluate(
     source
         File of the texts that were, or are to be, translated, one a line.
     hypothesis
-        File of finished translations, instead of a run. Give it twice to compare a second system
+        File of finished translations, instead of a run. Name two to compare the second system
         with the first, with the p-values of a paired bootstrap test.
     source_language
         Such as en; else from the suffix (test.en).
     target_language
-        Such as de; else from the suffix of the reference (test.de). Of Chinese and Japanese,
-        characters are scored, not words.
+        Such as de; else the run's, or from the suffix of the reference (test.de). Of Chinese and
+        Japanese, characters are scored, not words.
     tokenize
         sacreBLEU's tokenizer for BLEU; else by language. Use none for text tokenized already.
     lowercase
@@ -83,13 +85,14 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        systems = [_translate(run, sources)]
+        system, language_of_run = _translate(run, sources)
+        systems, of_target = [system], target_language or language_of_run or of_target
     else:
         systems = _finished(hypothesis or [], reference, len(references))
     if of_target is None and tokenize is None:
         print(
-            "headway: the target language is not known: BLEU takes words for tokens. "
-            "Say --target-language zh (or ja) if the translations are written without spaces.",
+            "headway: the target language is not known: BLEU counts words. If the translations "
+            "are Chinese or Japanese, say --target-language zh or ja, and it counts characters.",
             file=sys.stderr,
         )
     outcomes, differences = _score(
@@ -139,11 +142,13 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> list[Sys
     return systems
 
 
-def _translate(run: Path, sources: list[str]) -> System:
+def _translate(run: Path, sources: list[str]) -> tuple[System, str | None]:
+    """Its translations, and the language that it translates into, if it knows."""
     from headway.translator import Translator
 
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    return System(str(run), Translator.load(run).translate(sources))
+    translator = Translator.load(run)
+    return System(str(run), translator.translate(sources)), translator.target_language
 
 
 def _score(
@@ -155,9 +160,7 @@ def _score(
     tokenize: str | None,
     lowercase: bool,
 ) -> tuple[list[Outcome], "dict[str, Difference] | None"]:
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from headway.commands.stages import Stages
     from headway.metrics.translation import (
         METRICS,
         by_length,
@@ -170,8 +173,14 @@ def _score(
     lengths = None if sources is None else lengths_in_tokens(sources, source_language)
     outcomes: list[Outcome] = []
     measured: list[Measured] = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("scoring", total=len(systems) * len(METRICS) * len(references))
+    n_done, total = 0, len(systems) * len(METRICS) * len(references)
+    with Stages() as stages:
+
+        def advance(n_sentences: int) -> None:
+            nonlocal n_done
+            n_done += n_sentences
+            stages("scoring", n_done, total)
+
         for name, lines in systems:
             found = measure(
                 lines,
@@ -179,7 +188,7 @@ def _score(
                 target_language=target_language,
                 tokenize=tokenize,
                 lowercase=lowercase,
-                advance=lambda n: progress.advance(task, n),
+                advance=advance,
             )
             measured.append(found)
             outcomes.append(Outcome(name, summarize(found), by_length(found, lengths)))

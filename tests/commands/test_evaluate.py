@@ -1,0 +1,192 @@
+"""`headway evaluate`, through the command line."""
+
+import json
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from headway.cli import main
+
+REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]
+GOOD = ["the cat sat on a mat .", "a dog runs fast .", "we go home now .", "so it was ."]
+POOR = ["cat on mat .", "dogs run .", "we go home .", "it is so ."]
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, lines):
+        path = tmp_path / name
+        path.write_bytes("".join(line + "\n" for line in lines).encode())
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def run_that_translates(monkeypatch):
+    """A stand-in for the translator: it knows the right translations and its language."""
+
+    class Translator:
+        @staticmethod
+        def load(run):
+            assert str(run) == "runs/x"
+            right = {f"source {i}": line for i, line in enumerate(GOOD)}
+            return SimpleNamespace(
+                translate=lambda texts: [right[text] for text in texts], target_language="en"
+            )
+
+    module = ModuleType("headway.translator")
+    module.Translator = Translator
+    monkeypatch.setitem(sys.modules, "headway.translator", module)
+
+
+def evaluate(*arguments):
+    return main(["evaluate", *arguments])
+
+
+def test_json_is_one_object_of_the_scores_of_sacrebleu(files, capsys):
+    hypothesis, reference = files("good.en", GOOD), files("test.en", REFERENCES)
+    assert evaluate("--hypothesis", hypothesis, "--reference", reference, "--json") == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["sentences"] == 4
+    assert found["system"] == "good.en"
+    assert found["bleu"]["score"] == pytest.approx(BLEU().corpus_score(GOOD, [REFERENCES]).score)
+    for metric in ("bleu", "chrf", "ter"):
+        assert set(found[metric]) == {"score", "low", "high", "signature"}
+        assert found[metric]["low"] <= found[metric]["score"] <= found[metric]["high"]
+    assert sum(bucket["sentences"] for bucket in found["by_length"]) == 4
+    assert found["exact_match"] == 50.0
+    assert err == ""
+
+
+def test_two_systems_are_compared(files, capsys):
+    first, second = files("poor.en", POOR), files("good.en", GOOD)
+    reference = files("test.en", REFERENCES)
+    repeated = ["--hypothesis", first, "--hypothesis", second]
+    assert evaluate(*repeated, "--reference", reference, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["second"]["system"] == "good.en"
+    change = found["difference"]["bleu"]
+    assert change["difference"] == pytest.approx(
+        found["second"]["bleu"]["score"] - found["bleu"]["score"]
+    )
+    assert 0 < change["p_value"] <= 1
+    assert evaluate("--hypothesis", first, second, "--reference", reference, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_a_run_translates_the_source_and_is_scored(files, capsys, run_that_translates):
+    source = files("test.xx", [f"source {i}" for i in range(4)])
+    reference = files("right.txt", REFERENCES)
+    assert evaluate("runs/x", "--source", source, "--reference", reference, "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["bleu"]["score"] == pytest.approx(
+        BLEU().corpus_score(GOOD, [REFERENCES]).score
+    )
+    assert err == "headway: translating 4 lines with runs/x\n"
+
+
+def test_the_table_shows_scores_intervals_lengths_and_signatures(files, capsys):
+    files_given = ["--hypothesis", files("[a].en", GOOD), "--reference", files("t.en", REFERENCES)]
+    assert evaluate(*files_given, "--source", files("t.de", POOR)) == 0
+    out = capsys.readouterr().out
+    score = BLEU().corpus_score(GOOD, [REFERENCES]).score
+    assert f"{score:.2f} [" in out
+    assert "[a].en" in out
+    assert "BLEU by length of the sources" in out
+    assert "BLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|" in out
+    assert evaluate(*files_given, "--hypothesis", files("b.en", POOR)) == 0
+    out = capsys.readouterr().out
+    assert "difference" in out
+    assert "references" in out
+
+
+def test_chinese_is_scored_by_character_as_the_suffix_says(files, capsys):
+    lines = ["我爱学习。", "他在这里。"]
+    given = ["--hypothesis", files("a.zh", lines), "--reference", files("b.zh", lines), "--json"]
+    assert evaluate(*given) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "tok:zh" in found["bleu"]["signature"]
+    assert "asian:yes" in found["ter"]["signature"]
+    assert found["hypothesis_length"] == 10
+
+
+def test_an_unknown_language_is_said_aloud_unless_a_tokenizer_is_named(files, capsys):
+    given = ["--hypothesis", files("a.txt", GOOD), "--reference", files("b.txt", REFERENCES)]
+    assert evaluate(*given, "--json") == 0
+    assert "target language is not known" in capsys.readouterr().err
+    assert evaluate(*given, "--tokenize", "none", "--lowercase", "--json") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "case:lc|eff:no|tok:none" in json.loads(out)["bleu"]["signature"]
+
+
+def test_only_line_feeds_end_a_line(files, capsys):
+    odd = ["a\x0bb\x85c\u2028d e f g h", "x\x0cy\x1cz z z z"]
+    given = ["--hypothesis", files("a.en", odd), "--reference", files("b.en", odd), "--json"]
+    assert evaluate(*given) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sentences"] == 2
+    assert found["bleu"]["score"] == pytest.approx(100.0)
+
+
+def test_blank_translations_are_scored_not_skipped(files, capsys):
+    blank = ["", *GOOD[1:]]
+    given = ["--hypothesis", files("a.en", blank), "--reference", files("b.en", REFERENCES)]
+    assert evaluate(*given, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bleu"]["score"] == pytest.approx(BLEU().corpus_score(blank, [REFERENCES]).score)
+
+
+def test_unequal_files_are_refused_by_name_and_count(files, capsys):
+    short, reference = files("short.en", GOOD[:3]), files("test.en", REFERENCES)
+    assert evaluate("--hypothesis", short, "--reference", reference) == 2
+    assert f"{short} has 3 and {reference} has 4" in capsys.readouterr().err
+    given = ["--hypothesis", files("good.en", GOOD), "--reference", reference]
+    assert evaluate(*given, "--source", short) == 2
+    assert f"{short} has 3 and {reference} has 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (None, "no such file"),
+        (b"caf\xe9\n", "must be UTF-8"),
+        (b"x" * (1 << 20) + b"y\n", "line 1 of"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(files, tmp_path, capsys, content, said):
+    bad = tmp_path / "bad.en"
+    if content is not None:
+        bad.write_bytes(content)
+    reference = files("test.en", REFERENCES)
+    assert evaluate("--hypothesis", str(bad), "--reference", reference) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert str(bad) in error
+    assert "Traceback" not in error
+
+
+def test_a_folder_is_refused(files, tmp_path, capsys):
+    assert evaluate("--hypothesis", str(tmp_path), "--reference", files("r.en", GOOD)) == 2
+    assert "is a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "got 0 --hypothesis and no run"),
+        (["--hypothesis", "{r}", "{r}", "{r}"], "got 3 --hypothesis"),
+        (["runs/x"], "got no --source"),
+        (["runs/x", "--source", "{r}", "--hypothesis", "{r}"], "got --hypothesis as well"),
+    ],
+)
+def test_systems_that_do_not_fit_together_are_refused(files, capsys, arguments, said):
+    reference = files("r.en", GOOD)
+    given = [argument.format(r=reference) for argument in arguments]
+    assert evaluate(*given, "--reference", reference) == 2
+    assert said in capsys.readouterr().err
