@@ -1,0 +1,172 @@
+"""Attention as a picture: who looks at whom, one panel a head."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from headway.inspection.fonts import font_for, quiet_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.image import AxesImage
+
+_COLOURS = "Blues"
+_MARK = "#d62728"
+_SMALL_A_ROW = 4
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """What the rows look at, in every head of one layer."""
+
+    weights: Float[np.ndarray, "heads rows columns"]
+    rows: Sequence[str]
+    """Who looks."""
+    columns: Sequence[str]
+    """What is looked at."""
+    title: str
+    head: int | None = None
+    """The head that is drawn large, from 0; None draws the mean of all."""
+    focus: int | None = None
+    """The row that the picture is about, from 0: it is framed and its largest weight written."""
+
+
+def draw_attention(maps: Sequence[AttentionMap], path: Path, *, title: str = "") -> list[str]:
+    """Write a PNG with the maps side by side: a large panel each, and all its heads below it.
+
+    The colours of all panels mean the same. In a large panel a dot marks each row's largest
+    weight. Where no installed font has the characters of the labels, these are numbered; the
+    returned lines say what the numbers stand for, and there are none otherwise. Titles are in the
+    language of the program.
+    """
+    labels = [label for each in maps for label in (*each.rows, *each.columns)]
+    font = font_for("".join([*labels, title, *(each.title for each in maps)]))
+    legend: list[str] = []
+    drawn = []
+    for number, each in enumerate(maps, start=1):
+        rows, row_lines = _drawable(each.rows, font, "rows")
+        columns, column_lines = _drawable(each.columns, font, "columns")
+        where = f"picture {number}, " if len(maps) > 1 else ""
+        legend += [f"{where}{line}" for line in row_lines + column_lines]
+        drawn.append((each, rows, columns))
+    figure = _panels(drawn, font, title)
+    with quiet_matplotlib():
+        figure.savefig(path, format="png")
+    return legend
+
+
+def _drawable(
+    labels: Sequence[str], font: "FontProperties | None", axis: str
+) -> tuple[Sequence[str], list[str]]:
+    """The labels, or their numbers and a line that explains these."""
+    if font is not None or font_for("".join(labels)) is not None:
+        return labels, []
+    numbers = [str(i) for i in range(1, len(labels) + 1)]
+    named = " ".join(f"{number} {label}" for number, label in zip(numbers, labels, strict=True))
+    return numbers, [f"{axis}: {named}"]
+
+
+def _panels(
+    maps: Sequence[tuple[AttentionMap, Sequence[str], Sequence[str]]],
+    font: "FontProperties | None",
+    title: str,
+) -> "Figure":
+    from matplotlib.figure import Figure
+
+    n_small_rows = max(math.ceil(len(each.weights) / _SMALL_A_ROW) for each, _, _ in maps)
+    width = max(4.5, 0.43 * max(len(columns) for _, _, columns in maps) + 1.0)
+    height = max(3.0, 0.43 * max(len(rows) for _, rows, _ in maps) + 1.0)
+    small = width / _SMALL_A_ROW * height / width
+    figure = Figure((width * len(maps) + 0.8, height + 0.9 + small * n_small_rows), dpi=150)
+    figure.set_layout_engine("constrained", w_pad=0.06, h_pad=0.06)
+    if title:
+        figure.suptitle(title, fontproperties=font, fontsize=14)
+    grid = figure.add_gridspec(
+        2,
+        len(maps) + 1,
+        width_ratios=[*[1.0] * len(maps), 0.03],
+        height_ratios=[height, small * n_small_rows],
+    )
+    strongest = max(float(each.weights.max()) for each, _, _ in maps)
+    for i, (each, rows, columns) in enumerate(maps):
+        large = figure.add_subplot(grid[0, i])
+        image = _draw_large(large, each, (rows, columns), strongest, font)
+        heads = grid[1, i].subgridspec(n_small_rows, _SMALL_A_ROW)
+        for head, weights in enumerate(each.weights):
+            panel = figure.add_subplot(heads[divmod(head, _SMALL_A_ROW)])
+            _draw_small(panel, weights, head, head == each.head, strongest)
+    bar = figure.colorbar(image, cax=figure.add_subplot(grid[0, len(maps)]))
+    bar.set_label("attention weight")
+    return figure
+
+
+def _draw_large(
+    axes: "Axes",
+    each: AttentionMap,
+    labels: tuple[Sequence[str], Sequence[str]],
+    strongest: float,
+    font: "FontProperties | None",
+) -> "AxesImage":
+    rows, columns = labels
+    weights = each.weights.mean(axis=0) if each.head is None else each.weights[each.head]
+    image = axes.imshow(weights, cmap=_COLOURS, vmin=0.0, vmax=strongest, aspect="auto")
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(columns)), columns, rotation=50, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_fontproperties(font)
+        label.set_fontsize(11)
+    axes.tick_params(length=0)
+    axes.set_xticks([i - 0.5 for i in range(1, len(columns))], minor=True)
+    axes.set_yticks([i - 0.5 for i in range(1, len(rows))], minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="minor", length=0)
+    axes.set_xlabel(each.title, fontproperties=font, fontsize=11)
+    for row, column in enumerate(weights.argmax(axis=1)):
+        if row != each.focus:
+            axes.plot(column, row, "o", color=_MARK, markersize=3.5)
+    if each.focus is not None:
+        _mark_focus(axes, weights, each.focus)
+    return image
+
+
+def _mark_focus(axes: "Axes", weights: Float[np.ndarray, "rows columns"], row: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner = (-0.5, row - 0.5)
+    frame = Rectangle(
+        corner, weights.shape[1], 1, fill=False, edgecolor=_MARK, linewidth=2, zorder=5
+    )
+    frame.set_clip_on(False)
+    axes.add_patch(frame)
+    axes.get_yticklabels()[row].set_color(_MARK)
+    column = int(weights[row].argmax())
+    dark = weights[row, column] > 0.5 * axes.get_images()[0].get_clim()[1]
+    colour = "white" if dark else "black"
+    written = f"{weights[row, column]:.2f}".removeprefix("0")
+    axes.text(column, row, written, ha="center", va="center", color=colour, fontsize=10)
+    axes.get_xticklabels()[column].set_color(_MARK)
+
+
+def _draw_small(
+    axes: "Axes",
+    weights: Float[np.ndarray, "rows columns"],
+    head: int,
+    chosen: bool,
+    strongest: float,
+) -> None:
+    axes.imshow(weights, cmap=_COLOURS, vmin=0.0, vmax=strongest, aspect="auto")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    colour = _MARK if chosen else "black"
+    axes.set_title(f"head {head + 1}", fontsize=9, color=colour)
+    for spine in axes.spines.values():
+        spine.set_edgecolor(colour)
+        spine.set_linewidth(2.0 if chosen else 0.5)

@@ -1,0 +1,89 @@
+"""The picture is written, quietly, and never with boxes in place of characters."""
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import font_manager
+
+from headway.inspection import fonts
+from headway.inspection.attention_picture import AttentionMap, draw_attention
+from headway.inspection.fonts import font_for
+
+
+def some_map(rows: list[str], columns: list[str], heads: int = 4) -> AttentionMap:
+    weights = np.random.default_rng(1).dirichlet(np.ones(len(columns)), size=(heads, len(rows)))
+    return AttentionMap(weights, rows, columns, "because it was too tired", head=1, focus=0)
+
+
+def size(path: Path) -> tuple[int, int]:
+    """Width and height in the header of a PNG file."""
+    header = path.read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    return int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")
+
+
+def test_maps_stand_side_by_side_in_one_png(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "The animal didn't cross the street".split()
+    one, two = tmp_path / "one.png", tmp_path / "two.png"
+    assert draw_attention([some_map(words, words)], one, title="What does it look at?") == []
+    assert draw_attention([some_map(words, words)] * 2, two) == []
+    assert size(two)[0] > 1.8 * size(one)[0]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("heads", "head"), [(1, 0), (3, None), (8, 7)])
+def test_any_number_of_heads_and_their_mean_can_be_drawn(
+    heads: int, head: int | None, tmp_path: Path
+) -> None:
+    weights = np.full((heads, 1, 2), 0.5)
+    each = AttentionMap(weights, ["a"], ["b", "c"], "halves", head=head)
+    assert draw_attention([each], tmp_path / "picture.png") == []
+
+
+def test_without_a_font_the_labels_are_numbered_and_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    each = some_map(["那只", "动物"], ["The", "animal"])
+    lines = draw_attention([each], tmp_path / "picture.png")
+    assert lines == ["rows: 1 那只 2 动物"]
+    assert not recwarn.list  # matplotlib warns of a glyph that it cannot draw
+    two = draw_attention([each, each], tmp_path / "two.png")
+    assert two == ["picture 1, rows: 1 那只 2 动物", "picture 2, rows: 1 那只 2 动物"]
+
+
+def test_the_font_of_matplotlib_draws_what_it_can_and_never_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    font = font_for("The animal, grün und “schön”")
+    assert font is not None
+    assert "DejaVuSans" in str(font.get_file())
+    assert font_for("动物") is None
+
+
+def test_a_damaged_font_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged = tmp_path / "NotoSansCJKsc-Regular.otf"
+    damaged.write_bytes(b"no font")
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(damaged)])
+    assert font_for("动物") is None
+
+
+def test_chinese_fonts_are_tried_before_others() -> None:
+    paths = ["/a/zapf.ttf", "/a/simhei.ttf", "/z/NotoSansCJK-Regular.ttc", "/m/NotoSansSC.otf"]
+    assert fonts._by_preference(paths) == [
+        "/m/NotoSansSC.otf",
+        "/a/simhei.ttf",
+        "/z/NotoSansCJK-Regular.ttc",
+        "/a/zapf.ttf",
+    ]
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_as_they_were(tmp_path: Path) -> None:
+    before = dict(matplotlib.rcParams)
+    draw_attention([some_map(["a"], ["b", "c"])], tmp_path / "picture.png")
+    assert dict(matplotlib.rcParams) == before
