@@ -9,6 +9,7 @@ from headway.decoding.sampling import sample
 from headway.decoding.search import METHODS, search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import HeadwayError
+from headway.models.transformer import Transformer, TransformerConfig
 
 
 def test_each_method_is_the_function_of_its_name_with_the_settings(toy):
@@ -56,3 +57,36 @@ def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method):
             **toy.ids,
             max_lengths=toy.limits,
         )
+
+
+@pytest.mark.parametrize(
+    "values", [{"beam": 4, "n_best": 4}, {"method": "greedy"}, {"method": "sampling", "n_best": 3}]
+)
+def test_log_probabilities_found_are_those_of_one_teacher_forced_pass(toy, values):
+    """Caches and their reordering against no cache at all, on the paper's model."""
+    config = TransformerConfig(encoder_layers=1, decoder_layers=2, d_model=16, heads=2, d_ff=32)
+    model = Transformer(config, vocabulary_size=6).eval()
+    found = search(
+        model,
+        toy.source,
+        DecodingSettings(**values),
+        **toy.ids,
+        max_lengths=toy.limits,
+        want_attention=True,
+    )
+    for sentence, hypotheses in zip(toy.source, found, strict=True):
+        source = sentence[sentence != 0].unsqueeze(0)
+        for hypothesis in hypotheses:
+            fed = torch.tensor([[toy.BEGIN, *hypothesis.ids]])
+            expected = torch.tensor([*hypothesis.ids, toy.END])
+            with torch.no_grad():
+                log_probs = model(source, fed)[0].log_softmax(-1)
+            torch.testing.assert_close(
+                torch.tensor(hypothesis.token_log_probs),
+                log_probs.gather(1, expected.unsqueeze(1)).squeeze(1),
+                atol=1e-5,
+                rtol=0,
+            )
+            assert hypothesis.attention.shape == (len(expected), toy.source.size(1))
+            torch.testing.assert_close(hypothesis.attention.sum(1), torch.ones(len(expected)))
+            assert not hypothesis.attention[:, source.size(1) :].any()
