@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from headway.errors import DataError
 
@@ -50,7 +49,7 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[BinaryIO]:
+def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     """The bytes of a file, unpacked if its name ends in `.gz`.
 
     Raises:
@@ -62,7 +61,22 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             yield raw
             return
         with gzip.GzipFile(fileobj=raw) as unpacked:
-            yield io.BufferedReader(unpacked, _BUFFER_BYTES)
+            yield io.BufferedReader(_Piecemeal(unpacked), _BUFFER_BYTES)
+
+
+class _Piecemeal(io.RawIOBase):
+    """Gives what could be unpacked before it meets damage, so that its line can be named."""
+
+    def __init__(self, unpacked: gzip.GzipFile) -> None:
+        self._unpacked = unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._unpacked.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
@@ -93,7 +107,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
         ) from None
 
 
-def _bounded_lines(file: BinaryIO) -> Iterator[bytes | None]:
+def _bounded_lines(file: io.BufferedReader) -> Iterator[bytes | None]:
     """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
     read = file.readline
     while raw := read(MAX_LINE_BYTES + 1):

@@ -1,0 +1,67 @@
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.text.subword_training import fitted_vocabulary_size, sample
+from headway.text.subwords import Subwords
+
+
+def test_the_fitted_size_follows_its_rule() -> None:
+    assert fitted_vocabulary_size(29_000, 3_900_000) == 10_000
+    assert fitted_vocabulary_size(5_000_000, 500_000_000) == 32_000
+    assert fitted_vocabulary_size(50, 2_000) == 1_000
+    assert fitted_vocabulary_size(3_000, 10_000_000) == 3_000
+
+
+@given(st.integers(0, 10**7), st.integers(0, 10**10), st.integers(0, 10**10))
+def test_more_text_never_gets_a_smaller_vocabulary(pairs: int, some: int, more: int) -> None:
+    assert fitted_vocabulary_size(pairs, min(some, more)) <= fitted_vocabulary_size(
+        pairs, max(some, more)
+    )
+
+
+@given(st.integers(0, 40), st.integers(1, 40), st.integers(0, 3))
+def test_a_sample_is_as_large_as_it_may_be_and_repeats_nothing(
+    n_lines: int, n_sample: int, seed: int
+) -> None:
+    lines = [str(i) for i in range(n_lines)]
+    said: list[str] = []
+    chosen = sample(lines, n_sample, seed, said.append)
+    assert len(chosen) == min(n_lines, n_sample)
+    assert len(set(chosen)) == len(chosen)
+    assert set(chosen) <= set(lines)
+    assert bool(said) == (n_lines > n_sample)
+    assert chosen == sample(lines, n_sample, seed, said.append)
+
+
+def test_every_line_is_equally_likely_to_be_sampled() -> None:
+    lines = [str(i) for i in range(12)]
+    counts = Counter(
+        line for seed in range(3_000) for line in sample(lines, 4, seed, lambda _message: None)
+    )
+    expected, deviation = 1_000, (3_000 * 1 / 3 * 2 / 3) ** 0.5
+    assert all(abs(counts[line] - expected) < 5 * deviation for line in lines)
+
+
+def test_sampling_is_said_with_its_numbers() -> None:
+    said: list[str] = []
+    Subwords.train(["a b"] * 7, vocabulary_size=300, sample_lines=3, seed=5, say=said.append)
+    assert said == ["the sub-words are learned from 3 of 7 lines, drawn at random with seed 5"]
+
+
+@pytest.mark.parametrize("character", ["我", "ก", "x"])
+def test_unspaced_text_is_thinned_so_that_memory_is_bounded(character: str) -> None:
+    said: list[str] = []
+    lines = [character * 1_000] * 5_000
+    chosen = sample(lines, 1_000_000, 1, said.append)
+    assert sum(map(len, chosen)) == 2_000_000
+    assert len(said) == 1
+
+
+def test_no_piece_joins_a_part_of_a_character_to_another_character() -> None:
+    subwords = Subwords.train(["我爱学习 äöü éà", "我爱你 äö"] * 4, vocabulary_size=400)
+    for piece in subwords.pieces(range(4, len(subwords))):
+        assert "<0x" not in piece or re.fullmatch("(<0x..>)+", piece)
