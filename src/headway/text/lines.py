@@ -56,11 +56,12 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
         DataError: the file cannot be opened.
     """
     check_file(path)
-    with path.open("rb", buffering=_BUFFER_BYTES) as raw:
+    with io.FileIO(path) as file:
+        raw: io.RawIOBase = file
         if path.suffix.lower() != ".gz":
-            yield raw
+            yield io.BufferedReader(raw, _BUFFER_BYTES)
             return
-        with gzip.GzipFile(fileobj=raw) as unpacked:
+        with gzip.GzipFile(fileobj=io.BufferedReader(raw, _BUFFER_BYTES)) as unpacked:
             yield io.BufferedReader(_Piecemeal(unpacked), _BUFFER_BYTES)
 
 

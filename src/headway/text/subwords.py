@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -136,16 +136,16 @@ class Subwords:
         encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
         return [encoding.ids for encoding in encoded]
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text of `ids`; padding, begin and end are left out, unknown is shown."""
         return self.decode_batch([ids])[0]
 
-    def decode_batch(self, rows: Sequence[Sequence[int]]) -> list[str]:
+    def decode_batch(self, rows: Iterable[Iterable[SupportsIndex]]) -> list[str]:
         """The text of each row of ids, which may be lists or arrays."""
-        shown = [[int(i) for i in row if int(i) not in self._markers] for row in rows]
+        shown = [[i for i in map(int, row) if i not in self._markers] for row in rows]
         return self._tokenizer.decode_batch(shown, skip_special_tokens=False)
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
+    def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]:
         """Each id as a reader would write it: a space is shown as `▁`, a lone byte as `<0xE6>`."""
         return [self._pieces[i] for i in ids]
 

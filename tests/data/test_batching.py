@@ -1,0 +1,139 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.data.batching import BatchStream, TokenBatches, pad
+from headway.errors import ConfigError, RunError
+
+lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=60)
+budgets = st.integers(1, 200)
+
+
+def batches_of(pairs: list[tuple[int, int]], batch_tokens: int, seed: int = 1) -> TokenBatches:
+    source, target = np.array(pairs, np.int32).T
+    return TokenBatches(source, target, batch_tokens=batch_tokens, seed=seed)
+
+
+@given(lengths, budgets, st.integers(0, 5))
+def test_each_pair_comes_once_an_epoch(
+    pairs: list[tuple[int, int]], batch_tokens: int, n: int
+) -> None:
+    epoch = batches_of(pairs, batch_tokens).epoch(n)
+    assert sorted(np.concatenate(epoch).tolist()) == list(range(len(pairs)))
+
+
+def cost(pairs: list[tuple[int, int]], batch: np.ndarray) -> int:
+    return len(batch) * max(max(pairs[i]) + 1 for i in batch)
+
+
+@given(lengths, budgets)
+def test_no_batch_is_over_the_budget_but_a_single_long_pair(
+    pairs: list[tuple[int, int]], batch_tokens: int
+) -> None:
+    for batch in batches_of(pairs, batch_tokens).epoch(0):
+        assert cost(pairs, batch) <= batch_tokens or len(batch) == 1
+
+
+@given(lengths, budgets)
+def test_batches_are_filled_in_order_of_target_then_source_length(
+    pairs: list[tuple[int, int]], batch_tokens: int
+) -> None:
+    by_hand: list[list[tuple[int, int]]] = [[]]
+    for pair in sorted(pairs, key=lambda pair: (pair[1], pair[0])):
+        fuller = [*by_hand[-1], pair]
+        if len(fuller) > 1 and len(fuller) * (max(map(max, fuller)) + 1) > batch_tokens:
+            by_hand.append([pair])
+        else:
+            by_hand[-1] = fuller
+    epoch = batches_of(pairs, batch_tokens).epoch(0)
+    assert sorted([pairs[i] for i in batch] for batch in epoch) == sorted(by_hand)
+
+
+@given(lengths, budgets, st.integers(0, 9))
+def test_an_epoch_depends_on_seed_and_number_alone(
+    pairs: list[tuple[int, int]], batch_tokens: int, n: int
+) -> None:
+    one, other = (batches_of(pairs, batch_tokens) for _ in range(2))
+    other.epoch(n + 1)
+    for left, right in zip(one.epoch(n), other.epoch(n), strict=True):
+        assert left.tolist() == right.tolist()
+
+
+def test_epochs_and_seeds_differ_in_order_and_in_ties() -> None:
+    pairs = [(5, 5)] * 50 + [(9, 9)] * 50
+    orders = [
+        [batch.tolist() for batch in batches_of(pairs, 60, seed).epoch(n)]
+        for seed, n in ((1, 0), (1, 1), (2, 0))
+    ]
+    assert orders[0] != orders[1] != orders[2] != orders[0]
+    assert {tuple(sorted(b)) for b in orders[0]} != {tuple(sorted(b)) for b in orders[1]}
+    widths = [pairs[batch[0]] for batch in orders[0]]
+    assert widths != sorted(widths), "batches come in random order"
+
+
+@given(lengths, budgets, st.integers(0, 30), st.integers(1, 30))
+def test_restored_equals_never_stopped(
+    pairs: list[tuple[int, int]], batch_tokens: int, before: int, after: int
+) -> None:
+    stream = BatchStream(batches_of(pairs, batch_tokens))
+    for _ in range(before):
+        stream.next()
+    state = json.loads(json.dumps(stream.state()))
+    expected = [stream.next().tolist() for _ in range(after)]
+    resumed = BatchStream(batches_of(pairs, batch_tokens))
+    resumed.restore(state)
+    assert [resumed.next().tolist() for _ in range(after)] == expected
+    assert resumed.state() == stream.state()
+
+
+def test_the_stream_is_the_epochs_one_after_another() -> None:
+    batches = batches_of([(i % 7, i % 5) for i in range(40)], 30)
+    stream = BatchStream(batches)
+    expected = [batch.tolist() for n in range(3) for batch in batches.epoch(n)]
+    assert [stream.next().tolist() for _ in expected] == expected
+    stream.next()
+    assert (stream.epoch, stream.index) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [(([(1, 1)] * 4, 8, 1), "pairs"), (([(1, 1)] * 3, 9, 1), "batch_tokens"),
+     (([(1, 1)] * 3, 8, 2), "seed")],
+)  # fmt: skip
+def test_other_data_or_settings_cannot_be_resumed(
+    changed: tuple[list[tuple[int, int]], int, int], name: str
+) -> None:
+    state = BatchStream(batches_of([(1, 1)] * 3, 8, 1)).state()
+    with pytest.raises(RunError, match=f"same {name}"):
+        BatchStream(batches_of(*changed)).restore(state)
+
+
+@pytest.mark.parametrize("batch_tokens", [0, -1])
+def test_a_batch_holds_something(batch_tokens: int) -> None:
+    with pytest.raises(ConfigError, match=f"batch_tokens={batch_tokens}"):
+        batches_of([(1, 1)], batch_tokens)
+
+
+def test_batches_of_nothing_are_refused() -> None:
+    none = np.zeros(0, np.int32)
+    with pytest.raises(ConfigError, match="got 0 and 0"):
+        TokenBatches(none, none, batch_tokens=10, seed=1)
+
+
+rows = st.lists(st.lists(st.integers(4, 9), max_size=6), max_size=5)
+
+
+@given(rows, st.sampled_from([None, 2]), st.sampled_from([None, 3]), st.sampled_from(["u2", "u4"]))
+def test_padding_equals_padding_by_hand(
+    rows: list[list[int]], begin: int | None, end: int | None, kind: str
+) -> None:
+    marked = [[m for m in (begin, *row, end) if m is not None] for row in rows]
+    longest = max(map(len, marked), default=int(begin is not None) + int(end is not None))
+    expected = [row + [0] * (longest - len(row)) for row in marked]
+    padded = pad([np.array(row, kind) for row in rows], 0, begin=begin, end=end)
+    assert padded.dtype == np.int64
+    assert padded.shape == (len(rows), longest)
+    assert padded.tolist() == expected

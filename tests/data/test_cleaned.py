@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.data.cleaned import CleanedCorpus, clean_corpus, held_out_size
+from headway.errors import DataError
+from headway.text.cleaning import CleaningSettings
+from headway.text.corpora import Corpus
+
+Texts = list[tuple[str, str]]
+FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)
+
+
+def corpus_of(folder: Path, name: str, texts: Texts) -> Corpus:
+    path = folder / f"{name}.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in texts) + "\n", encoding="utf-8")
+    return Corpus(pairs=(path,))
+
+
+def cleaned_of(
+    folder: Path, train: Texts, valid: Texts | None = None, **more: int
+) -> CleanedCorpus:
+    return clean_corpus(
+        corpus_of(folder, "train", train),
+        CleaningSettings(),
+        folder / "cache",
+        valid=None if valid is None else corpus_of(folder, "valid", valid),
+        **more,
+    )
+
+
+def texts_of(cleaned: CleanedCorpus, split: str) -> Texts:
+    return [(pair.source, pair.target) for pair in cleaned.pairs(split)]  # type: ignore[arg-type]
+
+
+@given(FEW, FEW)
+def test_duplicates_and_leaks_are_those_found_by_hand(
+    tmp_path_factory: pytest.TempPathFactory, train: Texts, valid: Texts
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    cleaned = cleaned_of(folder, train, valid)
+    no_leaks = [
+        pair
+        for pair in train
+        if pair[0] not in {s for s, _ in valid} and pair[1] not in {t for _, t in valid}
+    ]
+    expected = list(dict.fromkeys(no_leaks))
+    report = cleaned.reports["train"]
+    assert texts_of(cleaned, "train") == expected
+    assert texts_of(cleaned, "valid") == valid
+    assert report.dropped["leakage"] == len(train) - len(no_leaks)
+    assert report.dropped["duplicate"] == len(no_leaks) - len(expected)
+    assert report.read == len(train) + 1 == report.kept + report.dropped.total()
+    assert cleaned.n_characters == 2 * len(expected)
+    assert list(cleaned.train_lines()) == [text for pair in expected for text in pair]
+
+
+@given(FEW, st.integers(0, 12), st.integers(0, 2))
+def test_held_out_pairs_share_no_side_with_training(
+    tmp_path_factory: pytest.TempPathFactory, train: Texts, hold_out: int, seed: int
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    cleaned = cleaned_of(folder, train, hold_out=hold_out, seed=seed)
+    kept, held_out = texts_of(cleaned, "train"), texts_of(cleaned, "valid")
+    assert not {s for s, _ in kept} & {s for s, _ in held_out}
+    assert not {t for _, t in kept} & {t for _, t in held_out}
+    assert set(kept) | set(held_out) <= set(train)
+    assert len(held_out) == min(hold_out, len(set(train)) // 2)
+    report = cleaned.reports["train"]
+    assert report.dropped["held_out"] == cleaned.reports["valid"].kept == len(held_out)
+    assert report.read == report.kept + report.dropped.total()
+
+
+def test_what_is_held_out_costs_nothing_else_where_sides_occur_once(tmp_path: Path) -> None:
+    common = [(f"question {i}", "yes") for i in range(50)]
+    single = [(f"source {i}", f"target {i}") for i in range(50)]
+    cleaned = cleaned_of(tmp_path, common + single, hold_out=10)
+    assert cleaned.reports["train"].dropped == {"held_out": 10, "blank_side": 1}
+    assert set(texts_of(cleaned, "valid")) <= set(single)
+
+
+def test_how_much_is_held_out() -> None:
+    sizes = {0: 0, 1: 0, 30: 15, 300: 20, 2_000: 100, 29_000: 1_000, 5_000_000: 1_000}
+    assert {n_pairs: held_out_size(n_pairs) for n_pairs in sizes} == sizes
+
+
+def test_the_seed_chooses_what_is_held_out(tmp_path: Path) -> None:
+    texts = [(f"s{i}", f"t{i}") for i in range(100)]
+    chosen = [
+        texts_of(cleaned_of(tmp_path, texts, hold_out=10, seed=seed), "valid") for seed in (1, 1, 2)
+    ]
+    assert chosen[0] == chosen[1] != chosen[2]
+
+
+def test_examples_of_every_reason_name_file_and_line(tmp_path: Path) -> None:
+    train = [("a", "w"), ("", "x"), ("a", "w"), ("b", "y"), ("c", "x" * 999)]
+    cleaned = cleaned_of(tmp_path, train, [("b", "z")])
+    examples = cleaned.reports["train"].examples
+    lines = {reason: [(e.file, e.line) for e in es] for reason, es in examples.items()}
+    file = str(tmp_path / "train.tsv")
+    assert lines == {
+        "blank_side": [(file, 2), (file, 6)],
+        "duplicate": [(file, 3)],
+        "leakage": [(file, 4)],
+        "length_ratio": [(file, 5)],
+    }
+    assert next(cleaned.pairs("train")).origin == f"{file}:1"
+
+
+def test_duplicates_are_kept_on_request(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path, "train", [("a", "w")] * 3)
+    settings = CleaningSettings(deduplicate=False)
+    cleaned = clean_corpus(corpus, settings, tmp_path / "cache", hold_out=0)
+    assert cleaned.reports["train"].kept == 3
+
+
+def test_copies_are_counted_after_everything_else_was_dropped(tmp_path: Path) -> None:
+    cleaned = cleaned_of(tmp_path, [("a", "a"), ("a", "a"), ("b", "b"), ("c", "d")], [("b", "z")])
+    assert cleaned.reports["train"].noticed == {"copy": 1}
+
+
+def test_a_shifted_corpus_is_suspicious(tmp_path: Path) -> None:
+    texts = [("x" * (5 + i * 37 % 90), "y" * (5 + i * 37 % 90) + str(i)) for i in range(600)]
+    shifted = [(s, t) for (s, _), (_, t) in zip(texts[1:], texts, strict=False)]
+    assert cleaned_of(tmp_path, texts, hold_out=0).reports["train"].suspicions == []
+    (suspicion,) = cleaned_of(tmp_path, shifted, hold_out=0).reports["train"].suspicions
+    assert "1 line(s) before" in suspicion
+
+
+def test_misaligned_files_leave_nothing_in_the_cache(tmp_path: Path) -> None:
+    for name, n_lines in (("a.en", 3), ("a.de", 2)):
+        (tmp_path / name).write_text("text\n" * n_lines, encoding="utf-8")
+    corpus = Corpus((tmp_path / "a.en",), (tmp_path / "a.de",))
+    with pytest.raises(DataError, match="has 3 lines"):
+        clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.data import store as store_module
+from headway.data.store import PairStore, write_store
+from headway.errors import DataError
+from headway.text.cleaning import Pair
+from headway.text.subwords import Subwords
+
+SUBWORDS = Subwords.train(["a bb ccc dddd", "ein zwei drei"] * 3, vocabulary_size=300)
+side = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+
+
+def pairs_of(texts: list[tuple[str, str]]) -> list[Pair]:
+    return [Pair(*sides, "f", line) for line, sides in enumerate(texts, start=1)]
+
+
+@given(st.lists(st.tuples(side, side), max_size=12), st.integers(1, 5))
+def test_what_is_written_is_what_encoding_gives(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]], chunk: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store_module, "_CHUNK", chunk)
+        folder = tmp_path_factory.getbasetemp() / "any"
+        store = write_store(pairs_of(texts), SUBWORDS, folder)
+    assert len(store) == len(texts)
+    assert store.rows.tolist() == list(range(len(texts)))
+    for i, (source, target) in enumerate(texts):
+        assert store.source(i).tolist() == SUBWORDS.encode(source)
+        assert store.target(i).tolist() == SUBWORDS.encode(target)
+    assert store.source_lengths.tolist() == [len(SUBWORDS.encode(text)) for text, _ in texts]
+    assert store.target_lengths.tolist() == [len(SUBWORDS.encode(text)) for _, text in texts]
+    assert store.content["source_tokens"] == store.source_lengths.sum()
+    assert store.content["target_tokens"] == store.target_lengths.sum()
+
+
+def test_reopened_is_the_same(tmp_path: Path) -> None:
+    write_store(pairs_of([("a", "ein"), ("bb", "zwei")]), SUBWORDS, tmp_path / "s")
+    store = PairStore.open(tmp_path / "s")
+    assert SUBWORDS.decode(store.target(1)) == "zwei"
+    assert store.content["fingerprint"] == SUBWORDS.fingerprint()
+    with pytest.raises(IndexError):
+        store.source(2)
+    with pytest.raises(IndexError):
+        store.source(-1)
+
+
+def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) -> None:
+    dropped = []
+    texts = [("a", "x" * 9), ("a", "b"), ("y" * 9, "c"), ("d", "z" * 5)]
+    store = write_store(
+        pairs_of(texts),
+        SUBWORDS,
+        tmp_path / "s",
+        max_length=5,
+        on_drop=lambda reason, pair: dropped.append((reason, pair.line)),
+    )
+    assert dropped == [("too_many_tokens", 1), ("too_many_tokens", 3)]
+    assert store.rows.tolist() == [1, 3]
+    assert [SUBWORDS.decode(store.source(i)) for i in range(2)] == ["a", "d"]
+
+
+def test_pairs_without_tokens_are_dropped_and_told(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
+    bert = Subwords.load(tmp_path / "vocab.txt")
+    dropped = []
+    store = write_store(
+        pairs_of([("a", "\u200b"), ("a", "a b")]),
+        bert,
+        tmp_path / "s",
+        on_drop=lambda reason, pair: dropped.append((reason, pair.line)),
+    )
+    assert dropped == [("no_tokens", 1)]
+    assert store.content["unknown"] == 1
+
+
+@pytest.mark.parametrize(("size", "kind"), [(1 << 16, np.uint16), ((1 << 16) + 1, np.uint32)])
+def test_ids_take_two_bytes_if_the_vocabulary_fits(
+    size: int, kind: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"w{i}" for i in range(size - 4)]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    subwords = Subwords.load(tmp_path / "vocab.txt")
+    store = write_store(pairs_of([(words[-1], words[0])]), subwords, tmp_path / "s")
+    assert store.source(0).dtype == kind
+    assert store.source(0).tolist() == [size - 1]
+
+
+def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_store(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
+    monkeypatch.setattr(store_module, "FORMAT", 99)
+    with pytest.raises(DataError, match="format 99 are needed; .* has format 1"):
+        PairStore.open(tmp_path / "s")
+
+
+def test_a_store_cannot_be_written_to(tmp_path: Path) -> None:
+    store = write_store(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
+    with pytest.raises(ValueError, match="read-only"):
+        store.source(0)[0] = 1
