@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.cli import main
@@ -191,6 +191,7 @@ odd = st.sampled_from(
 )
 
 
+@settings(max_examples=30)
 @given(st.lists(odd, min_size=1, max_size=40).map("".join))
 def test_whatever_is_read_is_kept_or_dropped_for_a_known_reason(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data.cleaned import CleanedCorpus, clean_corpus, held_out_size
@@ -35,6 +35,7 @@ def texts_of(cleaned: CleanedCorpus, split: str) -> Texts:
     return [(pair.source, pair.target) for pair in cleaned.pairs(split)]  # type: ignore[arg-type]
 
 
+@settings(max_examples=40)
 @given(FEW, FEW)
 def test_duplicates_and_leaks_are_those_found_by_hand(
     tmp_path_factory: pytest.TempPathFactory, train: Texts, valid: Texts
@@ -57,6 +58,7 @@ def test_duplicates_and_leaks_are_those_found_by_hand(
     assert list(cleaned.train_lines()) == [text for pair in expected for text in pair]
 
 
+@settings(max_examples=40)
 @given(FEW, st.integers(0, 12), st.integers(0, 2))
 def test_held_out_pairs_share_no_side_with_training(
     tmp_path_factory: pytest.TempPathFactory, train: Texts, hold_out: int, seed: int

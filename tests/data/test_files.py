@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data.files import (
@@ -58,6 +58,7 @@ def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     assert read_whole_folder(tmp_path / "folder") == CONTENT
 
 
+@settings(max_examples=60)
 @given(
     file=st.sampled_from(["data", "meta.json"]), place=st.integers(0, 150), bit=st.integers(0, 7)
 )

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data import store as store_module
@@ -19,6 +19,7 @@ def pairs_of(texts: list[tuple[str, str]]) -> list[Pair]:
     return [Pair(*sides, "f", line) for line, sides in enumerate(texts, start=1)]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(side, side), max_size=12), st.integers(1, 5))
 def test_what_is_written_is_what_encoding_gives(
     tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]], chunk: int

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headway.data.cleaned import CleanedCorpus
     from headway.text.cleaning import Report
 
+Number = int | float
 Files = Annotated[list[Path] | None, Parameter(consume_multiple=True)]
 
 
@@ -125,9 +126,9 @@ def _problems(report: "Report") -> list[str]:
     return []
 
 
-def _lengths(cleaned: "CleanedCorpus") -> dict[str, dict[str, float]]:
+def _lengths(cleaned: "CleanedCorpus") -> dict[str, dict[str, Number]]:
     """Characters of both sides, words of both sides, and target over source characters."""
-    counts: dict[str, Counter[float]] = {
+    counts: dict[str, Counter[Number]] = {
         name: Counter()
         for name in (
             "source_characters",
@@ -146,7 +147,7 @@ def _lengths(cleaned: "CleanedCorpus") -> dict[str, dict[str, float]]:
     return {name: _summary(histogram) for name, histogram in counts.items() if histogram}
 
 
-def _summary(histogram: "Counter[float]") -> dict[str, float]:
+def _summary(histogram: "Counter[Number]") -> dict[str, Number]:
     n_values = histogram.total()
     mean = sum(value * n for value, n in histogram.items()) / n_values
     levels = {"low_1": 0.01, "median": 0.5, "high_99": 0.99}
@@ -154,7 +155,7 @@ def _summary(histogram: "Counter[float]") -> dict[str, float]:
     return {"mean": round(mean, 2), **quantiles, "longest": max(histogram)}
 
 
-def _quantile(histogram: "Counter[float]", level: float) -> float:
+def _quantile(histogram: "Counter[Number]", level: float) -> Number:
     passed = 0
     for value in sorted(histogram):
         passed += histogram[value]

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.alignment import ShiftDetector
 from headway.data.files import checksum, key_of, read_whole_folder, reopened, whole_folder
 from headway.data.pair_files import PairWriter, read_hashes, read_pair_file, remove_pair_file
 from headway.data.repeats import find_repeats, pair_hashes, text_hash
 from headway.text import cleaning
+from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.text.corpora import Corpus, read_pairs
 

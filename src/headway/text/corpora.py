@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from headway.errors import ConfigError, DataError
+from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair, Report
 from headway.text.lines import check_file, read_lines
 
@@ -90,13 +91,24 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
             raise DataError(
                 f"line n of one file must translate line n of the other; {source} has "
                 f"{counts[0]:,} lines and {target} has {counts[1]:,}. Find the line that is "
-                "missing or split, or give the files that belong together."
+                f"missing or split{_break(source, target)}, or give the files that belong together."
             )
         report.read += 1
         if left is None or right is None:
             report.drop("line_too_long", file, line, "")
             continue
         yield Pair(left, right, file, line)  # type: ignore[arg-type]
+
+
+def _break(source: Path, target: Path) -> str:
+    """Where the lengths of two files cease to go together, in words, if that can be told."""
+    detector = ShiftDetector()
+    both = zip(read_lines(source), read_lines(target), strict=False)
+    for line, (left, right) in enumerate(both, start=1):
+        if left and right:
+            detector.add(Pair(left, right, _shown(source), line))
+    found = detector.break_between()
+    return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
 
 
 def read_tsv(path: Path, _corpus: Corpus, report: Report) -> Iterator[Pair]:

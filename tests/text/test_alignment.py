@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from headway.data.alignment import ShiftDetector
+from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair
 
 
