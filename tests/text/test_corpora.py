@@ -65,9 +65,12 @@ def test_where_a_line_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def test_an_overlong_line_drops_its_pair_and_shifts_nothing(tmp_path: Path) -> None:
-    pairs, report = read(two_files(tmp_path, "a\n" + "b" * MAX_LINE_BYTES + "bb\nc", "x\ny\nz"))
+    long = "y" * (MAX_LINE_BYTES + 1)
+    pairs, report = read(two_files(tmp_path, f"a\n{long}\nc\nd", f"x\ny\nz\n{long}"))
     assert sides(pairs) == [("a", "x"), ("c", "z")]
-    assert (report.read, report.dropped) == (3, {"line_too_long": 1})
+    assert (report.read, report.dropped) == (4, {"line_too_long": 2})
+    places = [(Path(e.file).name, e.line) for e in report.examples["line_too_long"]]
+    assert places == [("a.en", 2), ("a.de", 4)]
 
 
 def test_tsv_takes_two_columns(tmp_path: Path) -> None:

@@ -98,7 +98,13 @@ def test_digits_are_pieces_of_their_own() -> None:
     assert subwords.pieces(subwords.encode("2016")) == ["2", "0", "1", "6"]
 
 
-def test_training_is_repeatable(tmp_path: Path) -> None:
+def test_training_is_repeatable_where_characters_tie_for_the_last_places() -> None:
+    lines = ["".join(map(chr, range(0x4E00, 0x4E00 + 900)))] * 2
+    fingerprints = {Subwords.train(lines, vocabulary_size=700).fingerprint() for _ in range(4)}
+    assert len(fingerprints) == 1
+
+
+def test_training_is_repeatable() -> None:
     for algorithm, first in (("bpe", BPE), ("wordpiece", WORDPIECE)):
         size = 350 if algorithm == "bpe" else 300
         again = Subwords.train(LINES, vocabulary_size=size, algorithm=algorithm)

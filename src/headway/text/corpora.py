@@ -95,7 +95,8 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
             )
         report.read += 1
         if left is None or right is None:
-            report.drop("line_too_long", file, line, "")
+            long = target if right is None else source
+            report.drop("line_too_long", _shown(long), line, "")
             continue
         yield Pair(left, right, file, line)  # type: ignore[arg-type]
 

@@ -11,6 +11,8 @@ import json
 import math
 import random
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
@@ -141,24 +143,30 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
 def _learn(
     lines: Iterable[str], vocabulary_size: int, words: str
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """The characters worth a piece, in code point order, and the merges, best first.
-
-    At most half of the vocabulary goes to characters, the commonest.
-    """
+    """The characters worth a piece, in code point order, and the merges, best first."""
+    normal = [unicodedata.normalize("NFC", line) for line in lines]
+    alphabet = _alphabet(normal, vocabulary_size // 2)
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary_size - len(SPECIAL_PIECES),
         min_frequency=2,
-        limit_alphabet=vocabulary_size // 2,
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),  # left alone, the trainer breaks ties at random
         show_progress=False,
     )
-    tokenizer.train_from_iterator(lines, trainer)
+    tokenizer.train_from_iterator(normal, trainer)
     model = json.loads(tokenizer.to_str())["model"]
-    merges = [(left, right) for left, right in model["merges"]]
-    alphabet = [piece for piece in model["vocab"] if len(piece) == 1]
-    return sorted(alphabet), merges
+    return alphabet, [(left, right) for left, right in model["merges"]]
+
+
+def _alphabet(lines: Iterable[str], most: int) -> list[str]:
+    """The commonest characters that occur more than once, at most so many, in code point order."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts.update(line)
+    ranked = sorted(counts, key=lambda character: (-counts[character], character))
+    return sorted(character for character in ranked[:most] if counts[character] > 1)
 
 
 def _spelling_merges(character: str) -> list[tuple[str, str]]:
