@@ -109,6 +109,17 @@ def test_leakage_into_validation_is_dropped_and_counted(
     assert report["valid"]["kept"] == 2
 
 
+def test_validation_may_be_a_file_of_pairs(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "v.tsv").write_text("two houses\tanders\n", encoding="utf-8")
+    valid = ["--valid-pairs", str(tmp_path / "v.tsv")]
+    assert prepare("--source", files[0], "--target", files[1], *valid, "--json") == 0
+    assert found(capsys)["dropped"]["leakage"] == 1
+    assert prepare("--source", files[0], "--target", files[1], "--valid-source", files[0]) == 2
+    assert "each --source file needs its --target" in capsys.readouterr().err
+
+
 def test_several_files_follow_one_flag_or_repeat_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

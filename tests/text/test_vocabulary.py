@@ -30,6 +30,10 @@ def test_readable_undoes_spell_and_shows_lone_bytes() -> None:
     assert readable(spell("我")[:2] + "a" + spell("我")[1:]) == "<0xE6><0x88>a<0x88><0x91>"
 
 
+def test_pieces_that_are_not_spelled_in_bytes_are_shown_as_they_are() -> None:
+    assert readable("▁我 b") == "▁我 b"
+
+
 def test_markers_trained_here_are_ids_0_to_3() -> None:
     vocabulary = {piece: i for i, piece in enumerate(SPECIAL_PIECES)}
     assert SpecialIds.of(vocabulary, "it") == SpecialIds(padding=0, unknown=1, begin=2, end=3)

@@ -28,6 +28,7 @@ def prepare(
     pairs: Files = None,
     valid_source: Files = None,
     valid_target: Files = None,
+    valid_pairs: Files = None,
     source_language: str | None = None,
     target_language: str | None = None,
     out: Path | None = None,
@@ -48,6 +49,8 @@ def prepare(
         Validation text: training pairs that share a side with it are dropped.
     valid_target
         Its translations.
+    valid_pairs
+        Validation files of both sides, instead.
     source_language
         Such as en; else from the suffix (train.en), the TSV header or the JSONL keys.
     target_language
@@ -68,22 +71,17 @@ def prepare(
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     settings = build(DataSettings, sections.get("data", {}), section="data")
-    corpus = Corpus(
-        tuple(source or ()),
-        tuple(target or ()),
-        tuple(pairs or ()),
-        source_language,
-        target_language,
+    codes = source_language, target_language
+    corpus = Corpus(tuple(source or ()), tuple(target or ()), tuple(pairs or ()), *codes)
+    valid = Corpus(
+        tuple(valid_source or ()), tuple(valid_target or ()), tuple(valid_pairs or ()), *codes
     )
-    valid = None
-    if valid_source or valid_target:
-        valid = Corpus(tuple(valid_source or ()), tuple(valid_target or ()))
     with Stages() as stages:
         cleaned = clean_corpus(
             corpus,
             settings.cleaning(),
             cache_root(),
-            valid=valid,
+            valid=valid if valid_source or valid_target or valid_pairs else None,
             hold_out=0,
             say=_say,
             progress=stages,

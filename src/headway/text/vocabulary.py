@@ -62,7 +62,12 @@ def spell(text: str) -> str:
 
 
 def readable(spelled: str) -> str:
-    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`."""
+    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`.
+
+    A piece that `spell` cannot have written is shown as it is.
+    """
+    if not all(character in _BYTE_OF for character in spelled):
+        return spelled
     data = bytes(_BYTE_OF[character] for character in spelled)
     shown = ""
     while data:
