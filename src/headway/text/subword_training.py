@@ -28,12 +28,12 @@ VERSION = 1
 _WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 _IDEOGRAPH = r" ?[\p{Han}]"
 
-# Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken run:
+# Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
 # each clause is a new "word" to the trainer, which keeps them all in memory.
 _UNSPACED = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|\\S{25,}"
+    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|[^\\W\\d_]{25,}"
 )
-_UNSPACED_BUDGET = 2_000_000  # characters; about 120 bytes of memory for each
+_UNSPACED_BUDGET = 1_000_000  # characters, 300 bytes of memory for each; more changes nothing
 _MAX_WORD = 1_000  # characters; a longer run is unknown to WordPiece
 
 
@@ -48,35 +48,75 @@ def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
     return max(1_000, min(32_000, fitted, n_pairs))
 
 
-def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
-    """At most `n_lines` of `lines`, each equally likely (Li 1994, algorithm L), said aloud.
+class _Reservoir:
+    """A random sample of a stream, each line equally likely (Li 1994, algorithm L).
 
-    Text in scripts without spaces is thinned further, to two million characters.
+    It holds at most `capacity` lines, and shrinks when they hold too much unspaced text.
     """
-    rng = random.Random(seed)
-    kept: list[str] = []
-    weight, chosen, n_seen = 1.0, 0, 0
-    for n_seen, line in enumerate(lines, start=1):
-        if n_seen <= n_lines:
-            kept.append(line)
-            if n_seen < n_lines:
-                continue
-        elif n_seen == chosen:
-            kept[rng.randrange(n_lines)] = line
+
+    def __init__(self, capacity: int, seed: int) -> None:
+        self.lines: list[str] = []
+        self.n_seen = 0
+        self._capacity = capacity
+        self._random = random.Random(seed)
+        self._weight = 1.0
+        self._next = 1  # which line is taken next, counted from 1
+        self._unspaced = 0
+
+    def offer(self, line: str) -> None:
+        self.n_seen += 1
+        if self.n_seen < self._next:
+            return
+        if len(self.lines) < self._capacity:
+            self.lines.append(line)
         else:
-            continue
-        weight *= math.exp(math.log(1 - rng.random()) / n_lines)
-        chosen = n_seen + int(math.log(1 - rng.random()) / math.log1p(-weight)) + 1
-    unspaced = sum(len(run) for line in kept for run in _UNSPACED.findall(line))
-    if unspaced > _UNSPACED_BUDGET:
-        rng.shuffle(kept)
-        del kept[max(1, len(kept) * _UNSPACED_BUDGET // unspaced) :]
-    if len(kept) < n_seen:
+            place = self._random.randrange(self._capacity)
+            self._unspaced -= _n_unspaced(self.lines[place])
+            self.lines[place] = line
+        self._unspaced += _n_unspaced(line)
+        if len(self.lines) < self._capacity:
+            self._next += 1
+        else:
+            self._draw_next(self._weight * self._random.betavariate(self._capacity, 1))
+        if self._unspaced > 2 * _UNSPACED_BUDGET:
+            self.shrink()
+
+    def shrink(self) -> None:
+        """Leave lines out, at random, until the unspaced text fits."""
+        if self._unspaced <= _UNSPACED_BUDGET:
+            return
+        self._random.shuffle(self.lines)
+        self._capacity = max(1, len(self.lines) * _UNSPACED_BUDGET // self._unspaced)
+        del self.lines[self._capacity :]
+        self._unspaced = sum(map(_n_unspaced, self.lines))
+        n_others = self.n_seen - self._capacity
+        self._draw_next(self._random.betavariate(self._capacity, n_others + 1))
+
+    def _draw_next(self, weight: float) -> None:
+        self._weight = min(weight, 1 - 1e-12)
+        skipped = math.log(1 - self._random.random()) / math.log1p(-self._weight)
+        self._next = self.n_seen + int(skipped) + 1
+
+
+def _n_unspaced(line: str) -> int:
+    return sum(map(len, _UNSPACED.findall(line)))
+
+
+def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
+    """At most `n_lines` of `lines`, each equally likely, said aloud when not all are taken.
+
+    Of text in scripts without spaces it takes lines with about a million characters.
+    """
+    reservoir = _Reservoir(n_lines, seed)
+    for line in lines:
+        reservoir.offer(line)
+    reservoir.shrink()
+    if len(reservoir.lines) < reservoir.n_seen:
         say(
-            f"the sub-words are learned from {len(kept):,} of {n_seen:,} lines, "
-            f"drawn at random with seed {seed}"
+            f"the sub-words are learned from {len(reservoir.lines):,} of {reservoir.n_seen:,} "
+            f"lines, drawn at random with seed {seed}"
         )
-    return kept
+    return reservoir.lines
 
 
 def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
