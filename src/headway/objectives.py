@@ -75,7 +75,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         n_tokens, n_words = features.shape[0], weight.shape[0]
         table = weight.to(features.dtype)
         feature_gradient = torch.empty_like(features)
-        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        weight_gradient = features.new_zeros(weight.shape[::-1], dtype=torch.float32)
         log_partition = torch.zeros((), device=features.device)
         truth_logit = torch.zeros((), device=features.device)
         for begin in range(0, n_tokens, chunk):
@@ -89,12 +89,12 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             log_partition += (peak - probability.clamp_min(1e-30).log()).sum()
             error.scatter_add_(1, truth, error.new_full(truth.shape, smoothing - 1))
             feature_gradient[begin : begin + chunk] = error @ table
-            weight_gradient += error.T @ some
+            weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
-        weight_gradient -= smoothing / n_words * feature_sum
-        ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype))
+        weight_gradient -= smoothing / n_words * feature_sum[:, None]
+        ctx.save_for_backward(feature_gradient, weight_gradient.T.to(weight.dtype))
         likelihood = log_partition - truth_logit
         smoothed = (
             log_partition - (1 - smoothing) * truth_logit - smoothing * feature_sum @ mean_weight

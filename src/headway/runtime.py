@@ -206,3 +206,11 @@ def machine() -> dict[str, str | int]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def synchronize(runtime: Runtime) -> None:
+    """Wait for the device: only then does a clock tell what the work took."""
+    import torch
+
+    if runtime.device.type == "cuda":
+        torch.cuda.synchronize(runtime.device)

@@ -47,3 +47,16 @@ class StepDecoder(Protocol):
     ) -> Step:
         """Feed each row's last token (the begin marker at first) and score the next one."""
         ...
+
+
+class Seq2Seq(StepDecoder, Protocol):
+    """A model that is trained on pairs and writes translations."""
+
+    output_weight: Tensor
+    """[vocabulary, d_model]: features times its transpose are the logits."""
+
+    def features(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_model"]:
+        """One vector per target position, from the source and the target before it."""
+        ...

@@ -1,0 +1,95 @@
+"""Sizes and lengths that follow the corpus, the budget and the machine, each with its reason.
+
+Every rule here fills a setting that the user left open; nothing that was set is changed.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SMALL_CORPUS, MIDDLE_CORPUS = 3_000_000, 30_000_000
+"""Target tokens up to which `tiny`, and then `small`, is large enough to learn the corpus."""
+CPU_SPEED = {"tiny": 8000, "small": 2500, "paper-base": 1200}
+"""Rough target tokens/s of two CPU cores; only the choice of a preset rests on it."""
+LEAST_EPOCHS = 5
+"""A larger model that sees the corpus less often than this learns less than a smaller one."""
+SEEN_TOKENS = 40_000_000
+"""Target tokens to train on when there is no budget: about 90 times through 30,000 captions."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What the rules look at."""
+
+    n_pairs: int
+    target_tokens: int
+    """Of one pass, end markers included."""
+
+
+def fit_preset(corpus: Corpus, *, budget_s: float | None, on_gpu: bool) -> tuple[str, str]:
+    """A preset's name and why."""
+    tokens = corpus.target_tokens
+    names = ["tiny", "small", "paper-base"]
+    largest = 0 if tokens < SMALL_CORPUS else 1 if tokens < MIDDLE_CORPUS else 2
+    reason = f"{tokens:,} target tokens"
+    if not on_gpu and budget_s is not None:
+        while largest and budget_s * CPU_SPEED[names[largest]] < LEAST_EPOCHS * tokens:
+            largest -= 1
+            reason = f"in the budget a larger one would see the corpus under {LEAST_EPOCHS} times"
+    elif not on_gpu and largest == 2:
+        largest, reason = 1, "a CPU without a budget"
+    return names[largest], reason
+
+
+def fit_dropout(corpus: Corpus, preset: str) -> tuple[float, str] | None:
+    """More dropout for less text; None where the preset's own stands."""
+    if preset.startswith("paper"):
+        return None
+    tokens = corpus.target_tokens
+    dropout = 0.3 if tokens < 1_500_000 else 0.2 if tokens < 6_000_000 else 0.1
+    return dropout, f"{tokens:,} target tokens"
+
+
+def fit_steps(
+    corpus: Corpus,
+    *,
+    tokens_per_step: float,
+    step_s: float,
+    validation_s: float,
+    left_s: float | None,
+    n_validations: int,
+) -> tuple[int, str]:
+    """How many updates: what the time left allows, or a number of passes when there is no budget.
+
+    A tenth of the time at most goes to the validations on the way.
+    """
+    if left_s is not None:
+        for_updates = left_s - (n_validations + 3) * validation_s
+        steps = max(1, math.floor(0.97 * for_updates / step_s))
+        return steps, f"{step_s * 1000:.0f} ms an update as measured, {left_s / 60:.0f} min left"
+    epochs = min(max(SEEN_TOKENS / corpus.target_tokens, 10), 100)
+    steps = math.ceil(epochs * corpus.target_tokens / tokens_per_step)
+    return steps, f"{epochs:.0f} times through the corpus"
+
+
+def fit_validations(left_s: float | None, validation_s: float) -> int:
+    """How often to validate: 40 times, less where that would take over a tenth of the budget."""
+    if left_s is None:
+        return 40
+    return min(40, max(4, math.floor(0.1 * left_s / max(validation_s, 1e-3))))
+
+
+def fit_warmup(max_steps: int) -> int:
+    """An eighth of the updates, at most the paper's 4000."""
+    return min(4000, max(1, max_steps // 8))
+
+
+def fit_validation_size(n_pairs: int) -> int:
+    """Pairs held out when no validation files are given: a twentieth, 20 to 1000."""
+    return min(1000, max(20, n_pairs // 20), max(1, n_pairs // 2))
+
+
+def fill(settings: Mapping[str, Any], **fitted: Any) -> dict[str, Any]:
+    """The settings with fitted values where the user left a zero or nothing."""
+    return {**settings, **{key: value for key, value in fitted.items() if not settings.get(key)}}

@@ -1,0 +1,124 @@
+"""The README.md of a run folder: what the model is, learned from, scores, and how to use it."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from headway import runtime as machine_runtime
+from headway.data.prepared import Prepared
+from headway.metrics.translation import TranslationScores, score_translations
+from headway.runtime import Runtime
+from headway.tasks.settings import Settings
+from headway.tasks.translation import TranslationTask
+from headway.training.console import clock
+from headway.training.loop import Trainer
+from headway.training.run_folder import RunFolder
+
+
+def write(
+    folder: RunFolder,
+    settings: Settings,
+    prepared: Prepared,
+    trainer: Trainer,
+    *,
+    chosen: str,
+    runtime: Runtime,
+    say: Callable[[str], None],
+) -> None:
+    """Score the chosen weights on the validation sentences, write the card, name what is next."""
+    task = trainer.task
+    assert isinstance(task, TranslationTask)
+    with torch.inference_mode():
+        trainer.load(folder.model)
+        loss = task.validation_loss(trainer.twin)
+        hypotheses = task.translate(trainer.twin, settings.decoding)
+    scores = score_translations(
+        hypotheses, task.valid_texts, target_language=settings.data.target_language
+    )
+    say(f"validation: BLEU {scores.bleu.score:.1f}, chrF {scores.chrf.score:.1f}")
+    text = card(folder.path, settings, prepared, trainer, chosen, runtime, scores, loss)
+    folder.card.write_text(text, encoding="utf-8")
+    say("")
+    say("next:")
+    for command in next_commands(folder.path, settings):
+        say(f"  {command}")
+
+
+def next_commands(run: Path, settings: Settings) -> list[str]:
+    """What the owner of a new model may want to do with it."""
+    place = shlex.quote(str(run))
+    data = settings.data
+    suffix = f".{data.source_language}" if data.source_language else ".txt"
+    other = f".{data.target_language}" if data.target_language else ".txt"
+    return [
+        f"echo 'a sentence' | headway translate {place}",
+        f"headway translate {place} FILE{suffix} --out FILE{other}",
+        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}",
+    ]
+
+
+def card(
+    run: Path,
+    settings: Settings,
+    prepared: Prepared,
+    trainer: Trainer,
+    chosen: str,
+    runtime: Runtime,
+    scores: TranslationScores,
+    loss: float,
+) -> str:
+    """The text of the model card."""
+    data, training, progress = settings.data, settings.training, trainer.progress
+    n_parameters = sum(parameter.numel() for parameter in trainer.twin.parameters())
+    direction = f"{data.source_language or 'source'} -> {data.target_language or 'target'}"
+    files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in prepared.checksums.items())
+    dropped = ", ".join(
+        f"{n:,} {reason.replace('_', ' ')}" for reason, n in prepared.report.dropped.most_common()
+    )
+    rows = "\n".join(
+        f"| {name} | {score.score:.2f} | {score.low:.2f} to {score.high:.2f} "
+        f"| `{score.signature}` |"
+        for name, score in (("BLEU", scores.bleu), ("chrF", scores.chrf), ("TER", scores.ter))
+    )
+    commands = "\n".join(next_commands(run, settings))
+    machine = "\n".join(f"- {key}: {value}" for key, value in machine_runtime.machine().items())
+    return f"""# {direction}, trained with headway
+
+A {settings.model_type} of {n_parameters:,} parameters and {len(prepared.subwords):,} sub-words;
+every setting is in `config.toml`. The weights are {chosen}.
+
+## Scores
+
+On {len(trainer.task.valid_texts):,} validation sentences, with
+{settings.decoding.method} search (beam {settings.decoding.beam}, length penalty
+{settings.decoding.length_penalty}); intervals are 95% by bootstrap over sentences.
+Cross-entropy is {loss:.4f} nats per target token.
+
+| metric | score | interval | signature |
+|---|---|---|---|
+{rows}
+
+The checkpoint was chosen by these sentences, so scores on other text will be lower.
+
+## Data
+
+{prepared.report.read:,} pairs read, {prepared.report.kept:,} trained on
+(dropped: {dropped or "none"}).
+
+{files}
+
+## Training
+
+{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens, {clock(progress.time_s)},
+{progress.target_tokens:,} target tokens, on {runtime.describe()}, seed {settings.runtime.seed}.
+
+{machine}
+
+## Use
+
+```
+{commands}
+```
+"""

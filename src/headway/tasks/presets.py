@@ -1,0 +1,67 @@
+"""Named settings: two from the paper, two for small data and small machines.
+
+A preset is the lowest layer; a TOML file, then flags, go on top of it.
+"""
+
+from headway.config import Sections
+from headway.errors import ConfigError
+
+PAPER_TRAINING = {
+    "schedule": "paper",
+    "warmup_steps": 4000,
+    "batch_tokens": 25000,
+    "clip_norm": 0.0,
+    "patience": 0,
+}
+
+PRESETS: dict[str, Sections] = {
+    "paper-base": {
+        "text": {"vocabulary_size": 37000},
+        "model": {"type": "transformer"},
+        "training": {**PAPER_TRAINING, "max_steps": 100_000, "average": 5},
+        "decoding": {"beam": 4, "length_penalty": 0.6},
+    },
+    "paper-big": {
+        "text": {"vocabulary_size": 37000},
+        "model": {
+            "type": "transformer",
+            "d_model": 1024,
+            "d_ff": 4096,
+            "heads": 16,
+            "dropout": 0.3,
+        },
+        "training": {**PAPER_TRAINING, "max_steps": 300_000, "average": 20},
+        "decoding": {"beam": 4, "length_penalty": 0.6},
+    },
+    "tiny": {
+        "model": {
+            "type": "transformer",
+            "encoder_layers": 4,
+            "decoder_layers": 4,
+            "d_model": 128,
+            "d_ff": 256,
+            "heads": 4,
+            "dropout": 0.3,
+        },
+        "training": {"batch_tokens": 4096, "learning_rate": 5e-3},
+    },
+    "small": {
+        "model": {
+            "type": "transformer",
+            "encoder_layers": 6,
+            "decoder_layers": 3,
+            "d_model": 256,
+            "d_ff": 1024,
+            "heads": 4,
+            "dropout": 0.2,
+        },
+        "training": {"batch_tokens": 8192, "learning_rate": 2e-3},
+    },
+}
+
+
+def preset(name: str) -> Sections:
+    """The sections of a preset; raises ConfigError for an unknown name."""
+    if name not in PRESETS:
+        raise ConfigError(f"--preset must be one of {', '.join(PRESETS)}; got {name!r}.")
+    return PRESETS[name]

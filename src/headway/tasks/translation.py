@@ -1,0 +1,168 @@
+"""Translation as a task: pairs of id sequences in, BLEU out."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from headway.data.batching import BatchStream, TokenBatches, pad
+from headway.data.store import PairStore
+from headway.decoding.hypothesis import Hypothesis, length_limits
+from headway.decoding.search import search
+from headway.decoding.settings import DecodingSettings
+from headway.metrics.translation import bleu
+from headway.models.interfaces import Seq2Seq
+from headway.objectives import projected_label_smoothed
+from headway.text.subwords import Subwords
+from headway.training.loop import BatchLoss, Validation
+
+Ids = np.ndarray[Any, np.dtype[Any]]
+
+
+def decode_all(
+    model: Seq2Seq,
+    sources: Sequence[Ids],
+    subwords: Subwords,
+    settings: DecodingSettings,
+    *,
+    device: torch.device,
+    batch_tokens: int = 8192,
+    want_attention: bool = False,
+    generator: torch.Generator | None = None,
+    done: Callable[[int], None] = lambda n: None,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of many sources (ids without markers), in their order.
+
+    Sentences of like length share a batch of at most `batch_tokens` source tokens times beam;
+    `done` hears how many sentences each batch finished.
+    """
+    special = subwords.special
+    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
+    results: list[list[Hypothesis]] = [[] for _ in sources]
+    rows = max(1, settings.beam if settings.method == "beam" else settings.n_best)
+    while order:
+        widest = len(sources[order[0]]) + 1
+        chosen = order[: max(1, batch_tokens // (widest * rows))]
+        order = order[len(chosen) :]
+        batch = pad([sources[i] for i in chosen], special.padding, end=special.end)
+        lengths = torch.tensor([len(sources[i]) + 1 for i in chosen], device=device)
+        found = search(
+            model,
+            torch.from_numpy(batch).to(device),
+            settings,
+            begin=special.begin,
+            end=special.end,
+            max_lengths=length_limits(lengths, settings.max_extra_length),
+            forbidden=(special.padding, special.begin, special.unknown),
+            want_attention=want_attention,
+            generator=generator,
+        )
+        for i, hypotheses in zip(chosen, found, strict=True):
+            results[i] = hypotheses
+        done(len(chosen))
+    return results
+
+
+class TranslationTask:
+    """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU.
+
+    `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text.
+    """
+
+    def __init__(
+        self,
+        train: PairStore,
+        valid: PairStore,
+        valid_texts: Sequence[str],
+        subwords: Subwords,
+        *,
+        batch_tokens: int,
+        label_smoothing: float,
+        seed: int,
+        device: torch.device,
+        target_language: str | None,
+    ) -> None:
+        self.train, self.valid, self.valid_texts = train, valid, list(valid_texts)
+        self.subwords, self.special = subwords, subwords.special
+        self.label_smoothing = label_smoothing
+        self.device = device
+        self.target_language = target_language
+        batches = TokenBatches(
+            train.source_lengths, train.target_lengths, batch_tokens=batch_tokens, seed=seed
+        )
+        self.stream = BatchStream(batches)
+        n_valid = len(self.valid_texts)
+        self.valid_batches = TokenBatches(
+            valid.source_lengths[:n_valid],
+            valid.target_lengths[:n_valid],
+            batch_tokens=batch_tokens,
+            seed=seed,
+        ).epoch(0)
+
+    def tensors(
+        self, store: PairStore, indices: Ids
+    ) -> tuple[
+        Int[Tensor, "batch source"], Int[Tensor, "batch target"], Int[Tensor, "batch target"]
+    ]:
+        """Source with its end marker; `<s> y1 .. yn` to feed; `y1 .. yn </s>` to expect."""
+        special = self.special
+        targets = [store.target(int(i)) for i in indices]
+        arrays = (
+            pad([store.source(int(i)) for i in indices], special.padding, end=special.end),
+            pad(targets, special.padding, begin=special.begin),
+            pad(targets, special.padding, end=special.end),
+        )
+        source, fed, expected = (
+            torch.from_numpy(array).to(self.device, non_blocking=True) for array in arrays
+        )
+        return source, fed, expected
+
+    def loss(self, model: nn.Module, store: PairStore, indices: Ids, smoothing: float) -> BatchLoss:
+        """The objective summed over one batch."""
+        source, fed, expected = self.tensors(store, indices)
+        loss = projected_label_smoothed(
+            model.features(source, fed),
+            model.output_weight,
+            expected,
+            smoothing=smoothing,
+            padding=self.special.padding,
+        )
+        n_source = int(store.source_lengths[indices].sum()) + len(indices)
+        n_target = int(store.target_lengths[indices].sum()) + len(indices)
+        return BatchLoss(loss, n_source, n_target)
+
+    def next_loss(self, model: nn.Module) -> BatchLoss:
+        """See `headway.training.loop.Task`."""
+        return self.loss(model, self.train, self.stream.next(), self.label_smoothing)
+
+    def validation_loss(self, model: nn.Module) -> float:
+        """Nats per target token of the validation pairs, not smoothed."""
+        nats, n_tokens = 0.0, 0
+        for indices in self.valid_batches:
+            batch = self.loss(model, self.valid, indices, 0.0)
+            nats += batch.loss.likelihood.item()
+            n_tokens += batch.target_tokens
+        return nats / n_tokens
+
+    def validate(self, model: nn.Module) -> Validation:
+        """Loss on the validation pairs, BLEU of their greedy translations."""
+        hypotheses = self.translate(model, DecodingSettings(method="greedy"))
+        score = bleu(hypotheses, self.valid_texts, target_language=self.target_language)
+        return Validation(self.validation_loss(model), score, "bleu")
+
+    def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
+        """The validation sources, translated."""
+        sources = [self.valid.source(i) for i in range(len(self.valid_texts))]
+        found = decode_all(model, sources, self.subwords, settings, device=self.device)
+        return self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
+
+    def position(self) -> dict[str, Any]:
+        """See `headway.training.loop.Task`."""
+        return self.stream.state()
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        """See `headway.training.loop.Task`."""
+        self.stream.restore(position)

@@ -1,0 +1,1 @@
+"""One trainer for every model that has gradients: it knows losses and weights, not tasks."""

@@ -1,0 +1,78 @@
+"""What training shows while it runs: a live line on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from headway.training.loop import Progress as TrainingProgress
+from headway.training.loop import Validation
+
+
+def clock(seconds: float) -> str:
+    """Seconds as 1:02:03 or 02:03."""
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
+
+
+class ConsoleReporter:
+    """Writes to stderr; see `headway.training.loop.Reporter`."""
+
+    def __init__(self, max_steps: int) -> None:
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.live = sys.stderr.isatty()
+        self.bar = Progress(
+            BarColumn(bar_width=20),
+            TaskProgressColumn(),
+            TextColumn("{task.description}"),
+            console=self.console,
+            transient=True,
+            disable=not self.live,
+        )
+        self.task = self.bar.add_task("starting", total=max_steps)
+        self.max_steps = max_steps
+        self.first: tuple[int, float] | None = None
+        self.last_line = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.bar.stop()
+
+    def step(self, progress: TrainingProgress, *, loss: float, tokens_per_s: float) -> None:
+        """Move the bar; without a terminal, a line every half minute."""
+        self.first = self.first or (progress.step, progress.time_s)
+        steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
+        left = spent / steps * (self.max_steps - progress.step) if steps else float("nan")
+        text = (
+            f"step {progress.step:,} of {self.max_steps:,}  loss {loss:.3f}  "
+            f"{tokens_per_s:,.0f} target tokens/s"
+        )
+        if left == left:
+            text += f"  {clock(left)} left"
+        self.bar.update(self.task, completed=progress.step, description=text)
+        if not self.live and time.monotonic() - self.last_line > 30:
+            self.last_line = time.monotonic()
+            self.say(text)
+
+    def validation(self, progress: TrainingProgress, result: Validation, *, best: bool) -> None:
+        """One line that stays."""
+        self.say(
+            f"step {progress.step:,}  {clock(progress.time_s)}  validation loss {result.loss:.3f}  "
+            f"{result.score_name.upper()} {result.score:.2f}{'  best so far' if best else ''}"
+        )
+
+    def say(self, message: str) -> None:
+        """One line."""
+        self.console.print(message, markup=False)

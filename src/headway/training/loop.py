@@ -1,0 +1,308 @@
+"""The training loop: batches in, weights out. It knows losses and scores, not tasks or texts."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from headway import schedules
+from headway.errors import HeadwayError
+from headway.objectives import Loss
+from headway.training import checkpoint
+from headway.training.parameters import FlatAdam, load_weights
+from headway.training.run_folder import RunFolder
+from headway.training.settings import TrainingSettings
+
+
+class BatchLoss(NamedTuple):
+    """The sums over one batch, and how many real tokens they are over."""
+
+    loss: Loss
+    source_tokens: int
+    target_tokens: int
+
+
+class Validation(NamedTuple):
+    """How good the weights are now."""
+
+    loss: float
+    """Nats per target token, not smoothed."""
+    score: float
+    """What the best checkpoint is chosen by; higher is better."""
+    score_name: str
+
+
+class Task(Protocol):
+    """What the loop asks of a task."""
+
+    def next_loss(self, model: nn.Module) -> BatchLoss:
+        """Take the next batch and score it."""
+        ...
+
+    def validate(self, model: nn.Module) -> Validation:
+        """Measure on held-out data."""
+        ...
+
+    def position(self) -> dict[str, Any]:
+        """Where in the data the next batch begins, as JSON."""
+        ...
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        """Continue there."""
+        ...
+
+
+class Reporter(Protocol):
+    """Who is told how it goes."""
+
+    def step(self, progress: "Progress", *, loss: float, tokens_per_s: float) -> None:
+        """Some updates were made."""
+        ...
+
+    def validation(self, progress: "Progress", result: Validation, *, best: bool) -> None:
+        """The weights were validated and saved."""
+        ...
+
+    def say(self, message: str) -> None:
+        """Anything else worth a line."""
+        ...
+
+
+@dataclass
+class Progress:
+    """Everything countable about a training; lives in each checkpoint's state.json."""
+
+    step: int = 0
+    """Optimizer updates made."""
+    time_s: float = 0.0
+    source_tokens: int = 0
+    target_tokens: int = 0
+    validated: list[int] = field(default_factory=list)
+    best_step: int = 0
+    best_score: float = float("-inf")
+    since_best: int = 0
+    """Validations since the best one."""
+    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "tokens": 0, "time_s": 0})
+    """Since the last line of metrics.jsonl."""
+    finished: bool = False
+
+
+def rate(step: int, settings: TrainingSettings, d_model: int) -> float:
+    """The learning rate of update `step` (from 1) under the chosen schedule."""
+    if settings.schedule == "paper":
+        return schedules.warmup_rate(step, d_model=d_model, warmup_steps=settings.warmup_steps)
+    peak, warmup = settings.learning_rate, settings.warmup_steps
+    if settings.schedule == "inverse-square-root":
+        return schedules.inverse_square_root_rate(step, peak=peak, warmup_steps=warmup)
+    decay = {"linear": schedules.linear_rate, "cosine": schedules.cosine_rate}[settings.schedule]
+    return decay(step, peak=peak, warmup_steps=warmup, max_steps=settings.max_steps)
+
+
+class Trainer:
+    """Updates a model until its steps are done, its score no longer rises, or it is asked to stop.
+
+    `model` computes in `dtype` and is changed in place; `twin` is the same model in float32, which
+    is what gets validated and saved: it takes the masters' values.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        twin: nn.Module,
+        task: Task,
+        folder: RunFolder,
+        settings: TrainingSettings,
+        *,
+        dtype: torch.dtype,
+        d_model: int,
+        reporter: Reporter,
+    ) -> None:
+        self.model, self.twin, self.task = model.train(), twin.eval(), task
+        self.folder, self.settings, self.reporter = folder, settings, reporter
+        self.d_model = d_model
+        self.optimizer = FlatAdam(
+            model,
+            dtype,
+            beta1=settings.adam_beta1,
+            beta2=settings.adam_beta2,
+            epsilon=settings.adam_epsilon,
+        )
+        self.device = self.optimizer.masters.device
+        self.progress = Progress()
+
+    def train(self, stop_asked: Callable[[], bool]) -> Progress:
+        """Run to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
+        progress, settings = self.progress, self.settings
+        clock = time.monotonic()
+        losses: list[Tensor] = []
+        while progress.step < settings.max_steps and not progress.finished:
+            losses.append(self.update())
+            now = time.monotonic()
+            progress.time_s += now - clock
+            progress.sums["time_s"] += now - clock
+            clock = now
+            if progress.step % settings.log_every == 0 or self.validation_is_due():
+                self.log(losses)
+                losses.clear()
+            if self.validation_is_due():
+                self.validate()
+                progress.time_s += time.monotonic() - clock
+                clock = time.monotonic()
+                self.save()
+            elif stop_asked():
+                progress.sums["loss"] += sum(loss.item() for loss in losses)
+                self.save()
+                break
+            if stop_asked():
+                break
+        return progress
+
+    def update(self) -> Tensor:
+        """One optimizer update; returns the batch's summed loss, still on the device."""
+        progress = self.progress
+        batch = self.task.next_loss(self.model)
+        (batch.loss.smoothed / batch.target_tokens).backward()
+        progress.step += 1
+        self.optimizer.step(
+            rate(progress.step, self.settings, self.d_model), self.settings.clip_norm
+        )
+        progress.source_tokens += batch.source_tokens
+        progress.target_tokens += batch.target_tokens
+        progress.sums["tokens"] += batch.target_tokens
+        return batch.loss.smoothed.detach()
+
+    def validation_is_due(self) -> bool:
+        """At every `checkpoint_every`-th update and at the last one."""
+        step = self.progress.step
+        return step % self.settings.checkpoint_every == 0 or step == self.settings.max_steps
+
+    def log(self, losses: list[Tensor]) -> None:
+        """One line of metrics.jsonl, over the updates since the last."""
+        progress, sums = self.progress, self.progress.sums
+        loss = (sums["loss"] + sum(loss.item() for loss in losses)) / sums["tokens"]
+        if not loss < float("inf"):
+            raise HeadwayError(
+                f"The loss must stay finite; it is {loss} at step {progress.step}. Lower "
+                "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
+                "is whole."
+            )
+        self.folder.log(
+            {
+                **self.counts(),
+                "loss": round(loss, 5),
+                "learning_rate": rate(progress.step, self.settings, self.d_model),
+            }
+        )
+        tokens_per_s = sums["tokens"] / max(sums["time_s"], 1e-9)
+        self.reporter.step(progress, loss=loss, tokens_per_s=tokens_per_s)
+        progress.sums = Progress().sums
+
+    def counts(self) -> dict[str, Any]:
+        """What every line of metrics.jsonl begins with."""
+        progress = self.progress
+        return {
+            "step": progress.step,
+            "time_s": round(progress.time_s, 3),
+            "source_tokens": progress.source_tokens,
+            "target_tokens": progress.target_tokens,
+        }
+
+    def validate(self) -> None:
+        """Score the float32 weights; the best so far become the run's model at once."""
+        progress, settings = self.progress, self.settings
+        random_state = torch.get_rng_state()
+        result = validated(self.twin, self.optimizer.weights(), self.task)
+        torch.set_rng_state(random_state)
+        progress.validated.append(progress.step)
+        best = result.score > progress.best_score
+        if best:
+            progress.best_step, progress.best_score = progress.step, result.score
+            checkpoint.save_tensors(self.optimizer.weights(), self.folder.model)
+        progress.since_best = 0 if best else progress.since_best + 1
+        progress.finished = progress.step >= settings.max_steps or (
+            0 < settings.patience <= progress.since_best
+        )
+        self.folder.log(
+            {
+                **self.counts(),
+                "valid_loss": round(result.loss, 5),
+                result.score_name: round(result.score, 3),
+            }
+        )
+        self.reporter.validation(progress, result, best=best)
+
+    def save(self) -> None:
+        """A checkpoint that `resume` can go on from; older ones that nobody needs go."""
+        random_state = {"cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            random_state["cuda"] = torch.cuda.get_rng_state(self.device)
+        tensors = {f"random.{name}": state for name, state in random_state.items()}
+        tensors |= {f"adam.{name}": tensor for name, tensor in self.optimizer.state().items()}
+        state = {"progress": asdict(self.progress), "position": self.task.position()}
+        folder, progress = self.folder.checkpoints, self.progress
+        checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
+        recent = checkpoint.resumable(folder)[-2:]
+        window = self.averaged() + progress.validated[-self.settings.average :]
+        checkpoint.keep_only(folder, to_resume=recent, weights=window)
+
+    def averaged(self) -> list[int]:
+        """The steps whose weights the average at the end is over: the last ones up to the best."""
+        progress = self.progress
+        up_to_best = [step for step in progress.validated if step <= progress.best_step]
+        return up_to_best[-self.settings.average :]
+
+    def resume(self) -> bool:
+        """Go back to the newest whole checkpoint; False when there is none."""
+        saved = checkpoint.read_newest(self.folder.checkpoints, self.reporter.say)
+        self.folder.cut_log(0 if saved is None else saved.step)
+        if saved is None:
+            return False
+        adam = {
+            name.removeprefix("adam."): tensor
+            for name, tensor in saved.resume.items()
+            if name.startswith("adam.")
+        }
+        self.optimizer.restore(saved.weights, adam)
+        torch.set_rng_state(saved.resume["random.cpu"])
+        if self.device.type == "cuda" and "random.cuda" in saved.resume:
+            torch.cuda.set_rng_state(saved.resume["random.cuda"], self.device)
+        self.progress = Progress(**saved.state["progress"])
+        self.task.go_to(saved.state["position"])
+        return True
+
+    def load(self, path: Path) -> None:
+        """Put saved weights into the float32 twin."""
+        load_weights(self.twin, load_file(path))
+
+    def choose(self) -> str:
+        """Leave the better of "best checkpoint" and "average" in the run; says which it is.
+
+        Both are validated afresh, so that they are compared under the same search.
+        """
+        progress, folder = self.progress, self.folder
+        best = load_file(folder.model)
+        chosen = self.averaged()
+        if len(chosen) < 2:
+            return f"the best checkpoint (step {progress.best_step})"
+        average = checkpoint.average(folder.checkpoints, chosen)
+        best_score = validated(self.twin, best, self.task).score
+        average_score = validated(self.twin, average, self.task).score
+        said = f"best checkpoint {best_score:.2f}, average of {len(chosen)} {average_score:.2f}"
+        if average_score >= best_score:
+            checkpoint.save_tensors(average, folder.model)
+            return f"the average of {len(chosen)} checkpoints ({said})"
+        return f"the best checkpoint, step {progress.best_step} ({said})"
+
+
+def validated(twin: nn.Module, weights: Mapping[str, Tensor], task: Task) -> Validation:
+    """Validate these weights in the float32 twin."""
+    load_weights(twin, weights)
+    with torch.inference_mode():
+        return task.validate(twin)
+
+

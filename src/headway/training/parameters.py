@@ -1,0 +1,115 @@
+"""All parameters of a model as one flat vector, and the Adam that updates it."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from headway.errors import RunError
+from headway.nn.embedding import FLOAT32_ONLY
+
+
+class FlatAdam:
+    """Adam (section 5.3) on a model whose parameters, and gradients, are views of long vectors.
+
+    One update, one clipping and (over several machines) one all-reduce then act on everything at
+    once. Where the model computes in bfloat16, float32 masters take the updates, because a small
+    update added to a bfloat16 weight is lost in rounding; the model holds their rounded copy.
+    Gradients stay where they are: they are zeroed after each update, never set to None.
+    """
+
+    def __init__(
+        self, model: nn.Module, dtype: torch.dtype, *, beta1: float, beta2: float, epsilon: float
+    ) -> None:
+        exact = {
+            parameter
+            for module in model.modules()
+            if isinstance(module, FLOAT32_ONLY) or dtype == torch.float32
+            for parameter in module.parameters(recurse=False)
+        }
+        named = sorted(model.named_parameters(), key=lambda item: item[1] in exact)
+        self.shapes = {name: parameter.shape for name, parameter in named}
+        self.n_rounded = sum(p.numel() for p in model.parameters() if p not in exact)
+        masters = torch.cat([parameter.detach().float().flatten() for _, parameter in named])
+        self.masters = nn.Parameter(masters)
+        self.masters.grad = self.gradient = torch.zeros_like(masters)
+        self.rounded = masters[: self.n_rounded].to(dtype)
+        self.rounded_gradient = torch.zeros_like(self.rounded)
+        self.adam = torch.optim.Adam(
+            [self.masters], betas=(beta1, beta2), eps=epsilon, fused=True
+        )
+        state = self.adam.state[self.masters]
+        state["step"] = torch.zeros((), device=masters.device)
+        state["exp_avg"] = torch.zeros_like(masters)
+        state["exp_avg_sq"] = torch.zeros_like(masters)
+        offset = 0
+        for _, parameter in named:
+            end = offset + parameter.numel()
+            if end <= self.n_rounded:
+                values, gradients = self.rounded, self.rounded_gradient
+            else:
+                values, gradients = self.masters.data, self.gradient
+            parameter.data = values[offset:end].view(parameter.shape)
+            parameter.grad = gradients[offset:end].view(parameter.shape)
+            offset = end
+
+    def step(self, learning_rate: float, clip_norm: float) -> Tensor:
+        """Update the weights from the gradients, zero those, and return their norm before clipping.
+
+        `clip_norm` 0 leaves the gradients as they are.
+        """
+        self.gradient[: self.n_rounded].copy_(self.rounded_gradient)
+        norm = torch.linalg.vector_norm(self.gradient)
+        if clip_norm:
+            self.gradient.mul_((clip_norm / (norm + 1e-6)).clamp(max=1.0))
+        self.adam.param_groups[0]["lr"] = learning_rate
+        self.adam.step()
+        self.rounded.copy_(self.masters.data[: self.n_rounded])
+        self.gradient.zero_()
+        self.rounded_gradient.zero_()
+        return norm
+
+    def by_name(self, flat: Tensor) -> dict[str, Tensor]:
+        """A flat vector cut into tensors with the parameters' names and shapes (views)."""
+        pieces = flat.detach().split([shape.numel() for shape in self.shapes.values()])
+        return {
+            name: piece.view(shape)
+            for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
+        }
+
+    def weights(self) -> dict[str, Tensor]:
+        """The float32 weights by name (views)."""
+        return self.by_name(self.masters)
+
+    def state(self) -> dict[str, Tensor]:
+        """Adam's two moments by name, and its step count: with the weights, all there is."""
+        state = self.adam.state[self.masters]
+        moments = {"step": state["step"].reshape(1)}
+        for moment in ("exp_avg", "exp_avg_sq"):
+            for name, tensor in self.by_name(state[moment]).items():
+                moments[f"{moment}.{name}"] = tensor
+        return moments
+
+    def restore(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
+        """Go on from saved weights and moments; raises RunError when they are another model's."""
+        copy_weights(weights, self.weights())
+        for name, tensor in self.state().items():
+            tensor.copy_(state[name])
+        self.rounded.copy_(self.masters.data[: self.n_rounded])
+
+
+def copy_weights(saved: Mapping[str, Tensor], into: Mapping[str, Tensor]) -> None:
+    """Fill tensors by name; raises RunError when the saved ones are another model's."""
+    for name, tensor in into.items():
+        if name not in saved or saved[name].shape != tensor.shape:
+            found = tuple(saved[name].shape) if name in saved else "nothing"
+            raise RunError(
+                f"Saved weights must fit the model; {name} should be {tuple(tensor.shape)}, "
+                f"found {found}. Use the settings that the weights were trained with."
+            )
+        tensor.detach().copy_(saved[name])
+
+
+def load_weights(model: nn.Module, saved: Mapping[str, Tensor]) -> None:
+    """Give a model saved weights; tied parameters are named once."""
+    copy_weights(saved, dict(model.named_parameters()))

@@ -1,0 +1,79 @@
+"""What may be set in the section `[training]`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.errors import ConfigError
+
+Schedule = Literal["paper", "inverse-square-root", "linear", "cosine"]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a model is trained. A zero means: fitted to the corpus and the budget, and said aloud."""
+
+    budget: str = ""
+    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps once."""
+    max_steps: int = 0
+    """Optimizer updates."""
+    batch_tokens: int = 0
+    """Padded tokens of the longer side in one update."""
+    schedule: Schedule = "linear"
+    """`paper` is equation 3 with no free rate; the others rise to `learning_rate`."""
+    learning_rate: float = 0.0
+    """The peak; not used by the schedule `paper`."""
+    warmup_steps: int = 0
+    label_smoothing: float = 0.1
+    adam_beta1: float = 0.9
+    adam_beta2: float = 0.98
+    adam_epsilon: float = 1e-9
+    clip_norm: float = 1.0
+    """Gradients longer than this are shortened to it; 0 = never, as in the paper."""
+    checkpoint_every: int = 0
+    """Updates between validations, each with a checkpoint."""
+    average: int = 10
+    """How many checkpoints, up to the best, are averaged at the end (section 6.1: 5 or 20)."""
+    patience: int = 10
+    """Validations without a better score before training stops; 0 = never stop early."""
+    valid_sentences: int = 1000
+    """How many validation sentences are translated at each checkpoint."""
+    log_every: int = 20
+    """Updates between lines in metrics.jsonl."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "batch_tokens", "warmup_steps", "checkpoint_every", "patience"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must not be negative; got {getattr(self, name)}.")
+        for name in ("average", "valid_sentences", "log_every"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(
+                f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}. "
+                "The paper uses 0.1."
+            )
+        seconds(self.budget)
+
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(budget: str) -> float | None:
+    """The length of "90s", "30m", "1h30m" in seconds; None for an empty text."""
+    if not budget:
+        return None
+    total, digits = 0.0, ""
+    for character in budget.strip().lower():
+        if character.isdigit() or character == ".":
+            digits += character
+        elif character in UNITS and digits not in ("", "."):
+            total += float(digits) * UNITS[character]
+            digits = ""
+        else:
+            break
+    else:
+        if not digits and total > 0:
+            return total
+    raise ConfigError(
+        f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}."
+    )
