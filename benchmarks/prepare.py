@@ -43,7 +43,10 @@ def generate(folder: Path, n_pairs: int) -> tuple[Path, Path]:
     ideographs = np.array([chr(0x4E00 + i) for i in range(IDEOGRAPHS)], object)
     odds, ideograph_odds = zipf(WORDS), zipf(IDEOGRAPHS)
     files = folder / "source.en", folder / "target.xx"
-    with files[0].open("w", encoding="utf-8") as left, files[1].open("w", encoding="utf-8") as right:
+    with (
+        files[0].open("w", encoding="utf-8") as left,
+        files[1].open("w", encoding="utf-8") as right,
+    ):
         for start in range(0, n_pairs, CHUNK):
             lengths = random.integers(6, 19, size=min(CHUNK, n_pairs - start))
             drawn = np.searchsorted(odds, random.random(int(lengths.sum())))

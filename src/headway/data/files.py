@@ -125,7 +125,13 @@ def _put_in_place(part: Path, final: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    """Have the disk keep what was written, and for a folder the names in it."""
+    if path.is_dir():
+        if os.name == "nt":  # which has no handle for it
+            return
+        handle = os.open(path, os.O_RDONLY)
+    else:
+        handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)
     finally:

@@ -20,7 +20,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from headway.errors import ConfigError
 from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same lines give other pieces."""
 
 # Words take along the space before them. Combining marks belong to the word (Hindi, Thai); digits
