@@ -1,1 +1,1 @@
-"""Text from files to sub-word ids. No torch here, and no numbers but counts."""
+"""Text from files to sub-word ids. No torch here."""
