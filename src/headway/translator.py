@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -21,6 +21,8 @@ from headway.text.cleaning import clean
 from headway.text.subwords import Subwords
 from headway.training.parameters import load_weights
 from headway.training.run_folder import RunFolder
+
+Device = Literal["auto", "cpu", "cuda"]
 
 
 class Alternative(NamedTuple):
@@ -74,18 +76,14 @@ class Translator:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
 
     @classmethod
-    def load(
-        cls, run: str | Path, *, device: str | None = None, threads: int | None = None
-    ) -> "Translator":
+    def load(cls, run: str | Path, *, device: Device = "auto", threads: int = 0) -> "Translator":
         """Open a run folder; raises RunError when there is no trained model in it.
 
         `device` is `auto`, `cpu` or `cuda`, wherever the model was trained.
         """
         folder = RunFolder.open(Path(run))
         settings = Settings.of(folder.settings())
-        wanted = replace(
-            settings.runtime, device=device or "auto", precision="fp32", threads=threads or 0
-        )
+        wanted = replace(settings.runtime, device=device, precision="fp32", threads=threads)
         runtime = machine_runtime.start(wanted)
         if not folder.model.exists():
             raise RunError(
@@ -95,7 +93,13 @@ class Translator:
         subwords = Subwords.load(folder.tokenizer)
         model = build_model(settings, subwords)
         load_weights(model, load_file(folder.model))
-        return cls(model.to(runtime.device).eval(), subwords, settings, runtime.device)
+        model = cast(Transformer, model.to(runtime.device).eval())
+        return cls(model, subwords, settings, runtime.device)
+
+    @property
+    def target_language(self) -> str | None:
+        """Code of the language that is translated into, if it is known."""
+        return self.settings.data.target_language
 
     def translate(self, texts: Sequence[str], **decoding: Any) -> list[str]:
         """The best translation of each text, in order; a blank one stays blank.
@@ -182,4 +186,3 @@ class Translator:
         return Attention(
             self.subwords.pieces(source_ids), self.subwords.pieces(target_ids), *arrays
         )
-

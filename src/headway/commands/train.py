@@ -67,12 +67,12 @@ def train(
     from headway.config import merge, parse_overrides
 
     flags = parse_overrides(overrides, options=option_names(train))
-    named = {
+    named: dict[str, dict[str, object]] = {
         "data": {"source_language": source_language, "target_language": target_language},
         "training": {"budget": budget},
         "runtime": {"seed": seed},
     }
-    given = {
+    given: dict[str, dict[str, object]] = {
         section: {key: value for key, value in values.items() if value is not None}
         for section, values in named.items()
     }

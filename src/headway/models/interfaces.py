@@ -4,7 +4,7 @@ Every model that generates text (Transformer, recurrent, convolutional, decoder-
 `StepDecoder`. Search in `headway.decoding` knows nothing else about it.
 """
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -24,8 +24,8 @@ class Step(NamedTuple):
 
     log_probs: Float[Tensor, "rows vocabulary"]
     """Log-probabilities of the next token, in float32."""
-    state: State
-    """The state after the token that was fed."""
+    state: Any
+    """The `State` after the token that was fed."""
     attention: Float[Tensor, "rows source"] | None
     """Weights on the source positions (last layer, mean over heads) if they were asked for."""
 
@@ -42,9 +42,7 @@ class StepDecoder(Protocol):
         """Read the source once (padded, end of sentence included), and a prefix if there is one."""
         ...
 
-    def step(
-        self, state: State, last: Int[Tensor, " rows"], want_attention: bool = False
-    ) -> Step:
+    def step(self, state: Any, last: Int[Tensor, " rows"], want_attention: bool = False) -> Step:
         """Feed each row's last token (the begin marker at first) and score the next one."""
         ...
 

@@ -5,7 +5,7 @@ plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or opt
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -244,8 +244,10 @@ class Transformer(nn.Module):
         self.source_positions = positions(config)
         self.target_positions = positions(config)
         self.dropout = Dropout(config.dropout)
-        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.encoder = cast("list[EncoderLayer]", encoder)
+        self.decoder = cast("list[DecoderLayer]", decoder)
         # Post-norm stacks end in a norm already; the paper has no further one.
         pre_norm = config.norm == "pre"
         self.encoder_norm = nn.LayerNorm(config.d_model) if pre_norm else nn.Identity()
@@ -316,8 +318,8 @@ class Transformer(nn.Module):
         memory = tuple(layer.cross_attention.keys_and_values(encoded) for layer in self.decoder)
         sentence = torch.arange(source.shape[0], device=source.device)
         state = TransformerState(memory, visible, sentence, None)
-        for position in range(0 if prefix is None else prefix.shape[1]):
-            state = self.step(state, prefix[:, position]).state
+        for token in () if prefix is None else prefix.unbind(1):
+            state = self.step(state, token).state
         return state
 
     def step(

@@ -21,7 +21,7 @@ def write(
     folder: RunFolder,
     settings: Settings,
     prepared: Prepared,
-    trainer: Trainer,
+    trainer: Trainer[TranslationTask],
     *,
     chosen: str,
     runtime: Runtime,
@@ -29,7 +29,6 @@ def write(
 ) -> None:
     """Score the chosen weights on the validation sentences, write the card, name what is next."""
     task = trainer.task
-    assert isinstance(task, TranslationTask)
     with torch.inference_mode():
         trainer.load(folder.model)
         loss = task.validation_loss(trainer.twin)
@@ -63,7 +62,7 @@ def card(
     run: Path,
     settings: Settings,
     prepared: Prepared,
-    trainer: Trainer,
+    trainer: Trainer[TranslationTask],
     chosen: str,
     runtime: Runtime,
     scores: TranslationScores,
@@ -111,8 +110,9 @@ The checkpoint was chosen by these sentences, so scores on other text will be lo
 
 ## Training
 
-{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens, {clock(progress.time_s)},
-{progress.target_tokens:,} target tokens, on {runtime.describe()}, seed {settings.runtime.seed}.
+{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens,
+{progress.target_tokens:,} target tokens, {clock(progress.time_s)}, seed {settings.runtime.seed},
+on {runtime.describe()}.
 
 {machine}
 

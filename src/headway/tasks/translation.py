@@ -1,7 +1,7 @@
 """Translation as a task: pairs of id sequences in, BLEU out."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -123,9 +123,10 @@ class TranslationTask:
     def loss(self, model: nn.Module, store: PairStore, indices: Ids, smoothing: float) -> BatchLoss:
         """The objective summed over one batch."""
         source, fed, expected = self.tensors(store, indices)
+        seq2seq = cast(Seq2Seq, model)
         loss = projected_label_smoothed(
-            model.features(source, fed),
-            model.output_weight,
+            seq2seq.features(source, fed),
+            seq2seq.output_weight,
             expected,
             smoothing=smoothing,
             padding=self.special.padding,
@@ -156,7 +157,9 @@ class TranslationTask:
     def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
         """The validation sources, translated."""
         sources = [self.valid.source(i) for i in range(len(self.valid_texts))]
-        found = decode_all(model, sources, self.subwords, settings, device=self.device)
+        found = decode_all(
+            cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
+        )
         return self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
 
     def position(self) -> dict[str, Any]:

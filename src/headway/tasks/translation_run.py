@@ -29,7 +29,7 @@ from headway.training.console import ConsoleReporter
 from headway.training.loop import Reporter, Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import seconds
-from headway.training.stopping import Stopped, stop_on_signal
+from headway.training.stopping import StoppedError, stop_on_signal
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
@@ -53,7 +53,7 @@ class Request:
 def train_translator(request: Request, say: Say) -> RunFolder:
     """Train, or go on training, and leave a finished run folder.
 
-    Raises UserError for what the user can put right, Stopped after Ctrl-C or SIGTERM.
+    Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
     started = time.monotonic()
     known = RunFolder(request.out)
@@ -211,9 +211,9 @@ def fit_length(
     left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
     if left_s is not None and left_s < 5 * step_s + 4 * validation_s:
         raise ConfigError(
-            f"A budget must leave time to learn; after {budget_s - left_s:.0f} s of preparation "
-            f"{max(left_s, 0):.0f} s of {training.budget} are left, and an update takes "
-            f"{step_s:.2f} s. Give a longer --budget or a smaller --preset."
+            f"A budget must leave time to learn; after {time.monotonic() - started:.0f} s of "
+            f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
+            f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
         )
     n_validations = fitting.fit_validations(left_s, validation_s)
     max_steps = training.max_steps
@@ -251,7 +251,7 @@ def build_trainer(
     runtime: Runtime,
     folder: RunFolder,
     reporter: Reporter,
-) -> Trainer:
+) -> Trainer[TranslationTask]:
     """Model, float32 twin, task and optimizer, all from the run's seed."""
     training = settings.training
     n_valid = min(training.valid_sentences, len(prepared.valid_texts))
@@ -302,7 +302,7 @@ def run(
         with stop_on_signal(reporter.say) as stop_asked:
             progress = trainer.train(stop_asked)
             if not progress.finished:
-                raise Stopped(
+                raise StoppedError(
                     f"stopped at step {progress.step:,} of {settings.training.max_steps:,}, saved. "
                     f"Go on with: headway train --out {folder.path} --resume"
                 )

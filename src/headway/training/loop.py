@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from safetensors.torch import load_file
@@ -103,7 +103,10 @@ def rate(step: int, settings: TrainingSettings, d_model: int) -> float:
     return decay(step, peak=peak, warmup_steps=warmup, max_steps=settings.max_steps)
 
 
-class Trainer:
+AnyTask = TypeVar("AnyTask", bound=Task)
+
+
+class Trainer(Generic[AnyTask]):
     """Updates a model until its steps are done, its score no longer rises, or it is asked to stop.
 
     `model` computes in `dtype` and is changed in place; `twin` is the same model in float32, which
@@ -114,7 +117,7 @@ class Trainer:
         self,
         model: nn.Module,
         twin: nn.Module,
-        task: Task,
+        task: AnyTask,
         folder: RunFolder,
         settings: TrainingSettings,
         *,
@@ -304,5 +307,3 @@ def validated(twin: nn.Module, weights: Mapping[str, Tensor], task: Task) -> Val
     load_weights(twin, weights)
     with torch.inference_mode():
         return task.validate(twin)
-
-

@@ -35,9 +35,7 @@ class FlatAdam:
         self.masters.grad = self.gradient = torch.zeros_like(masters)
         self.rounded = masters[: self.n_rounded].to(dtype)
         self.rounded_gradient = torch.zeros_like(self.rounded)
-        self.adam = torch.optim.Adam(
-            [self.masters], betas=(beta1, beta2), eps=epsilon, fused=True
-        )
+        self.adam = torch.optim.Adam([self.masters], betas=(beta1, beta2), eps=epsilon, fused=True)
         state = self.adam.state[self.masters]
         state["step"] = torch.zeros((), device=masters.device)
         state["exp_avg"] = torch.zeros_like(masters)

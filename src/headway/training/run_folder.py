@@ -71,13 +71,10 @@ class RunFolder:
 
     def read_log(self) -> list[dict[str, Any]]:
         """All whole lines of metrics.jsonl."""
-        lines = []
-        if self.metrics.exists():
-            with self.metrics.open(encoding="utf-8") as file:
-                for line in file:
-                    if line.endswith("\n"):
-                        lines.append(json.loads(line))
-        return lines
+        if not self.metrics.exists():
+            return []
+        with self.metrics.open(encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
 
     def cut_log(self, step: int) -> None:
         """Forget what was logged after `step`: those steps will be made again."""

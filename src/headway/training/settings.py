@@ -74,6 +74,4 @@ def seconds(budget: str) -> float | None:
     else:
         if not digits and total > 0:
             return total
-    raise ConfigError(
-        f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}."
-    )
+    raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")

@@ -9,7 +9,7 @@ from types import FrameType
 from headway.errors import HeadwayError
 
 
-class Stopped(HeadwayError):
+class StoppedError(HeadwayError):
     """Training was asked to stop, and has saved what it had."""
 
     exit_status = 130

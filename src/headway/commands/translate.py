@@ -1,0 +1,56 @@
+"""`headway translate`: text in, translations out, line by line."""
+
+from pathlib import Path
+
+from headway.commands.settings_flags import Overrides, option_names
+
+
+def translate(
+    run: Path,
+    file: Path | None = None,
+    /,
+    *overrides: Overrides,
+    out: Path | None = None,
+    beam: int | None = None,
+    n_best: int | None = None,
+    method: str | None = None,
+    scores: bool = False,
+    alignment: bool = False,
+    json: bool = False,
+) -> None:
+    """Translate a file, or standard input, with a trained run.
+
+    N lines in, N lines out, in order; a blank line stays blank; a line longer than the model was
+    trained on is cut at its end, and that is counted on stderr.
+
+    Parameters
+    ----------
+    run
+        The run folder.
+    file
+        Text to translate, one sentence a line (.gz too); standard input if left out.
+    out
+        Where translations go; standard output if left out.
+    beam
+        Hypotheses kept by beam search; 1 is greedy.
+    n_best
+        Translations per line, best first, each on its own line.
+    method
+        beam, greedy or sampling.
+    scores
+        Put each translation's score and a tab in front of it.
+    alignment
+        Put a tab and source-target pairs of sub-words ("0-0 1-2") behind it.
+    json
+        One object on stdout with tokens, scores, alignments and n-best lists.
+    """
+    from headway.commands.translating import Options, translate_lines
+
+    given = {"beam": beam, "n_best": n_best, "method": method}
+    options = Options(
+        decoding={key: value for key, value in given.items() if value is not None},
+        scores=scores,
+        alignment=alignment,
+        json=json,
+    )
+    translate_lines(run, file, out, options, overrides, option_names(translate))

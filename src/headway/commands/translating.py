@@ -1,0 +1,167 @@
+"""What `headway translate` does once it is allowed to load torch."""
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from headway.config import build, merge, parse_overrides
+from headway.decoding.settings import DecodingSettings
+from headway.runtime import RuntimeSettings
+from headway.text.lines import check_file, read_lines
+from headway.translator import Translation, Translator
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search, and what to write."""
+
+    decoding: dict[str, Any] = field(default_factory=dict)
+    scores: bool = False
+    alignment: bool = False
+    json: bool = False
+
+
+def translate_lines(
+    run: Path,
+    file: Path | None,
+    out: Path | None,
+    options: Options,
+    overrides: Sequence[str],
+    known_options: Sequence[str],
+) -> None:
+    """Translate every line of `file` (or standard input) to `out` (or standard output)."""
+    flags = parse_overrides(overrides, options=known_options)
+    runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
+    if file is not None:
+        check_file(file)
+    translator = Translator.load(run, device=runtime.device, threads=runtime.threads)
+    wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
+    stored = asdict(translator.settings.decoding)
+    decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
+    chunks = waiting_lines(sys.stdin) if file is None else in_chunks(file)
+    collected: list[dict[str, Any]] = []
+    n_cut = 0
+    with destination(out) as output:
+        for chunk in chunks:
+            translations = translator.translate_fully(
+                chunk, want_alignment=options.alignment or options.json, **asdict(decoding)
+            )
+            n_cut += sum(translation.n_cut > 0 for translation in translations)
+            if options.json:
+                collected += [as_json(translation) for translation in translations]
+                continue
+            for translation in translations:
+                output.write(as_text(translation, options))
+            output.flush()
+        if options.json:
+            json.dump({"translations": collected}, output, ensure_ascii=False)
+            output.write("\n")
+    if n_cut:
+        limit = translator.settings.data.max_length
+        print(
+            f"{n_cut} of the lines were longer than the {limit} sub-words that the model was "
+            "trained on at most, and were cut at the end",
+            file=sys.stderr,
+        )
+
+
+def in_chunks(file: Path) -> Iterator[list[str]]:
+    """The file's lines, many at a time; an absurdly long one counts as blank."""
+    chunk: list[str] = []
+    for line in read_lines(file):
+        chunk.append(line or "")
+        if len(chunk) == LINES_AT_ONCE:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def waiting_lines(stream: Iterable[str]) -> Iterator[list[str]]:
+    """All lines that are there by now, as soon as there is one.
+
+    A person who types gets each answer at once; a file that is piped in is translated in batches.
+    """
+    lines: queue.Queue[str | None] = queue.Queue(maxsize=LINES_AT_ONCE)
+
+    def read() -> None:
+        for line in stream:
+            lines.put(line.rstrip("\n"))
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    at_end = False
+    while not at_end:
+        chunk = [lines.get()]
+        while chunk[-1] is not None and len(chunk) < LINES_AT_ONCE and not lines.empty():
+            chunk.append(lines.get())
+        at_end = chunk[-1] is None
+        texts = [line for line in chunk if line is not None]
+        if texts:
+            yield texts
+
+
+@contextmanager
+def destination(out: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears only when it is whole."""
+    if out is None:
+        yield sys.stdout
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    aside = out.with_name(f".{out.name}.part")
+    try:
+        with aside.open("w", encoding="utf-8", newline="\n") as output:
+            yield output
+        os.replace(aside, out)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def as_text(translation: Translation, options: Options) -> str:
+    """One line for each translation; a blank line for a blank one."""
+    if not translation.n_best:
+        return "\n"
+    lines = []
+    for alternative in translation.n_best:
+        cells = [alternative.target.replace("\n", " ")]
+        if options.scores:
+            cells.insert(0, f"{alternative.score:.4f}")
+        if options.alignment:
+            cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
+        lines.append("\t".join(cells) + "\n")
+    return "".join(lines)
+
+
+def as_json(translation: Translation) -> dict[str, Any]:
+    """As in the README: the best translation, then all of them."""
+    n_best = [
+        {
+            "target": alternative.target,
+            "score": alternative.score,
+            "tokens": alternative.tokens,
+            "token_log_probs": alternative.token_log_probs,
+            "alignment": [list(pair) for pair in alternative.alignment],
+        }
+        for alternative in translation.n_best
+    ]
+    best = n_best[0] if n_best else {"target": "", "score": 0.0, "tokens": [], "alignment": []}
+    return {
+        "source": translation.source,
+        "source_tokens": translation.source_tokens,
+        "target": best["target"],
+        "score": best["score"],
+        "tokens": best["tokens"],
+        "alignment": best["alignment"],
+        "n_best": n_best,
+        "cut": translation.n_cut,
+    }
