@@ -96,7 +96,8 @@ def draw_translation(
     for text in texts:
         found = translator.attention(text)
         words = words_of(found.source_tokens)
-        written = words_of(found.target_tokens)
+        # Row i is the step that was fed piece i and wrote the next one.
+        written = words_of([*found.target_tokens[1:], found.source_tokens[-1]])
         weights = merge_pieces(found.cross[layer], written.groups, words.groups)
         maps.append(AttentionMap(weights, written.labels, words.labels, text))
     title = "Which words does the translation look at? (last decoder layer, mean of the heads)"

@@ -1,0 +1,200 @@
+"""`headway demo`: the main job on a corpus that headway writes itself, English to Chinese."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.commands.settings_flags import Overrides, option_names
+from headway.errors import RunError
+
+if TYPE_CHECKING:
+    from headway.config import Sections
+    from headway.text.everyday import Pair, Split
+    from headway.translator import Translator
+
+CORPUS_SEED = 1
+N_TRAIN, N_VALID, N_TEST = 24_000, 300, 500
+N_SHOWN = 6
+PRESET = "tiny"
+SETTINGS: "Sections" = {
+    # Small, so that words stay words: with thousands of pieces a whole clause becomes one.
+    "text": {"vocabulary_size": 1000},
+    "model": {"encoder_layers": 2, "decoder_layers": 2, "d_ff": 512, "dropout": 0.1},
+    "training": {
+        "batch_tokens": 2048,
+        "learning_rate": 3e-3,
+        "checkpoint_every": 300,
+        "average": 3,
+    },
+}
+"""On top of the preset: found by measuring, so that two cores need under five minutes."""
+MAX_STEPS = 1500
+"""Unless there is a budget."""
+
+
+def demo(
+    *overrides: Overrides,
+    out: Path = Path("demo"),
+    text: list[str] | None = None,
+    budget: str = "",
+) -> None:
+    """Train, score and use a translator on generated sentences; needs no data and no network.
+
+    Parameters
+    ----------
+    out
+        Folder for the corpus, the trained model and the pictures. If a demo was begun there, it
+        goes on; if it was finished, its model is used.
+    text
+        An English sentence to translate at the end; give it several times for several.
+    budget
+        Training time instead of the demo's own, such as 2m.
+    """
+    from headway.api import train
+    from headway.config import merge, parse_overrides
+    from headway.text.everyday import EXAMPLES
+    from headway.training.stopping import StoppedError
+    from headway.translator import Translator
+
+    length = {"budget": budget} if budget else {"max_steps": MAX_STEPS}
+    given = parse_overrides(overrides, options=option_names(demo))
+    corpus = _write_corpus(out)
+    try:
+        run = train(
+            source=out / "train.en",
+            target=out / "train.zh",
+            valid_source=out / "valid.en",
+            valid_target=out / "valid.zh",
+            out=out / "run",
+            preset=PRESET,
+            settings=merge(SETTINGS, {"training": length}, given),
+            resume=True,
+        )
+    except StoppedError:
+        raise StoppedError(f"stopped, and saved. Go on with: headway demo --out {out}") from None
+    translator = Translator.load(run)
+    _score(translator, corpus, out)
+    _translate(translator, corpus, text or [english for english, _ in EXAMPLES])
+    _draw(translator, corpus, out)
+    _say_what_next(out)
+
+
+def _write_corpus(out: Path) -> "Split":
+    """The corpus, as files that anybody can read."""
+    from headway.text.everyday import generate, split
+
+    corpus = split(
+        generate(N_TRAIN + N_VALID + N_TEST, CORPUS_SEED), n_valid=N_VALID, n_test=N_TEST
+    )
+    files = {
+        out / f"{part}.{language}": "".join(f"{pair[side]}\n" for pair in pairs)
+        for part, pairs in corpus._asdict().items()
+        for side, language in enumerate(("en", "zh"))
+    }
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        _refuse_others(out, files)
+    out.mkdir(parents=True, exist_ok=True)
+    for file, lines in files.items():
+        file.write_text(lines, encoding="utf-8", newline="\n")
+    print(
+        f"{N_TRAIN:,} sentence pairs to learn from: {out / 'train.en'} and {out / 'train.zh'}\n"
+        f"{N_VALID} to validate on and {N_TEST} to test on, none of which it will have seen"
+    )
+    return corpus
+
+
+def _refuse_others(out: Path, files: dict[Path, str]) -> None:
+    """The folder may hold an earlier demo, and nothing else."""
+    for file, lines in files.items():
+        if not file.is_file() or file.read_text(encoding="utf-8") != lines:
+            raise RunError(
+                f"the demo writes to a new folder or goes on in its own; {out} holds something "
+                f"else ({file.name} is missing or differs). Give another with --out, or remove it."
+            )
+
+
+def _score(translator: "Translator", corpus: "Split", out: Path) -> None:
+    """BLEU on the test sentences, and whether *it* was understood."""
+    from headway.metrics.translation import bleu
+    from headway.text.everyday.coreference import coreference
+
+    translations = translator.translate([english for english, _ in corpus.test])
+    (out / "test.translated.zh").write_text(
+        "".join(f"{line}\n" for line in translations), encoding="utf-8", newline="\n"
+    )
+    score = bleu(translations, [chinese for _, chinese in corpus.test], target_language="zh")
+    print(f"\nBLEU {score:.1f}")
+    exact = sum(t == zh for t, (_, zh) in zip(translations, corpus.test, strict=True))
+    print(f"on {N_TEST} sentences it had never seen; {exact} are the reference, word for word")
+    about_it = [
+        (expected, coreference(english, translation))
+        for (english, chinese), translation in zip(corpus.test, translations, strict=True)
+        if (expected := coreference(english, chinese))
+    ]
+    right = sum(expected == found for expected, found in about_it)
+    print(f'in {right} of {len(about_it)} it names what "it" stands for')
+
+
+def _translate(translator: "Translator", corpus: "Split", texts: list[str]) -> None:
+    """Some test sentences beside their references, then the ones that were asked for."""
+    shown = corpus.test[:N_SHOWN]
+    print("\nSentences it had never seen:")
+    translations = translator.translate([english for english, _ in shown])
+    for (english, chinese), translation in zip(shown, translations, strict=True):
+        verdict = "" if translation == chinese else f"   (reference: {chinese})"
+        print(f"  {english}\n    {translation}{verdict}")
+    print('\nYours (change them with --text "..."):')
+    known = {word for english, _ in corpus.train for word in _words(english)}
+    for english, translation in zip(texts, translator.translate(texts), strict=True):
+        new = [word for word in _words(english) if word not in known]
+        doubt = f"   (new to it: {', '.join(new)})" if new else ""
+        print(f"  {english}\n    {translation}{doubt}")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,?!").lower() for word in text.split()]
+
+
+def _draw(translator: "Translator", corpus: "Split", out: Path) -> None:
+    """What *it* looks at, and what the translation looks at."""
+    from headway.inspection.pronoun_picture import (
+        PronounSentence,
+        draw_pronouns,
+        draw_translation,
+    )
+    from headway.text.everyday import EXAMPLES
+    from headway.text.everyday.coreference import coreference
+
+    def about_it(pairs: "Sequence[Pair]") -> list[PronounSentence]:
+        found = [(english, coreference(english, chinese)) for english, chinese in pairs]
+        return [PronounSentence(english, *nouns) for english, nouns in found if nouns]
+
+    shown = about_it(EXAMPLES)
+    picture, cross = out / "attention.png", out / "cross-attention.png"
+    lines = draw_pronouns(
+        translator, shown, picture, choose_on=about_it(corpus.valid), count_on=about_it(corpus.test)
+    )
+    print(f"\nA picture: {picture}")
+    _indent(lines)
+    lines = draw_translation(translator, [sentence.text for sentence in shown], cross)
+    print(f"Another: {cross}, which English words each piece of the Chinese looks at")
+    if lines:
+        _indent(["no font for Chinese was found here, so its rows are numbered:", *lines])
+
+
+def _indent(lines: list[str]) -> None:
+    for line in lines:
+        print(f"  {line}")
+
+
+def _say_what_next(out: Path) -> None:
+    run = out / "run"
+    print(
+        f"""
+Try:
+  headway translate {run}                    then type a sentence
+  headway evaluate {run} --source {out / "test.en"} --reference {out / "test.zh"}
+With text of your own, line by line a translation:
+  headway prepare --source yours.en --target yours.de
+  headway train --source yours.en --target yours.de --out runs/mine"""
+    )
