@@ -77,10 +77,12 @@ def attend(
 ) -> Float[Tensor, "batch heads query d_v"]:
     """Equation 1 by whichever kernel is fast here; they are equal but for rounding.
 
-    On a GPU the fused one. On a CPU the explicit one: in bfloat16 the fused kernel's backward is
-    about 2.3 times slower, in float32 they are equal (docs/results.md).
+    The fused one in float32 on a CPU, where it saves memory. The explicit one in bfloat16 on a CPU,
+    where the fused kernel's backward is about 2.3 times slower, and on a GPU, where the fused one
+    has not been shown to train as well (docs/results.md).
     """
-    kernel = attend_fused if query.is_cuda else attend_explicitly
+    fused = query.dtype == torch.float32 and not query.is_cuda
+    kernel = attend_fused if fused else attend_explicitly
     return kernel(query, key, value, visible, bias)
 
 

@@ -114,4 +114,3 @@ def rotate(
     even, odd = x[..., 0::2].float(), x[..., 1::2].float()
     turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
     return turned.flatten(-2).to(x.dtype)
-

@@ -43,7 +43,7 @@ PRESETS: dict[str, Sections] = {
             "heads": 4,
             "dropout": 0.3,
         },
-        "training": {"batch_tokens": 4096, "learning_rate": 5e-3},
+        "training": {"batch_tokens": 4096, "learning_rate": 3e-3},
     },
     "small": {
         "model": {
@@ -55,7 +55,7 @@ PRESETS: dict[str, Sections] = {
             "heads": 4,
             "dropout": 0.2,
         },
-        "training": {"batch_tokens": 8192, "learning_rate": 2e-3},
+        "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
     },
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+import headway
 from headway import runtime as machine_runtime
 from headway.config import Sections, merge
 from headway.data.prepared import Prepared, prepare_corpus
@@ -329,10 +330,10 @@ def write_data_record(folder: RunFolder, settings: Settings, prepared: Prepared)
         "train": prepared.report.as_dict(),
         "valid": prepared.valid_report.as_dict(),
         "versions": {
-            name: version(name) for name in ("headway", "torch", "tokenizers", "sacrebleu")
+            "headway": headway.__version__,
+            **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
         },
         "machine": machine_runtime.machine(),
-        "command_seed": settings.runtime.seed,
     }
     body = json.dumps(record, indent=1, ensure_ascii=False)
     folder.data.write_text(body, encoding="utf-8")
