@@ -7,9 +7,8 @@ from headway.commands.settings_flags import Overrides, option_names
 
 def translate(
     run: Path,
-    file: Path | None = None,
     /,
-    *overrides: Overrides,
+    *file: Overrides,
     out: Path | None = None,
     beam: int | None = None,
     n_best: int | None = None,
@@ -28,7 +27,8 @@ def translate(
     run
         The run folder.
     file
-        Text to translate, one sentence a line (.gz too); standard input if left out.
+        Text to translate, one sentence a line (.gz too); standard input if left out. Behind it, any
+        setting as a flag, such as --decoding.length-penalty 1.
     out
         Where translations go; standard output if left out.
     beam
@@ -46,6 +46,7 @@ def translate(
     """
     from headway.commands.translating import Options, translate_lines
 
+    named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
     given = {"beam": beam, "n_best": n_best, "method": method}
     options = Options(
         decoding={key: value for key, value in given.items() if value is not None},
@@ -53,4 +54,5 @@ def translate(
         alignment=alignment,
         json=json,
     )
-    translate_lines(run, file, out, options, overrides, option_names(translate))
+    text = Path(named[0]) if named else None
+    translate_lines(run, text, out, options, flags, option_names(translate))

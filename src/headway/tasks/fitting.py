@@ -47,7 +47,7 @@ def fit_dropout(corpus: Corpus, preset: str) -> tuple[float, str] | None:
     if preset.startswith("paper"):
         return None
     tokens = corpus.target_tokens
-    dropout = 0.3 if tokens < 1_500_000 else 0.2 if tokens < 6_000_000 else 0.1
+    dropout = 0.2 if tokens < 6_000_000 else 0.1
     return dropout, f"{tokens:,} target tokens"
 
 

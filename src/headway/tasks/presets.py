@@ -1,6 +1,8 @@
 """Named settings: two from the paper, two for small data and small machines.
 
-A preset is the lowest layer; a TOML file, then flags, go on top of it.
+A preset is the lowest layer; a TOML file, then flags, go on top of it. The small ones normalize
+before each sub-layer: with the paper's post-norm their encoders collapsed (all positions alike,
+cross-attention uniform) at the learning rates that a budget of minutes needs.
 """
 
 from headway.config import Sections
@@ -41,7 +43,8 @@ PRESETS: dict[str, Sections] = {
             "d_model": 128,
             "d_ff": 256,
             "heads": 4,
-            "dropout": 0.3,
+            "dropout": 0.2,
+            "norm": "pre",
         },
         "training": {"batch_tokens": 4096, "learning_rate": 3e-3},
     },
@@ -54,6 +57,7 @@ PRESETS: dict[str, Sections] = {
             "d_ff": 1024,
             "heads": 4,
             "dropout": 0.2,
+            "norm": "pre",
         },
         "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
     },
