@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,15 +38,48 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return cache
 
 
-@pytest.fixture
-def torch_settings_restored() -> Iterator[None]:
-    """For tests that call `runtime.start`, which sets torch up for the whole process."""
+@contextmanager
+def torch_settings() -> Iterator[None]:
+    """Whatever happens inside, torch is set up as before behind it."""
     threads = torch.get_num_threads()
     precision = torch.get_float32_matmul_precision()
     deterministic = torch.are_deterministic_algorithms_enabled()
     fill = torch.utils.deterministic.fill_uninitialized_memory
-    yield
-    torch.set_num_threads(threads)
-    torch.set_float32_matmul_precision(precision)
-    torch.use_deterministic_algorithms(deterministic)
-    torch.utils.deterministic.fill_uninitialized_memory = fill
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision(precision)
+        torch.use_deterministic_algorithms(deterministic)
+        torch.utils.deterministic.fill_uninitialized_memory = fill
+
+
+@pytest.fixture
+def torch_settings_restored() -> Iterator[None]:
+    """For tests that call `runtime.start`, which sets torch up for the whole process."""
+    with torch_settings():
+        yield
+
+
+@pytest.fixture(scope="session")
+def everyday_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """300 generated pairs as train.en and train.zh; not to be changed."""
+    from everyday_run import write_corpus
+
+    return write_corpus(tmp_path_factory.mktemp("everyday"))
+
+
+@pytest.fixture(scope="session")
+def everyday_run(
+    everyday_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A finished run on them, small and quick; what it said lies in `said.txt` beside it."""
+    from everyday_run import train
+
+    run = tmp_path_factory.mktemp("runs") / "everyday"
+    with pytest.MonkeyPatch.context() as patch, torch_settings():
+        patch.setenv("HEADWAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        finished = train(everyday_files, run)
+    assert finished.status == 0, finished.err
+    (run.parent / "said.txt").write_text(finished.err, encoding="utf-8")
+    return run

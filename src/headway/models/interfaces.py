@@ -47,6 +47,7 @@ class StepDecoder(Protocol):
         ...
 
 
+@runtime_checkable
 class Seq2Seq(StepDecoder, Protocol):
     """A model that is trained on pairs and writes translations."""
 

@@ -60,6 +60,18 @@ class TransformerConfig:
         for name in ("encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        for name in ("d_k", "d_v"):
+            if getattr(self, name) < 0:
+                raise ConfigError(
+                    f"{name} must not be negative; got {getattr(self, name)}. "
+                    "0 takes d_model / heads, as in the paper."
+                )
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(
+                    f"{name} must be at least 0 and below 1; got {getattr(self, name)}. "
+                    "The paper drops 0.1."
+                )
         if self.d_model % self.heads and not (self.d_k and self.d_v):
             best = max(h for h in range(1, self.heads + 1) if self.d_model % h == 0)
             raise ConfigError(

@@ -53,6 +53,11 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def digest(state: Mapping[str, Any]) -> str:
+    """SHA-256 of what can be counted, as it is before and after a way through JSON."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
 def folder_of(checkpoints: Path, step: int) -> Path:
     """Where a step's checkpoint lies."""
     return checkpoints / f"step-{step}"
@@ -72,9 +77,10 @@ def write(
     aside.mkdir()
     save_tensors(weights, aside / WEIGHTS)
     save_tensors(resume, aside / RESUME)
-    sums = {name: checksum(aside / name) for name in (WEIGHTS, RESUME)}
-    body = json.dumps({**state, "step": step, "sha256": sums}, indent=1)
-    (aside / STATE).write_text(body, encoding="utf-8")
+    body = {**state, "step": step}
+    sums = {name: checksum(aside / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
+    text = json.dumps({**body, "sha256": sums}, indent=1)
+    (aside / STATE).write_text(text, encoding="utf-8")
     sync(aside / STATE)
     sync(aside)
     final = folder_of(checkpoints, step)
@@ -95,7 +101,8 @@ def discard(folder: Path) -> None:
 def steps(checkpoints: Path) -> list[int]:
     """Steps that have a folder, in order."""
     found = checkpoints.glob("step-*") if checkpoints.is_dir() else ()
-    return sorted(int(path.name.removeprefix("step-")) for path in found)
+    numbers = (path.name.removeprefix("step-") for path in found)
+    return sorted(int(number) for number in numbers if number.isdecimal())
 
 
 def resumable(checkpoints: Path) -> list[int]:
@@ -108,8 +115,10 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
     folder = folder_of(checkpoints, step)
     try:
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
-        for name, expected in state["sha256"].items():
-            if checksum(folder / name) != expected:
+        sums = state.pop("sha256")
+        found = {name: checksum(folder / name) for name in (WEIGHTS, RESUME)}
+        for name, sum_ in (found | {STATE: digest(state)}).items():
+            if sums[name] != sum_:
                 raise ValueError(f"{folder / name} does not match its checksum")
         return Checkpoint(step, load_file(folder / WEIGHTS), load_file(folder / RESUME), state)
     except (OSError, KeyError, json.JSONDecodeError, UnicodeDecodeError) as error:

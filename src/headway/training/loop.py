@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 from safetensors.torch import load_file
@@ -37,6 +37,7 @@ class Validation(NamedTuple):
     score_name: str
 
 
+@runtime_checkable
 class Task(Protocol):
     """What the loop asks of a task."""
 
@@ -57,6 +58,7 @@ class Task(Protocol):
         ...
 
 
+@runtime_checkable
 class Reporter(Protocol):
     """Who is told how it goes."""
 
@@ -288,10 +290,11 @@ class Trainer(Generic[AnyTask]):
         Both are validated afresh, so that they are compared under the same search.
         """
         progress, folder = self.progress, self.folder
-        best = load_file(folder.model)
         chosen = self.averaged()
         if len(chosen) < 2:
             return f"the best checkpoint (step {progress.best_step})"
+        # Not from `folder.model`: that is the average already if a kill came right after this.
+        best = load_file(checkpoint.folder_of(folder.checkpoints, chosen[-1]) / checkpoint.WEIGHTS)
         average = checkpoint.average(folder.checkpoints, chosen)
         best_score = validated(self.twin, best, self.task).score
         average_score = validated(self.twin, average, self.task).score

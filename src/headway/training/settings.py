@@ -1,5 +1,6 @@
 """What may be set in the section `[training]`."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,12 +42,23 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl."""
 
     def __post_init__(self) -> None:
-        for name in ("max_steps", "batch_tokens", "warmup_steps", "checkpoint_every", "patience"):
+        counts = ("max_steps", "batch_tokens", "warmup_steps", "checkpoint_every", "patience")
+        for name in (*counts, "learning_rate", "clip_norm"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative; got {getattr(self, name)}.")
         for name in ("average", "valid_sentences", "log_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        for name in ("adam_beta1", "adam_beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(
+                    f"{name} must be at least 0 and below 1; got {getattr(self, name)}. "
+                    "The paper uses 0.9 and 0.98."
+                )
+        if self.adam_epsilon <= 0:
+            raise ConfigError(
+                f"adam_epsilon must be above 0; got {self.adam_epsilon}. The paper uses 1e-9."
+            )
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(
                 f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}. "
@@ -62,16 +74,9 @@ def seconds(budget: str) -> float | None:
     """The length of "90s", "30m", "1h30m" in seconds; None for an empty text."""
     if not budget:
         return None
-    total, digits = 0.0, ""
-    for character in budget.strip().lower():
-        if character.isdigit() or character == ".":
-            digits += character
-        elif character in UNITS and digits not in ("", "."):
-            total += float(digits) * UNITS[character]
-            digits = ""
-        else:
-            break
-    else:
-        if not digits and total > 0:
+    text = budget.strip().lower()
+    if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
+        total = sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)([smhd])", text))
+        if total > 0:
             return total
     raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")
