@@ -1,0 +1,96 @@
+"""What the benchmarks do with their figures: a table for people, a JSON line for the record."""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import headway
+from headway.errors import HeadwayError
+from headway.runtime import machine
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """A command line whose --help is the script's own docstring, as it was written."""
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def add_record_option(options: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """--record FILE."""
+    options.add_argument(
+        "--record", type=Path, metavar="FILE", required=required, help="append one JSON line to it"
+    )
+
+
+def add_data_option(options: argparse.ArgumentParser) -> None:
+    """--data DIR."""
+    options.add_argument(
+        "--data", type=Path, metavar="DIR", required=True, help="folder that holds mt/multi30k, .."
+    )
+
+
+def write(
+    file: Path | None, benchmark: str, *, seeds: Sequence[int], figures: Mapping[str, Any]
+) -> None:
+    """Append what was measured, and all that repeating it needs, as one line; no file: nothing."""
+    if file is None:
+        return
+    line = {
+        "benchmark": benchmark,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join(["python", *sys.argv]),
+        "machine": machine(),
+        "versions": {
+            "headway": headway.__version__,
+            "revision": revision(),
+            **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
+        },
+        "seeds": list(seeds),
+        **figures,
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as record:
+        record.write(json.dumps(line, ensure_ascii=False) + "\n")
+    print(f"recorded in {file}")
+
+
+def revision() -> str:
+    """The commit that was measured, "-dirty" where files differ from it; empty outside of git."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        found = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return ""
+    return found.stdout.strip()
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A Markdown table, its columns aligned for the terminal."""
+    lines = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in lines
+    )
+
+
+def exit_status(main: Callable[[], int]) -> int:
+    """Run `main`; a user's mistake ends in its message, not in a traceback."""
+    try:
+        return main()
+    except HeadwayError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
