@@ -81,8 +81,8 @@ class NoPositions(nn.Module):
 class RelativePositions(nn.Module):
     """A learned key per distance, clipped at `reach` (Shaw et al. 2018, eq. 4, keys only).
 
-    Differs from Shaw et al.: no learned values per distance (eq. 3), which their table 4 shows to
-    add nothing on top of the keys.
+    Differs from Shaw et al.: no learned values per distance (eq. 3), which their ablation
+    (table 3) shows to add nothing on top of the keys.
     """
 
     def __init__(self, d_k: int, reach: int = 16) -> None:

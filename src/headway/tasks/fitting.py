@@ -4,9 +4,7 @@ Every rule here fills a setting that the user left open; nothing that was set is
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 SMALL_CORPUS, MIDDLE_CORPUS = 3_000_000, 30_000_000
 """Target tokens up to which `tiny`, and then `small`, is large enough to learn the corpus."""
@@ -83,13 +81,3 @@ def fit_validations(left_s: float | None, validation_s: float) -> int:
 def fit_warmup(max_steps: int) -> int:
     """An eighth of the updates, at most the paper's 4000."""
     return min(4000, max(1, max_steps // 8))
-
-
-def fit_validation_size(n_pairs: int) -> int:
-    """Pairs held out when no validation files are given: a twentieth, 20 to 1000."""
-    return min(1000, max(20, n_pairs // 20), max(1, n_pairs // 2))
-
-
-def fill(settings: Mapping[str, Any], **fitted: Any) -> dict[str, Any]:
-    """The settings with fitted values where the user left a zero or nothing."""
-    return {**settings, **{key: value for key, value in fitted.items() if not settings.get(key)}}
