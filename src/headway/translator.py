@@ -14,9 +14,9 @@ from headway import runtime as machine_runtime
 from headway.decoding.hypothesis import Hypothesis
 from headway.errors import RunError
 from headway.models.transformer import Transformer
+from headway.tasks.building import build_model
 from headway.tasks.settings import Settings
 from headway.tasks.translation import decode_all
-from headway.tasks.translation_run import build_model
 from headway.text.cleaning import clean
 from headway.text.subwords import Subwords
 from headway.training.parameters import load_weights
