@@ -47,7 +47,7 @@ def test_it_ends_with_a_score_pictures_and_what_to_do_next(
     folder, status, out, err = finished
     assert status == 0, err
     assert re.search(r"^BLEU \d+\.\d$", out, re.MULTILINE)
-    for picture in ("attention.png", "cross-attention.png"):
+    for picture in ("attention.png", "encoder-attention.png"):
         assert (folder / picture).read_bytes().startswith(b"\x89PNG")
         assert str(folder / picture) in out
     for command in ("translate", "evaluate", "prepare", "train"):

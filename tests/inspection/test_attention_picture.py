@@ -10,6 +10,7 @@ from matplotlib import font_manager
 from headway.inspection import fonts
 from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.inspection.fonts import font_for
+from headway.text.everyday import generate
 
 
 def some_map(rows: list[str], columns: list[str], heads: int = 4) -> AttentionMap:
@@ -48,12 +49,12 @@ def test_without_a_font_the_labels_are_numbered_and_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     monkeypatch.setattr(font_manager, "findSystemFonts", list)
-    each = some_map(["那只", "动物"], ["The", "animal"])
+    each = some_map(["鱻", "龘"], ["The", "animal"])
     lines = draw_attention([each], tmp_path / "picture.png")
-    assert lines == ["rows: 1 那只 2 动物"]
+    assert lines == ["rows: 1 鱻 2 龘"]
     assert not recwarn.list  # matplotlib warns of a glyph that it cannot draw
     two = draw_attention([each, each], tmp_path / "two.png")
-    assert two == ["picture 1, rows: 1 那只 2 动物", "picture 2, rows: 1 那只 2 动物"]
+    assert two == ["picture 1, rows: 1 鱻 2 龘", "picture 2, rows: 1 鱻 2 龘"]
 
 
 def test_the_font_of_matplotlib_draws_what_it_can_and_never_more(
@@ -63,14 +64,30 @@ def test_the_font_of_matplotlib_draws_what_it_can_and_never_more(
     font = font_for("The animal, grün und “schön”")
     assert font is not None
     assert "DejaVuSans" in str(font.get_file())
-    assert font_for("动物") is None
+    assert font_for("鱻") is None
+
+
+def test_the_sentences_of_the_demo_can_be_drawn_on_any_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    characters = {c for pair in generate(3000, seed=2) for text in pair for c in text}
+    font = font_for("".join(characters) + "▁</s>")
+    assert font is not None
+    assert Path(str(font.get_file())) == fonts.EVERYDAY_GLYPHS
+
+
+def test_the_license_of_the_glyphs_lies_beside_them() -> None:
+    text = fonts.EVERYDAY_GLYPHS.with_suffix(".license.txt").read_text(encoding="utf-8")
+    assert "Copyright © 2014, 2015 Adobe" in text
+    assert "SIL OPEN FONT LICENSE" in text
 
 
 def test_a_damaged_font_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     damaged = tmp_path / "NotoSansCJKsc-Regular.otf"
     damaged.write_bytes(b"no font")
     monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(damaged)])
-    assert font_for("动物") is None
+    assert font_for("鱻") is None
 
 
 def test_chinese_fonts_are_tried_before_others() -> None:

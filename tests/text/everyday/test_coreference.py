@@ -9,8 +9,10 @@ from headway.text.everyday.coreference import Coreference, coreference
 def test_the_noun_that_the_chinese_names_is_the_antecedent() -> None:
     learning, tired, wide = EXAMPLES
     assert coreference(*learning) is None
-    assert coreference(*tired) == Coreference("animal", rival="street")
-    assert coreference(*wide) == Coreference("street", rival="animal")
+    assert coreference(*tired) == Coreference("animal", rival="street", named_at=14)
+    assert coreference(*wide) == Coreference("street", rival="animal", named_at=14)
+    assert tired[1][14:].startswith("动物")
+    assert wide[1][14:].startswith("马路")
 
 
 def test_a_translation_that_names_neither_resolves_nothing() -> None:

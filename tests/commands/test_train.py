@@ -1,0 +1,388 @@
+"""`headway train` from end to end, on sentences of our own and a model that is trained in seconds."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from everyday_run import FLAGS, SETTINGS, Finished, command, left_behind, train, write_pairs
+
+from headway.config import write_toml
+from headway.tasks.translation import TranslationTask
+from headway.text.everyday import generate
+from headway.text.subwords import Subwords
+from headway.training.loop import Trainer
+from headway.training.stopping import StoppedError
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+SOURCE = Path(__file__).parent.parent.parent / "src"
+
+
+def config_of(run: Path) -> dict[str, dict[str, object]]:
+    return tomllib.loads((run / "config.toml").read_text(encoding="utf-8"))
+
+
+def resume(run: Path, *more: str) -> Finished:
+    return command("train", "--out", str(run), "--resume", *more)
+
+
+# -- what a run leaves behind -----------------------------------------------------------------
+
+
+def test_the_run_folder_holds_all_that_its_owner_needs(everyday_run):
+    assert sorted(path.name for path in everyday_run.iterdir()) == [
+        "README.md", "checkpoints", "config.toml", "data.json", "metrics.jsonl",
+        "model.safetensors", "tokenizer.json",
+    ]  # fmt: skip
+    suffixes = {path.suffix for path in everyday_run.rglob("*") if path.is_file()}
+    assert suffixes == {".md", ".toml", ".json", ".jsonl", ".safetensors"}  # nothing pickled
+    newest = everyday_run / "checkpoints" / "step-12"
+    assert sorted(path.name for path in newest.iterdir()) == [
+        "resume.safetensors", "state.json", "weights.safetensors",
+    ]  # fmt: skip
+
+
+def test_every_line_of_the_metrics_has_its_units(everyday_run):
+    text = (everyday_run / "metrics.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    common = {"step", "time_s", "source_tokens", "target_tokens"}
+    training = [line for line in lines if "loss" in line]
+    validation = [line for line in lines if "bleu" in line]
+    assert len(training) + len(validation) == len(lines)
+    assert all(set(line) == common | {"loss", "learning_rate"} for line in training)
+    assert all(set(line) == common | {"valid_loss", "bleu"} for line in validation)
+    assert [line["step"] for line in training] == [2, 4, 6, 8, 10, 12]
+    assert [line["step"] for line in validation] == [4, 8, 12]
+    for name in common:
+        values = [line[name] for line in lines]
+        assert values == sorted(values)
+    assert training[-1]["loss"] < training[0]["loss"]  # twelve updates already teach something
+
+
+def test_the_settings_in_effect_are_stored(everyday_run, everyday_files):
+    stored = config_of(everyday_run)
+    for section, values in SETTINGS.items():
+        for key, value in values.items():
+            if key != "vocabulary_size":
+                assert stored[section][key] == value, key
+    assert stored["text"]["vocabulary_size"] == len(Subwords.load(everyday_run))
+    assert stored["model"]["type"] == "transformer"
+    assert stored["data"]["source"] == [str(everyday_files[0].absolute())]
+    assert stored["data"]["source_language"] == "en"
+    assert stored["data"]["target_language"] == "zh"
+    assert stored["training"]["warmup_steps"] > 0
+
+
+def test_data_and_versions_are_recorded(everyday_run, everyday_files):
+    record = json.loads((everyday_run / "data.json").read_text(encoding="utf-8"))
+    assert set(record["sha256"]) == {str(file.absolute()) for file in everyday_files}
+    assert record["train"]["read"] == 300
+    assert record["train"]["dropped"]["held_out"] == 20
+    assert record["valid"]["kept"] == 20
+    assert {"headway", "torch"} <= set(record["versions"])
+
+
+def test_the_model_card_names_scores_data_and_the_next_commands(everyday_run):
+    card = (everyday_run / "README.md").read_text(encoding="utf-8")
+    for word in ("en -> zh", "BLEU", "chrF", "TER", "tok:zh", "train.en", "seed 1", "12 updates"):
+        assert word in card
+    for verb in ("translate", "evaluate"):
+        assert f"headway {verb} {everyday_run}" in card
+
+
+def test_it_says_what_it_read_what_it_chose_and_what_comes_next(everyday_run):
+    said = (everyday_run.parent / "said.txt").read_text(encoding="utf-8")
+    for words in (
+        "runs on CPU", "read 300 pairs", "dropped 20: held out", "20 pairs for validation",
+        "preset tiny:", "target tokens", "parameters, seed 1", "validation loss", "BLEU",
+        "the model is", "next:", f"headway translate {everyday_run}",
+    ):  # fmt: skip
+        assert words in said, words
+
+
+# -- repeatable -------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_bit_identical_weights_and_another_seed_others(
+    everyday_run, everyday_files, tmp_path
+):
+    assert train(everyday_files, tmp_path / "again").status == 0
+    assert left_behind(tmp_path / "again") == left_behind(everyday_run)
+    assert train(everyday_files, tmp_path / "other", "--seed", "2").status == 0
+    other = left_behind(tmp_path / "other")
+    assert other["model"] != left_behind(everyday_run)["model"]
+
+
+def test_a_settings_file_does_what_flags_do(everyday_run, everyday_files, tmp_path):
+    files = {"source": [everyday_files[0]], "target": [everyday_files[1]]}
+    write_toml(tmp_path / "run.toml", {**SETTINGS, "data": {**SETTINGS["data"], **files}})
+    run = tmp_path / "run"
+    finished = command("train", "--config", str(tmp_path / "run.toml"), "--out", str(run))
+    assert finished.status == 0, finished.err
+    assert config_of(run) == config_of(everyday_run)
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_a_flag_goes_on_top_of_the_file(everyday_files, tmp_path, monkeypatch):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    write_toml(tmp_path / "run.toml", SETTINGS)
+    options = ["--config", str(tmp_path / "run.toml"), "--model.heads", "4"]
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    assert command("train", *names, *options, "--out", str(tmp_path / "run")).status == 130
+    assert config_of(tmp_path / "run")["model"]["heads"] == 4
+    assert config_of(tmp_path / "run")["model"]["d_model"] == 32
+
+
+# -- stopped, killed, resumed -----------------------------------------------------------------
+
+
+def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
+    raise StoppedError("enough is known")
+
+
+@pytest.mark.parametrize(("number", "step"), [(signal.SIGINT, 6), (signal.SIGTERM, 4)])
+def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
+    everyday_run, everyday_files, tmp_path, monkeypatch, number, step
+):
+    run = tmp_path / "run"
+    next_loss = TranslationTask.next_loss
+    calls: list[int] = []
+
+    def interrupted(task: TranslationTask, model):
+        calls.append(1)
+        if len(calls) == step:
+            signal.raise_signal(number)
+        return next_loss(task, model)
+
+    monkeypatch.setattr(TranslationTask, "next_loss", interrupted)
+    finished = train(everyday_files, run)
+    assert finished.status == 130
+    assert f"{number.name}: saving" in finished.err
+    assert f"stopped at step {step} of 12, saved" in finished.err
+    assert f"headway train --out {run} --resume" in finished.err
+    assert "Traceback" not in finished.err
+    again = resume(run)
+    assert again.status == 0, again.err
+    assert f"goes on from step {step}" in again.err
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_killed_in_earnest_and_resumed_equals_never_stopping(
+    everyday_run, everyday_files, tmp_path
+):
+    """A process of its own, ended by kill -9 at an instant that nobody chose."""
+    run = tmp_path / "run"
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headway", "train", *names, "--out", str(run), *FLAGS],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    checkpoints = run / "checkpoints"
+    while process.poll() is None and not list(checkpoints.glob("step-*")):
+        pass  # until there is one
+    for _ in range(random.randrange(100_000)):
+        pass
+    process.kill()
+    process.wait()
+    again = resume(run)
+    assert again.status == 0, again.err
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_a_finished_run_has_nothing_to_resume(everyday_run):
+    before = left_behind(everyday_run)
+    finished = resume(everyday_run)
+    assert finished.status == 0
+    assert "is finished; nothing to resume" in finished.err
+    assert left_behind(everyday_run) == before
+
+
+def test_a_run_without_a_checkpoint_starts_at_step_0(everyday_run, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("config.toml", "tokenizer.json", "data.json"):
+        shutil.copy(everyday_run / name, run / name)
+    finished = resume(run)
+    assert finished.status == 0, finished.err
+    assert "no checkpoint yet: starts at step 0" in finished.err
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def unfinished(everyday_run: Path, tmp_path: Path) -> Path:
+    """A copy of the run that has its last step still to go."""
+    run = tmp_path / "run"
+    shutil.copytree(everyday_run, run)
+    (run / "README.md").unlink()
+    shutil.rmtree(run / "checkpoints" / "step-12")
+    return run
+
+
+def test_the_newest_checkpoint_damaged_is_said_and_the_one_before_gives_the_same(
+    everyday_run, tmp_path
+):
+    run = unfinished(everyday_run, tmp_path)
+    shutil.copytree(everyday_run / "checkpoints" / "step-12", run / "checkpoints" / "step-12")
+    weights = run / "checkpoints" / "step-12" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    finished = resume(run)
+    assert finished.status == 0, finished.err
+    assert "damaged checkpoint" in finished.err
+    assert "goes on from step 8" in finished.err
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_a_folder_that_holds_a_run_is_refused_without_resume(everyday_run, everyday_files):
+    before = left_behind(everyday_run)
+    finished = train(everyday_files, everyday_run)
+    assert finished.status == 2
+    assert "already holds a run" in finished.err
+    assert "--resume" in finished.err
+    assert left_behind(everyday_run) == before
+
+
+def test_other_settings_on_resume_are_refused(everyday_run, tmp_path):
+    run = unfinished(everyday_run, tmp_path)
+    finished = resume(run, "--model.heads", "4")
+    assert finished.status == 2
+    assert "[model] heads is 2, got 4" in finished.err
+    assert "start a new run" in finished.err
+    assert resume(run, "--seed", "9").status == 2
+
+
+def test_changed_data_on_resume_is_refused(everyday_files, tmp_path, monkeypatch):
+    files = tuple(Path(shutil.copy(file, tmp_path)) for file in everyday_files)
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "train", stopped_at_once)
+        assert train(files, tmp_path / "run").status == 130
+    files[0].write_text(
+        files[0].read_text(encoding="utf-8").replace("the", "a", 1), encoding="utf-8"
+    )
+    finished = resume(tmp_path / "run")
+    assert finished.status == 2
+    assert "train.en has changed since" in finished.err
+
+
+def test_the_tokenizer_of_the_run_is_used_again(everyday_run, tmp_path, monkeypatch):
+    def learn(*_: object, **__: object) -> None:
+        raise AssertionError("the run has its sub-words already")
+
+    run = unfinished(everyday_run, tmp_path)
+    monkeypatch.setattr(Subwords, "train", learn)
+    assert resume(run).status == 0
+    assert Subwords.load(run).fingerprint() == Subwords.load(everyday_run).fingerprint()
+
+
+# -- choices ----------------------------------------------------------------------------------
+
+
+def test_validation_files_are_used_and_what_they_hold_is_not_trained_on(
+    everyday_files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    pairs = generate(300, seed=1)[:7] + generate(60, seed=5)[:18]
+    source, target = write_pairs(tmp_path, "valid", pairs)
+    finished = train(
+        everyday_files, tmp_path / "run",
+        "--valid-source", str(source), "--valid-target", str(target),
+    )  # fmt: skip
+    assert "25 pairs for validation" in finished.err
+    record = json.loads((tmp_path / "run" / "data.json").read_text(encoding="utf-8"))
+    assert record["train"]["dropped"]["leakage"] >= 7
+    assert "held_out" not in record["train"]["dropped"]
+    assert str(source) in record["sha256"]
+
+
+def without(*prefixes: str) -> list[str]:
+    return [flag for flag in FLAGS if not flag.startswith(prefixes)]
+
+
+def test_a_budget_becomes_a_number_of_steps_once(everyday_files, tmp_path, monkeypatch):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    flags = without("--training.max-steps", "--training.checkpoint-every")
+    run = tmp_path / "run"
+    finished = command("train", *names, "--out", str(run), *flags, "--budget", "20h")
+    assert finished.status == 130, finished.err
+    assert "updates of" in finished.err
+    assert "as measured" in finished.err
+    stored = config_of(run)["training"]
+    assert stored["budget"] == "20h"
+    assert stored["max_steps"] > stored["checkpoint_every"] > 0
+    assert 1 <= stored["warmup_steps"] <= 4000
+    assert resume(run).status == 130  # nothing is measured again
+    assert config_of(run)["training"] == stored
+
+
+def test_without_a_budget_the_corpus_says_how_long(everyday_files, tmp_path, monkeypatch):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    flags = without("--training.max-steps", "--training.checkpoint-every")
+    finished = command("train", *names, "--out", str(tmp_path / "run"), *flags)
+    assert finished.status == 130, finished.err
+    assert "100 times through the corpus" in finished.err
+    assert config_of(tmp_path / "run")["training"]["max_steps"] > 100
+
+
+def test_a_budget_too_short_to_learn_is_refused(everyday_files, tmp_path):
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    flags = without("--training.max-steps", "--training.checkpoint-every")
+    finished = command("train", *names, "--out", str(tmp_path / "run"), *flags, "--budget", ".01s")
+    assert finished.status == 2
+    assert "must leave time to learn" in finished.err
+    assert "longer --budget" in finished.err
+    assert not (tmp_path / "run").exists()
+
+
+# -- refusals ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--model.head", "4"], "unknown key 'head' in [model]; did you mean 'heads'?"),
+        (["--modle.heads", "4"], "did you mean --model."),
+        (["--bugdet", "3m"], "did you mean --budget?"),
+        (["--budget", "30"], "like 90s, 30m or 1h30m; got '30'"),
+        (["--preset", "huge"], "--preset must be one of"),
+        (["--model.type", "rnn"], "[model] type must be one of transformer"),
+        (["--model.heads", "3"], "Try heads=2"),
+        (["--model.dropout", "1.5"], "dropout must be"),
+        (["--training.average", "0"], "average must be at least 1"),
+    ],
+)
+def test_wrong_settings_are_the_users_to_mend_and_nothing_is_left(
+    everyday_files, tmp_path, flags, message
+):
+    finished = train(everyday_files, tmp_path / "run", *flags)
+    assert finished.status == 2
+    assert message in finished.err
+    assert "Traceback" not in finished.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_too_few_pairs_are_refused(tmp_path):
+    files = write_pairs(tmp_path, "few", generate(10, seed=1))
+    finished = train(files, tmp_path / "run")
+    assert finished.status == 2
+    assert "at least 20 usable pairs" in finished.err
+
+
+def test_the_same_text_on_both_sides_is_refused(everyday_files, tmp_path):
+    finished = train((everyday_files[0], everyday_files[0]), tmp_path / "run")
+    assert finished.status == 2
+    assert "must differ" in finished.err
+
+
+def test_a_file_in_the_place_of_the_run_is_refused(everyday_files, tmp_path):
+    (tmp_path / "run").write_text("mine", encoding="utf-8")
+    finished = train(everyday_files, tmp_path / "run")
+    assert finished.status == 2
+    assert "must name a folder" in finished.err

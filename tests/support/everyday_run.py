@@ -1,0 +1,88 @@
+"""A few hundred everyday sentences, and a translator trained on them in a second or two.
+
+It learns next to nothing: the tests that use it look at what is written, not at how good it is.
+"""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.cli import main
+from headway.text.everyday import generate
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "text": {"vocabulary_size": 700},
+    "data": {"valid_size": 20, "max_length": 100},
+    "model": {
+        "encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 32, "heads": 2,
+        "dropout": 0.1,
+    },
+    "training": {
+        "max_steps": 12, "checkpoint_every": 4, "batch_tokens": 400, "learning_rate": 0.01,
+        "log_every": 2, "average": 2, "valid_sentences": 10,
+    },
+    "decoding": {"beam": 2, "max_extra_length": 4},
+    "runtime": {"threads": 1, "device": "cpu"},
+}  # fmt: skip
+"""Small and quick; the same as `FLAGS`."""
+
+FLAGS = [
+    f"--{section}.{key.replace('_', '-')}={value}"
+    for section, values in SETTINGS.items()
+    for key, value in values.items()
+]
+
+
+class Finished(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+def command(*arguments: str) -> Finished:
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(list(arguments))
+    return Finished(status, out.getvalue(), err.getvalue())
+
+
+def write_pairs(folder: Path, name: str, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
+    """The two aligned files."""
+    files = folder / f"{name}.en", folder / f"{name}.zh"
+    for file, side in zip(files, zip(*pairs, strict=True), strict=True):
+        file.write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
+    return files
+
+
+def write_corpus(folder: Path, n_pairs: int = 300, seed: int = 1) -> tuple[Path, Path]:
+    """Generated pairs as train.en and train.zh."""
+    return write_pairs(folder, "train", generate(n_pairs, seed))
+
+
+def train(files: tuple[Path, Path], run: Path, *more: str) -> Finished:
+    """`headway train` with the small settings."""
+    source, target = files
+    return command(
+        "train", "--source", str(source), "--target", str(target), "--out", str(run), *FLAGS, *more
+    )
+
+
+def left_behind(run: Path) -> dict[str, Any]:
+    """What must be the same, bit for bit, however often a training was stopped; no times."""
+    log = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = [json.loads(line) for line in log]
+    for line in lines:
+        del line["time_s"]
+    last = max((run / "checkpoints").iterdir(), key=lambda path: int(path.name[5:]))
+    return {
+        "metrics": lines,
+        "model": (run / "model.safetensors").read_bytes(),
+        "tokenizer": (run / "tokenizer.json").read_bytes(),
+        "weights": (last / "weights.safetensors").read_bytes(),
+        "optimizer": (last / "resume.safetensors").read_bytes(),
+    }

@@ -1,0 +1,280 @@
+"""A kill at any instant leaves a whole checkpoint; damage is noticed."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+
+from headway.training import checkpoint
+
+WEIGHTS = {"a": torch.arange(6.0).view(2, 3), "b.c": torch.tensor([1.5])}
+
+
+def put(checkpoints: Path, step: int) -> None:
+    """A checkpoint whose every part tells its step."""
+    weights = {name: tensor + step for name, tensor in WEIGHTS.items()}
+    resume = {"adam.step": torch.tensor([float(step)]), "random.cpu": torch.get_rng_state()}
+    state = {"progress": {"best_score": float("-inf"), "time_s": 0.1 + step}, "position": [step]}
+    checkpoint.write(checkpoints, step, weights, resume, state)
+
+
+def check_whole(found: checkpoint.Checkpoint | None) -> int:
+    """The step of a checkpoint that is in every part what `put` wrote."""
+    assert found is not None
+    for name, tensor in WEIGHTS.items():
+        assert torch.equal(found.weights[name], tensor + found.step)
+    assert found.resume["adam.step"].item() == found.step
+    assert found.state["position"] == [found.step]
+    assert found.state["progress"] == {"best_score": float("-inf"), "time_s": 0.1 + found.step}
+    return found.step
+
+
+def unheard(message: str) -> None:
+    raise AssertionError(f"nothing is damaged, but it said: {message}")
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    put(tmp_path / "checkpoints", 10)
+    put(tmp_path / "checkpoints", 9)
+    assert checkpoint.steps(tmp_path / "checkpoints") == [9, 10]
+    assert check_whole(checkpoint.read(tmp_path / "checkpoints", 9)) == 9
+    assert check_whole(checkpoint.read_newest(tmp_path / "checkpoints", unheard)) == 10
+
+
+def test_no_checkpoint_is_none(tmp_path):
+    assert checkpoint.read_newest(tmp_path / "nowhere", unheard) is None
+    assert checkpoint.steps(tmp_path / "nowhere") == []
+
+
+def test_the_files_are_safetensors_and_json(tmp_path):
+    put(tmp_path, 3)
+    folder = tmp_path / "step-3"
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "resume.safetensors", "state.json", "weights.safetensors",
+    ]  # fmt: skip
+    assert json.loads((folder / "state.json").read_text(encoding="utf-8"))["step"] == 3
+    assert set(safetensors.torch.load_file(folder / "weights.safetensors")) == set(WEIGHTS)
+
+
+# -- kills ------------------------------------------------------------------------------------
+
+
+class KilledError(BaseException):
+    """Stands for kill -9: nothing in the code may catch it."""
+
+
+def cut_in_half(path: Path) -> None:
+    if path.is_file():
+        os.truncate(path, path.stat().st_size // 2)
+
+
+class Killer:
+    """Ends the program at the n-th operation on files: before it, or half-way through it."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, n: int, *, halfway: bool) -> None:
+        self.left, self.halfway = n, halfway
+        written: Callable[..., Path] = lambda _tensors, path: path  # noqa: E731
+        first: Callable[..., Path] = lambda path, *_, **__: path  # noqa: E731
+        for owner, name, target in (
+            (checkpoint, "save_file", written),
+            (os, "replace", None),
+            (os, "fsync", None),
+            (shutil, "rmtree", first),
+            (Path, "unlink", first),
+            (Path, "mkdir", None),
+            (Path, "write_text", first),
+        ):
+            self.wrap(patch, owner, name, target)
+
+    def wrap(
+        self,
+        patch: pytest.MonkeyPatch,
+        owner: Any,
+        name: str,
+        target: Callable[..., Path] | None,
+    ) -> None:
+        real = getattr(owner, name)
+
+        def operation(*arguments: Any, **options: Any) -> Any:
+            if self.left == 0:
+                raise KilledError
+            self.left -= 1
+            if self.left > 0:
+                return real(*arguments, **options)
+            if self.halfway and target is not None:
+                path = target(*arguments, **options)
+                if name == "rmtree" and path.is_dir():  # some files are gone, others not
+                    for file in sorted(path.iterdir())[:1]:
+                        os.unlink(file)
+                elif name in ("save_file", "write_text"):
+                    real(*arguments, **options)
+                    cut_in_half(path)
+            raise KilledError
+
+        patch.setattr(owner, name, operation)
+
+
+def killed_everywhere(tmp_path: Path, work: Callable[[Path], None]) -> Iterator[Path]:
+    """Folders in which `work` was killed at its first, second, .. operation, until it is done."""
+    for halfway in (False, True):
+        n = 1
+        while True:
+            folder = tmp_path / f"{n}-{halfway}"
+            for step in (10, 20):
+                put(folder, step)
+            with pytest.MonkeyPatch.context() as patch:
+                killer = Killer(patch, n, halfway=halfway)
+                try:
+                    work(folder)
+                except KilledError:
+                    pass
+                else:
+                    assert killer.left > 0
+                    break
+            yield folder
+            n += 1
+        assert n > 5
+
+
+def test_a_kill_at_any_instant_of_writing_leaves_the_one_before_or_the_new_one(tmp_path):
+    seen = set()
+    for folder in killed_everywhere(tmp_path, lambda folder: put(folder, 30)):
+        seen.add(check_whole(checkpoint.read_newest(folder, unheard)))
+        put(folder, 30)  # and the same work can be done again
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 30
+    assert seen == {20, 30}
+
+
+def test_a_kill_at_any_instant_of_tidying_up_leaves_what_was_to_be_kept(tmp_path):
+    def tidy(folder: Path) -> None:
+        checkpoint.keep_only(folder, to_resume=[20], weights=[10])
+
+    for folder in killed_everywhere(tmp_path, tidy):
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 20
+        tidy(folder)
+        assert checkpoint.steps(folder) == [10, 20]
+        assert torch.equal(checkpoint.average(folder, [10])["a"], WEIGHTS["a"] + 10)
+
+    def drop(folder: Path) -> None:
+        checkpoint.keep_only(folder, to_resume=[20], weights=[])
+
+    for folder in killed_everywhere(tmp_path / "drop", drop):
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 20
+        drop(folder)
+        assert checkpoint.steps(folder) == [20]
+
+
+def test_a_kill_while_a_step_is_written_again_leaves_the_one_before(tmp_path):
+    for folder in killed_everywhere(tmp_path, lambda folder: put(folder, 20)):
+        assert check_whole(checkpoint.read_newest(folder, unheard)) in (10, 20)
+
+
+def test_a_kill_at_any_instant_leaves_the_old_model_or_the_new_one(tmp_path):
+    def save(folder: Path) -> None:
+        checkpoint.save_tensors({"a": torch.ones(3)}, folder / "model.safetensors")
+
+    for folder in killed_everywhere(tmp_path, save):
+        model = folder / "model.safetensors"
+        if model.exists():
+            assert safetensors.torch.load_file(model)["a"].tolist() == [1, 1, 1]
+        save(folder)
+        assert safetensors.torch.load_file(model)["a"].tolist() == [1, 1, 1]
+
+
+def test_a_full_disk_is_an_error_that_leaves_the_one_before(tmp_path, monkeypatch):
+    put(tmp_path, 10)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(OSError, match="No space"):
+        put(tmp_path, 20)
+    assert check_whole(checkpoint.read_newest(tmp_path, unheard)) == 10
+
+
+# -- damage -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "resume.safetensors", "state.json"])
+def test_any_flipped_byte_is_noticed_said_and_the_one_before_is_used(tmp_path, name):
+    put(tmp_path, 20)
+    file = tmp_path / "step-20" / name
+    whole = file.read_bytes()
+    stride = 1 if len(whole) < 1000 else 97
+    for i in range(0, len(whole), stride):
+        file.write_bytes(whole[:i] + bytes([whole[i] ^ (1 << i % 7)]) + whole[i + 1 :])
+        with pytest.raises(ValueError, match="step-20"):
+            checkpoint.read(tmp_path, 20)
+    put(tmp_path, 10)
+    said: list[str] = []
+    assert check_whole(checkpoint.read_newest(tmp_path, said.append)) == 10
+    assert len(said) == 1
+    assert "damaged" in said[0]
+    assert "step-20" in said[0]
+    assert "one before" in said[0]
+    assert checkpoint.resumable(tmp_path) == [10]
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "resume.safetensors", "state.json"])
+@pytest.mark.parametrize("harm", ["cut", "empty", "gone"])
+def test_a_cut_off_or_missing_file_is_noticed(tmp_path, name, harm):
+    put(tmp_path, 10)
+    put(tmp_path, 20)
+    file = tmp_path / "step-20" / name
+    if harm == "gone":
+        file.unlink()
+    else:
+        os.truncate(file, file.stat().st_size - 1 if harm == "cut" else 0)
+    said: list[str] = []
+    assert check_whole(checkpoint.read_newest(tmp_path, said.append)) == 10
+    # Without its state.json a folder holds bare weights, as those kept for the average do.
+    assert bool(said) == ((name, harm) != ("state.json", "gone"))
+
+
+def test_when_every_checkpoint_is_damaged_each_is_named_and_there_is_none(tmp_path):
+    for step in (10, 20):
+        put(tmp_path, step)
+        os.truncate(tmp_path / f"step-{step}" / "weights.safetensors", 5)
+    said: list[str] = []
+    assert checkpoint.read_newest(tmp_path, said.append) is None
+    assert ["step-20" in said[0], "step-10" in said[1]] == [True, True]
+
+
+def test_folders_with_other_names_are_left_alone(tmp_path):
+    put(tmp_path, 10)
+    shutil.copytree(tmp_path / "step-10", tmp_path / "step-10 (copy)")
+    shutil.copytree(tmp_path / "step-10", tmp_path / "step-best")
+    assert checkpoint.steps(tmp_path) == [10]
+    checkpoint.keep_only(tmp_path, to_resume=[], weights=[])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-10 (copy)", "step-best"]
+
+
+# -- keeping and averaging --------------------------------------------------------------------
+
+
+def test_it_keeps_what_is_asked_and_nothing_else(tmp_path):
+    for step in (10, 20, 30, 40, 50):
+        put(tmp_path, step)
+    checkpoint.keep_only(tmp_path, to_resume=[40, 50], weights=[20, 40])
+    assert checkpoint.steps(tmp_path) == [20, 40, 50]
+    assert checkpoint.resumable(tmp_path) == [40, 50]
+    assert [file.name for file in (tmp_path / "step-20").iterdir()] == ["weights.safetensors"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-20", "step-40", "step-50"]
+
+
+def test_the_average_by_hand(tmp_path):
+    for step in (10, 20, 60):
+        put(tmp_path, step)
+    average = checkpoint.average(tmp_path, [10, 20, 60])
+    assert set(average) == set(WEIGHTS)
+    for name, tensor in WEIGHTS.items():
+        assert average[name].dtype == torch.float32
+        torch.testing.assert_close(average[name], tensor + 30)
+    assert torch.equal(checkpoint.average(tmp_path, [20])["a"], WEIGHTS["a"] + 20)

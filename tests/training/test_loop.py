@@ -1,0 +1,393 @@
+"""The loop on a task small enough to run hundreds of times: resuming equals never stopping."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from headway.errors import HeadwayError
+from headway.objectives import Loss
+from headway.training import checkpoint
+from headway.training.loop import BatchLoss, Progress, Trainer, Validation, rate
+from headway.training.run_folder import RunFolder
+from headway.training.settings import TrainingSettings
+
+SETTINGS = TrainingSettings(
+    max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
+    batch_tokens=1, patience=0, average=2,
+)  # fmt: skip
+
+
+class KilledError(BaseException):
+    """Stands for kill -9."""
+
+
+class Regression:
+    """Batch n is made from n; the model has dropout, so the random state matters as well."""
+
+    def __init__(self, scores: list[float] | None = None, kill_at: int = 0) -> None:
+        self.n, self.scores, self.kill_at = 0, scores, kill_at
+        self.n_validations = 0
+
+    def next_loss(self, model: nn.Module) -> BatchLoss:
+        self.n += 1
+        if self.n == self.kill_at:
+            raise KilledError
+        x = torch.sin(torch.arange(8.0).view(4, 2) * self.n)
+        error = (model(x).float() - x.sum(1, keepdim=True)).square().sum()
+        return BatchLoss(Loss(error, error.detach()), source_tokens=3, target_tokens=4)
+
+    def validate(self, model: nn.Module) -> Validation:
+        assert not model.training
+        assert torch.is_inference_mode_enabled()
+        torch.rand(5)  # a validation may draw random numbers
+        self.n_validations += 1
+        weights = list(model.parameters())
+        score = -sum(weight.float().abs().sum().item() for weight in weights)
+        if self.scores is not None:
+            score = self.scores[(self.n // SETTINGS.checkpoint_every) - 1]
+        return Validation(loss=1.25, score=score, score_name="bleu")
+
+    def position(self) -> dict[str, Any]:
+        return {"n": self.n}
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        self.n = position["n"]
+
+
+class Listener:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.best: list[bool] = []
+
+    def step(self, progress: Progress, *, loss: float, tokens_per_s: float) -> None:
+        assert math.isfinite(loss)
+
+    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
+        self.best.append(best)
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+def network() -> nn.Module:
+    torch.manual_seed(5)
+    return nn.Sequential(nn.Linear(2, 6), nn.Dropout(0.3), nn.Tanh(), nn.Linear(6, 1))
+
+
+def trainer_in(
+    path: Path,
+    settings: TrainingSettings = SETTINGS,
+    dtype: torch.dtype = torch.float32,
+    **options: Any,
+) -> Trainer[Regression]:
+    """As a fresh process would build it."""
+    model: nn.Module = network()
+    if dtype != torch.float32:
+        model = nn.Sequential(Cast(dtype), model)
+    twin = network() if dtype == torch.float32 else nn.Sequential(Cast(torch.float32), network())
+    path.mkdir(exist_ok=True)
+    torch.manual_seed(6)
+    return Trainer(
+        model, twin, Regression(**options), RunFolder(path), settings,
+        dtype=dtype, d_model=8, reporter=Listener(),
+    )  # fmt: skip
+
+
+class Cast(nn.Module):
+    """Brings the input to the precision that the model computes in."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(self.dtype)
+
+
+def never() -> bool:
+    return False
+
+
+def untimed(log: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in line.items() if key != "time_s"} for line in log]
+
+
+def everything(path: Path) -> dict[str, Any]:
+    """All that a run leaves behind, but for times."""
+    folder = RunFolder(path)
+    left: dict[str, Any] = {"log": untimed(folder.read_log())}
+    for file in sorted(path.rglob("*.safetensors")):
+        left[str(file.relative_to(path))] = file.read_bytes()
+    for file in sorted(path.rglob("state.json")):
+        state = json.loads(file.read_text(encoding="utf-8"))
+        del state["sha256"], state["progress"]["time_s"], state["progress"]["sums"]
+        left[str(file.relative_to(path))] = state
+    return left
+
+
+@pytest.fixture(params=[torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def dtype(request: pytest.FixtureRequest) -> torch.dtype:
+    return request.param
+
+
+@pytest.fixture
+def never_stopped(tmp_path: Path, dtype: torch.dtype) -> dict[str, Any]:
+    trainer = trainer_in(tmp_path / "never-stopped", dtype=dtype)
+    trainer.train(never)
+    trainer.choose()
+    return everything(tmp_path / "never-stopped")
+
+
+# -- resuming ---------------------------------------------------------------------------------
+
+
+def stop_after(n: int, trainer: Trainer[Regression]) -> Callable[[], bool]:
+    """A wish to stop once `n` updates are made; it stays a wish."""
+    return lambda: trainer.progress.step >= n
+
+
+@pytest.mark.parametrize("step", range(1, 12))
+def test_stopped_after_any_step_and_resumed_equals_never_stopped(
+    tmp_path, dtype, never_stopped, step
+):
+    first = trainer_in(tmp_path / "run", dtype=dtype)
+    progress = first.train(stop_after(step, first))
+    assert progress.step == step
+    assert not progress.finished
+    again = trainer_in(tmp_path / "run", dtype=dtype)
+    assert again.resume()
+    assert again.progress.step == step
+    again.train(never)
+    again.choose()
+    left = everything(tmp_path / "run")
+    assert left["log"] == never_stopped["log"]
+    for name, content in never_stopped.items():
+        if "step-" not in name or "step-12" in name:
+            assert left[name] == content, name
+
+
+@pytest.mark.parametrize("step", range(1, 13))
+def test_killed_in_any_step_and_resumed_equals_never_stopped(tmp_path, dtype, never_stopped, step):
+    with pytest.raises(KilledError):
+        trainer_in(tmp_path / "run", dtype=dtype, kill_at=step).train(never)
+    with (tmp_path / "run" / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"step": 1')  # the kill came while a line was written
+    again = trainer_in(tmp_path / "run", dtype=dtype)
+    n_whole = (step - 1) // 3 * 3
+    assert again.resume() == bool(n_whole)
+    assert again.progress.step == n_whole
+    again.train(never)
+    again.choose()
+    assert everything(tmp_path / "run") == never_stopped
+
+
+def test_stopped_again_and_again_equals_never_stopped(tmp_path, dtype, never_stopped):
+    for step in range(1, 13):
+        trainer = trainer_in(tmp_path / "run", dtype=dtype)
+        assert trainer.resume() == (step > 1)
+        trainer.train(stop_after(step, trainer))
+    trainer.choose()
+    left = everything(tmp_path / "run")
+    assert left["log"] == never_stopped["log"]
+    assert left["model.safetensors"] == never_stopped["model.safetensors"]
+
+
+def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
+    tmp_path, dtype, never_stopped
+):
+    with pytest.raises(KilledError):
+        trainer_in(tmp_path / "run", dtype=dtype, kill_at=11).train(never)
+    file = tmp_path / "run" / "checkpoints" / "step-9" / "resume.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    again = trainer_in(tmp_path / "run", dtype=dtype)
+    assert again.resume()
+    assert again.progress.step == 6
+    assert "step-9" in again.reporter.said[0]
+    again.train(never)
+    again.choose()
+    assert everything(tmp_path / "run") == never_stopped
+
+
+def test_killed_while_it_chooses_the_weights_it_chooses_the_same_again(tmp_path):
+    first = trainer_in(tmp_path / "run")
+    first.train(never)
+    said = first.choose()
+    chosen = everything(tmp_path / "run")
+    again = trainer_in(tmp_path / "run")
+    assert again.resume()
+    again.train(never)
+    assert again.progress.step == 12
+    assert again.choose() == said
+    assert everything(tmp_path / "run") == chosen
+
+
+# -- metrics.jsonl ----------------------------------------------------------------------------
+
+
+def test_metrics_are_what_they_say(tmp_path):
+    trainer = trainer_in(tmp_path / "run")
+    losses = []
+    update = trainer.update
+    trainer.update = lambda: losses.append(update()) or losses[-1]  # type: ignore[method-assign]
+    trainer.train(never)
+    log = trainer.folder.read_log()
+    steps = [line["step"] for line in log if "loss" in line]
+    assert steps == [2, 3, 4, 6, 8, 9, 10, 12]
+    assert [line["step"] for line in log if "bleu" in line] == [3, 6, 9, 12]
+    before = 0
+    for line in log:
+        assert line["source_tokens"] == 3 * line["step"]
+        assert line["target_tokens"] == 4 * line["step"]
+        if "loss" in line:
+            mean = sum(loss.item() for loss in losses[before : line["step"]])
+            assert line["loss"] == pytest.approx(mean / (4 * (line["step"] - before)), abs=1e-5)
+            assert line["learning_rate"] == rate(line["step"], SETTINGS, 8)
+            before = line["step"]
+        else:
+            assert line["valid_loss"] == 1.25
+    times = [line["time_s"] for line in log]
+    assert times == sorted(times)
+
+
+def test_on_resume_metrics_are_cut_at_the_checkpoint(tmp_path):
+    with pytest.raises(KilledError):
+        trainer_in(tmp_path / "run", kill_at=9).train(never)
+    folder = RunFolder(tmp_path / "run")
+    assert folder.read_log()[-1]["step"] == 8
+    trainer_in(tmp_path / "run").resume()
+    assert folder.read_log()[-1]["step"] == 6
+
+
+# -- validation, patience, choice -------------------------------------------------------------
+
+
+def test_validations_do_not_change_training(tmp_path):
+    weights = []
+    for name, every in (("often", 1), ("seldom", 12)):
+        settings = TrainingSettings(**{**vars(SETTINGS), "checkpoint_every": every, "log_every": 1})
+        trainer = trainer_in(tmp_path / name, settings)
+        trainer.train(never)
+        weights.append(trainer.optimizer.masters.clone())
+        assert trainer.task.n_validations == 12 // every
+    assert torch.equal(*weights)
+
+
+def test_the_bests_weights_are_in_the_model_file_at_once(tmp_path):
+    trainer = trainer_in(tmp_path / "run", scores=[1.0, 7.0, 3.0, 7.0])
+    trainer.train(never)
+    assert trainer.progress.best_step == 6  # the first of two equal ones
+    assert trainer.reporter.best == [True, True, False, False]
+    model = load_file(tmp_path / "run" / "model.safetensors")
+    best = load_file(tmp_path / "run" / "checkpoints" / "step-6" / "weights.safetensors")
+    assert all(torch.equal(model[name], best[name]) for name in best)
+    assert set(model) == set(dict(trainer.twin.named_parameters()))
+
+
+@pytest.mark.parametrize(("patience", "last"), [(1, 9), (2, 12), (3, 12), (0, 12)])
+def test_patience_counts_validations_without_a_better_score(tmp_path, patience, last):
+    settings = TrainingSettings(**{**vars(SETTINGS), "patience": patience})
+    trainer = trainer_in(tmp_path / "run", settings, scores=[1.0, 7.0, 3.0, 7.0])
+    progress = trainer.train(never)
+    assert progress.finished
+    assert progress.step == last
+
+
+def test_patience_is_remembered_when_training_resumes(tmp_path):
+    settings = TrainingSettings(**{**vars(SETTINGS), "patience": 2, "max_steps": 30})
+    scores = [7.0, 3.0, 4.0, 5.0]
+    with pytest.raises(KilledError):
+        trainer_in(tmp_path / "run", settings, scores=scores, kill_at=8).train(never)
+    again = trainer_in(tmp_path / "run", settings, scores=scores)
+    again.resume()
+    assert again.progress.since_best == 1
+    assert again.train(never).step == 9
+    assert again.train(never).step == 9  # finished stays finished
+
+
+def test_what_is_averaged_ends_at_the_best_and_is_kept(tmp_path):
+    trainer = trainer_in(tmp_path / "run", scores=[1.0, 2.0, 7.0, 3.0])
+    trainer.train(never)
+    assert trainer.averaged() == [6, 9]
+    kept = checkpoint.steps(tmp_path / "run" / "checkpoints")
+    assert kept == [6, 9, 12]
+    assert checkpoint.resumable(tmp_path / "run" / "checkpoints") == [9, 12]
+    average = checkpoint.average(tmp_path / "run" / "checkpoints", [6, 9])
+    parts = [
+        load_file(tmp_path / "run" / "checkpoints" / f"step-{step}" / "weights.safetensors")
+        for step in (6, 9)
+    ]
+    for name, tensor in average.items():
+        torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
+
+
+@pytest.mark.parametrize("average_is_better", [True, False])
+def test_the_better_of_average_and_best_is_left_in_the_model_file(tmp_path, average_is_better):
+    trainer = trainer_in(tmp_path / "run", scores=[1.0, 2.0, 7.0, 3.0])
+    trainer.train(never)
+    folder = tmp_path / "run" / "checkpoints"
+    best = load_file(folder / "step-9" / "weights.safetensors")
+    average = checkpoint.average(folder, [6, 9])
+    wanted = average if average_is_better else best
+
+    def validate(model: nn.Module) -> Validation:
+        weights = dict(model.named_parameters())
+        same = all(torch.equal(weights[name], tensor) for name, tensor in wanted.items())
+        return Validation(1.0, 9.0 if same else 8.0, "bleu")
+
+    trainer.task.validate = validate  # type: ignore[method-assign]
+    said = trainer.choose()
+    assert ("average of 2" in said.split("(")[0]) == average_is_better
+    assert "8.00" in said
+    assert "9.00" in said
+    model = load_file(tmp_path / "run" / "model.safetensors")
+    assert all(torch.equal(model[name], tensor) for name, tensor in wanted.items())
+
+
+def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_path):
+    trainer = trainer_in(tmp_path / "run")
+    next_loss = trainer.task.next_loss
+
+    def explode(model: nn.Module) -> BatchLoss:
+        batch = next_loss(model)
+        if trainer.task.n < 5:
+            return batch
+        return batch._replace(loss=Loss(batch.loss.smoothed * float("nan"), batch.loss.likelihood))
+
+    trainer.task.next_loss = explode  # type: ignore[method-assign]
+    with pytest.raises(HeadwayError, match="must stay finite; it is nan at step .*learning-rate"):
+        trainer.train(never)
+    whole = checkpoint.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
+    assert whole is not None
+    assert whole.step == 3
+    assert all(tensor.isfinite().all() for tensor in whole.weights.values())
+
+
+# -- the learning rate ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", ["paper", "inverse-square-root", "linear", "cosine"])
+def test_every_schedule_can_be_chosen(schedule):
+    settings = TrainingSettings(**{**vars(SETTINGS), "schedule": schedule, "max_steps": 100})
+    rates = [rate(step, settings, 16) for step in range(1, 101)]
+    assert max(rates) == rates[3]
+    peak = 16**-0.5 * 4**-0.5 if schedule == "paper" else 0.05
+    assert rates[3] == pytest.approx(peak)
+
+
+def test_a_run_can_be_moved_while_it_is_stopped(tmp_path):
+    first = trainer_in(tmp_path / "run")
+    first.train(stop_after(5, first))
+    shutil.move(tmp_path / "run", tmp_path / "elsewhere")
+    again = trainer_in(tmp_path / "elsewhere")
+    assert again.resume()
+    assert again.train(never).step == 12
