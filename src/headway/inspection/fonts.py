@@ -17,8 +17,12 @@ _PREFERRED = (
 )  # fmt: skip
 
 
+EVERYDAY_GLYPHS = Path(__file__).with_name("everyday_glyphs.otf")
+"""The characters of the demo's corpus, so that its pictures are whole on any machine."""
+
+
 def font_for(text: str) -> "FontProperties | None":
-    """A font that has every character of `text`: matplotlib's own, else an installed one, or None.
+    """A font that has every character of `text`: matplotlib's own, ours, an installed one, or None.
 
     Fonts are looked for on the disk each time, so one that was just installed is found.
     """
@@ -26,9 +30,9 @@ def font_for(text: str) -> "FontProperties | None":
 
     needed = {ord(character) for character in text if not character.isspace()}
     with quiet_matplotlib():
-        own = findfont(FontProperties(family="DejaVu Sans"))
-        if _covers(own, needed):
-            return FontProperties(fname=own)
+        for path in (findfont(FontProperties(family="DejaVu Sans")), str(EVERYDAY_GLYPHS)):
+            if _covers(path, needed):
+                return FontProperties(fname=path)
         for path in _by_preference(findSystemFonts()):
             if _covers(path, needed):
                 return FontProperties(fname=path)

@@ -1,6 +1,10 @@
-"""The picture of the notes: what does *it* look at?"""
+"""What does *it* look at? The notes' picture, in the encoder and while the translation is written.
 
-from collections.abc import Sequence
+An encoder may connect *it* with its antecedent. A translator need not: it can wait until it has to
+write what *it* is, and look then. Both are drawn, and for both it is counted how often they hold.
+"""
+
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +13,7 @@ from jaxtyping import Float
 
 from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.inspection.merging import merge_pieces, words_of
-from headway.inspection.pronouns import PronounAttention, clearest_head, share_resolved
+from headway.inspection.pronouns import Head, PronounAttention, clearest_head, share_resolved
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -18,25 +22,64 @@ PRONOUN = "it"
 
 
 class PronounSentence(NamedTuple):
-    """An English sentence with *it*, and the two nouns that it could stand for."""
+    """A sentence with *it*, a translation that names what *it* is, and the two candidates."""
 
     text: str
+    translation: str
     antecedent: str
     rival: str
+    named_at: int
+    """Where the translation names the antecedent for the second time, in characters."""
 
 
-class WordAttention(NamedTuple):
-    """Encoder self-attention between the words of a sentence."""
+class Look(NamedTuple):
+    """Who looks at which English words, in every layer and head."""
 
+    weights: Float[np.ndarray, "layers heads rows words"]
+    rows: list[str]
     words: list[str]
-    weights: Float[np.ndarray, "layers heads words words"]
+    focus: int
+    """The row that stands for *it*."""
 
 
-def encoder_attention(translator: "Translator", text: str) -> WordAttention:
-    """How the words of `text` look at each other in every layer and head."""
-    found = translator.attention(text)
+View = Callable[["Translator", PronounSentence], Look]
+
+
+class Findings(NamedTuple):
+    """The head that was drawn, and what can be said of it."""
+
+    head: Head
+    n_layers: int
+    n_heads: int
+    weights: list[tuple[float, float]]
+    """Of each sentence that was drawn: on the antecedent, and on the rival."""
+    right: float
+    """Share of the sentences that were counted in which it looks more at the antecedent."""
+    legend: list[str]
+    """Lines that explain numbered labels, where no font can draw them."""
+
+
+def encoding(translator: "Translator", sentence: PronounSentence) -> Look:
+    """Encoder self-attention: the words look at each other; *it* is the row of that word."""
+    found = translator.attention(sentence.text, sentence.translation)
     words = words_of(found.source_tokens)
-    return WordAttention(words.labels, merge_pieces(found.encoder, words.groups, words.groups))
+    weights = merge_pieces(found.encoder, words.groups, words.groups)
+    return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN))
+
+
+def writing(translator: "Translator", sentence: PronounSentence) -> Look:
+    """Decoder-to-encoder attention: each row is the step that writes that piece.
+
+    *It* is the row that names the antecedent for the second time.
+    """
+    found = translator.attention(sentence.text, sentence.translation)
+    words = words_of(found.source_tokens)
+    # Row i was fed piece i and writes the next one; the last row writes the end marker.
+    written = words_of([*found.target_tokens[1:], found.source_tokens[-1]])
+    ends = np.cumsum([len(label) for label in written.labels])
+    focus = int(np.searchsorted(ends, sentence.named_at, side="right"))
+    weights = merge_pieces(found.cross, written.groups, words.groups)
+    return Look(weights, written.labels, words.labels, focus)
 
 
 def draw_pronouns(
@@ -44,71 +87,46 @@ def draw_pronouns(
     shown: Sequence[PronounSentence],
     path: Path,
     *,
+    view: View,
+    title: str,
     choose_on: Sequence[PronounSentence],
     count_on: Sequence[PronounSentence],
-) -> list[str]:
-    """Draw the encoder's self-attention for `shown`, in the layer and head that tell *it* best.
+) -> Findings:
+    """Draw the sentences `shown` side by side, in the layer and head that tell *it* best.
 
-    The head is chosen on `choose_on` alone; in what share of `count_on` it is right is returned
-    among the lines that explain the picture.
+    The head is chosen on `choose_on` alone and counted on `count_on`; neither should have been
+    trained on. `title` is followed by the layer and head.
     """
-    head = clearest_head([_pronoun(translator, sentence) for sentence in choose_on])
-    others = [_pronoun(translator, sentence) for sentence in count_on]
-    right = share_resolved(others, head.layer, head.head)
-    maps, seen = [], []
-    for sentence in shown:
-        words, weights = encoder_attention(translator, sentence.text)
-        it = words.index(PRONOUN)
-        maps.append(
-            AttentionMap(
-                weights[head.layer],
-                words,
-                words,
-                sentence.text.partition(" because ")[2] or sentence.text,
-                head=head.head,
-                focus=it,
-            )
+    head = clearest_head([_pronoun(view(translator, s), s) for s in choose_on])
+    others = [_pronoun(view(translator, s), s) for s in count_on]
+    looks = [view(translator, sentence) for sentence in shown]
+    maps = [
+        AttentionMap(
+            look.weights[head.layer],
+            look.rows,
+            look.words,
+            sentence.text,
+            head=head.head,
+            focus=look.focus,
         )
-        row = weights[head.layer, head.head, it]
-        pairs = [(noun, row[words.index(noun)]) for noun in (sentence.antecedent, sentence.rival)]
-        seen.append(", ".join(f"{noun} {weight:.2f}" for noun, weight in pairs))
-    n_layers, n_heads = weights.shape[:2]
-    which = f"encoder layer {head.layer + 1} of {n_layers}, head {head.head + 1} of {n_heads}"
-    title = f'What does "{PRONOUN}" look at? ({which})'
-    legend = draw_attention(maps, path, title=title)
-    return [
-        f'what "{PRONOUN}" looks at in {which}, of all heads the one that tells best',
-        *(f"{each.title.rstrip('.')}: {weights}" for each, weights in zip(maps, seen, strict=True)),
-        f"it looks more at the right noun than at the other in {right:.0%} of {len(others)} "
-        "sentences that the model was never trained on",
-        *legend,
+        for look, sentence in zip(looks, shown, strict=True)
     ]
+    n_layers, n_heads = looks[0].weights.shape[:2]
+    where = f"layer {head.layer + 1} of {n_layers}, head {head.head + 1} of {n_heads}"
+    legend = draw_attention(maps, path, title=f"{title} ({where})")
+    weights = []
+    for look, sentence in zip(looks, shown, strict=True):
+        row = look.weights[head.layer, head.head, look.focus]
+        on = [float(row[look.words.index(n)]) for n in (sentence.antecedent, sentence.rival)]
+        weights.append((on[0], on[1]))
+    right = share_resolved(others, head.layer, head.head)
+    return Findings(head, n_layers, n_heads, weights, right, legend)
 
 
-def draw_translation(
-    translator: "Translator", texts: Sequence[str], path: Path, *, layer: int = -1
-) -> list[str]:
-    """Draw which source words the decoder looks at while it writes each piece of a translation.
-
-    Returns the lines that explain the picture: the numbers of pieces that no font can draw.
-    """
-    maps = []
-    for text in texts:
-        found = translator.attention(text)
-        words = words_of(found.source_tokens)
-        # Row i is the step that was fed piece i and wrote the next one.
-        written = words_of([*found.target_tokens[1:], found.source_tokens[-1]])
-        weights = merge_pieces(found.cross[layer], written.groups, words.groups)
-        maps.append(AttentionMap(weights, written.labels, words.labels, text))
-    title = "Which words does the translation look at? (last decoder layer, mean of the heads)"
-    return draw_attention(maps, path, title=title)
-
-
-def _pronoun(translator: "Translator", sentence: PronounSentence) -> PronounAttention:
-    words, weights = encoder_attention(translator, sentence.text)
+def _pronoun(look: Look, sentence: PronounSentence) -> PronounAttention:
     return PronounAttention(
-        weights,
-        pronoun=words.index(PRONOUN),
-        antecedent=words.index(sentence.antecedent),
-        rival=words.index(sentence.rival),
+        look.weights,
+        pronoun=look.focus,
+        antecedent=look.words.index(sentence.antecedent),
+        rival=look.words.index(sentence.rival),
     )

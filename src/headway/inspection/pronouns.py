@@ -8,10 +8,11 @@ from jaxtyping import Float
 
 
 class PronounAttention(NamedTuple):
-    """Encoder self-attention over the words of a sentence, and which words matter."""
+    """Who looks at the words of a sentence, and which of these matter."""
 
-    weights: Float[np.ndarray, "layers heads words words"]
+    weights: Float[np.ndarray, "layers heads rows words"]
     pronoun: int
+    """The row that stands for the pronoun."""
     antecedent: int
     rival: int
     """Another noun that the pronoun could have stood for."""

@@ -15,6 +15,8 @@ class Coreference(NamedTuple):
     """What *it* stands for."""
     rival: str
     """What it could have stood for."""
+    named_at: int
+    """Where in the Chinese the antecedent is named again, in characters; after the measure word."""
 
 
 def coreference(english: str, chinese: str) -> Coreference | None:
@@ -26,13 +28,11 @@ def coreference(english: str, chinese: str) -> Coreference | None:
     if found is None:
         return None
     first, second = found.groups()
-    reason = chinese.partition("因为那")[2]
-    names = {
-        noun: {f"{t.measure}{t.zh}" for group in things().values() for t in group if t.en == noun}
-        for noun in (first, second)
-    }
-    if any(reason.startswith(name) for name in names[first]):
-        return Coreference(first, second)
-    if any(reason.startswith(name) for name in names[second]):
-        return Coreference(second, first)
+    event, because, reason = chinese.partition("因为那")
+    candidates = [thing for group in things().values() for thing in group]
+    for antecedent, rival in ((first, second), (second, first)):
+        for thing in candidates:
+            if thing.en == antecedent and reason.startswith(f"{thing.measure}{thing.zh}"):
+                named_at = len(event) + len(because) + len(thing.measure)
+                return Coreference(antecedent, rival, named_at)
     return None
