@@ -84,7 +84,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     status, out, err = run_demo("--out", str(tmp_path))
     assert (status, out) == (2, "")
-    assert "holds something else" in err
+    assert "holds no corpus of the demo" in err
     assert "--out" in err
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -104,8 +104,22 @@ def test_a_corpus_that_was_changed_is_not_written_over(
     (tmp_path / "test.zh").write_text("改了\n", encoding="utf-8")
     status, _, err = run_demo("--out", str(tmp_path))
     assert status == 2
-    assert "test.zh is missing or differs" in err
+    assert "holds another test.zh" in err
     assert (tmp_path / "test.zh").read_text(encoding="utf-8") == "改了\n"
+
+
+def test_a_demo_that_was_stopped_goes_on_with_the_settings_it_has(
+    finished: tuple[Path, int, str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "train.en").write_bytes((finished[0] / "train.en").read_bytes())
+    status, _, err = run_demo("--out", str(tmp_path), "--training.seed=1")
+    assert status == 2  # an unknown setting: the corpus is there, and no run was begun
+    assert "seed" in err
+    assert not (tmp_path / "run").exists()
+    status, _, err = run_demo("--out", str(tmp_path))
+    assert status == 0, err
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert main(["demo", "--out", str(tmp_path)]) == 0  # no flag: those of the first time
 
 
 def test_a_misspelt_option_is_an_error_that_names_the_right_one(tmp_path: Path) -> None:

@@ -59,9 +59,11 @@ def demo(
     from headway.training.stopping import StoppedError
     from headway.translator import Translator
 
-    length = {"budget": budget} if budget else {"max_steps": MAX_STEPS}
     given = parse_overrides(overrides, options=option_names(demo))
+    if budget:
+        given = merge(given, {"training": {"budget": budget}})
     corpus = _write_corpus(out)
+    begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
     try:
         run = train(
             source=out / "train.en",
@@ -69,8 +71,8 @@ def demo(
             valid_source=out / "valid.en",
             valid_target=out / "valid.zh",
             out=out / "run",
-            preset=PRESET,
-            settings=merge(SETTINGS, {"training": length}, given),
+            preset=None if begun else PRESET,
+            settings=given if begun else merge(_settings(budget), given),
             resume=True,
         )
     except StoppedError:
@@ -80,6 +82,13 @@ def demo(
     _translate(translator, corpus, text or [english for english, _ in EXAMPLES])
     _draw(translator, corpus, out)
     _say_what_next(out)
+
+
+def _settings(budget: str) -> "Sections":
+    """What the demo sets itself: a number of updates, unless there is a budget."""
+    from headway.config import merge
+
+    return merge(SETTINGS, {} if budget else {"training": {"max_steps": MAX_STEPS}})
 
 
 def _write_corpus(out: Path) -> "Split":
@@ -98,7 +107,9 @@ def _write_corpus(out: Path) -> "Split":
         _refuse_others(out, files)
     out.mkdir(parents=True, exist_ok=True)
     for file, lines in files.items():
-        file.write_text(lines, encoding="utf-8", newline="\n")
+        part = file.with_name(f".{file.name}.part")
+        part.write_text(lines, encoding="utf-8", newline="\n")
+        part.replace(file)
     print(
         f"{N_TRAIN:,} sentence pairs to learn from: {out / 'train.en'} and {out / 'train.zh'}\n"
         f"{N_VALID} to validate on and {N_TEST} to test on, none of which it will have seen"
@@ -107,13 +118,15 @@ def _write_corpus(out: Path) -> "Split":
 
 
 def _refuse_others(out: Path, files: dict[Path, str]) -> None:
-    """The folder may hold an earlier demo, and nothing else."""
-    for file, lines in files.items():
-        if not file.is_file() or file.read_text(encoding="utf-8") != lines:
-            raise RunError(
-                f"the demo writes to a new folder or goes on in its own; {out} holds something "
-                f"else ({file.name} is missing or differs). Give another with --out, or remove it."
-            )
+    """The folder may hold an earlier demo, however far it came, and nothing else."""
+    found = [file for file in files if file.is_file()]
+    changed = [file for file in found if file.read_text(encoding="utf-8") != files[file]]
+    if changed or not found:
+        which = f"another {changed[0].name}" if changed else "no corpus of the demo"
+        raise RunError(
+            f"the demo writes to a new folder, or goes on in its own; {out} holds {which}. "
+            "Give another with --out, or remove it."
+        )
 
 
 def _score(translator: "Translator", corpus: "Split", out: Path) -> None:
