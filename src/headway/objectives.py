@@ -82,11 +82,11 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             some = features[begin : begin + chunk]
             truth = target[begin : begin + chunk, None]
             logits = project(some, table)
-            peak = logits.gather(1, truth).float()
             error = logits.softmax(-1)
-            probability = error.gather(1, truth).float()
-            truth_logit += peak.sum()
-            log_partition += (peak - probability.clamp_min(1e-30).log()).sum()
+            # log sum exp is the largest logit minus its log-probability, which cannot underflow.
+            largest, likeliest = logits.amax(-1).float(), error.amax(-1).float()
+            log_partition += (largest - likeliest.log()).sum()
+            truth_logit += logits.gather(1, truth).float().sum()
             error.scatter_add_(1, truth, error.new_full(truth.shape, smoothing - 1))
             feature_gradient[begin : begin + chunk] = error @ table
             weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
