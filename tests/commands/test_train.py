@@ -1,4 +1,4 @@
-"""`headway train` from end to end, on sentences of our own and a model that is trained in seconds."""
+"""`headway train` from end to end, on sentences of our own and a model trained in seconds."""
 
 import json
 import os
