@@ -203,7 +203,7 @@ def verdict(asked: list[Contestant], reports: dict[str, list[dict[str, Any]]]) -
         fastest = max(names, key=speed.__getitem__)
         by = ratio(reports[ours], reports[fastest])
         winner = "headway" if by > 1 else fastest
-        lines.append(f"{winner} wins: {ours} is {by:.2f} times as fast as the fastest {kind}, "
+        lines.append(f"{winner} wins: {ours} is {by:.2f} times as fast as the best {kind}, "
                      f"{fastest}")  # fmt: skip
         wins = wins and (not toolkit or by > 1)
     return "\n".join(lines), wins
