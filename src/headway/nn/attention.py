@@ -77,12 +77,10 @@ def attend(
 ) -> Float[Tensor, "batch heads query d_v"]:
     """Equation 1 by whichever kernel is fast here; they are equal but for rounding.
 
-    The fused one in float32 on a CPU, where it saves memory. The explicit one in bfloat16 on a CPU,
-    where the fused kernel's backward is about 2.3 times slower, and on a GPU, where the fused one
-    has not been shown to train as well (docs/results.md).
+    The fused one, except in bfloat16 on a CPU, where its backward is about 2.3 times slower.
     """
-    fused = query.dtype == torch.float32 and not query.is_cuda
-    kernel = attend_fused if fused else attend_explicitly
+    slow = query.dtype == torch.bfloat16 and not query.is_cuda
+    kernel = attend_explicitly if slow else attend_fused
     return kernel(query, key, value, visible, bias)
 
 
