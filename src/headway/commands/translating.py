@@ -1,5 +1,6 @@
 """What `headway translate` does once it is allowed to load torch."""
 
+import io
 import json
 import os
 import queue
@@ -13,6 +14,7 @@ from typing import Any, TextIO
 
 from headway.config import build, merge, parse_overrides
 from headway.decoding.settings import DecodingSettings
+from headway.errors import DataError
 from headway.runtime import RuntimeSettings
 from headway.text.lines import check_file, read_lines
 from headway.translator import Translation, Translator
@@ -48,6 +50,8 @@ def translate_lines(
     wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
     stored = asdict(translator.settings.decoding)
     decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
+    if file is None and isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(newline="\n")  # as in a file, no other character ends a line
     chunks = waiting_lines(sys.stdin) if file is None else in_chunks(file)
     collected: list[dict[str, Any]] = []
     n_cut = 0
@@ -91,24 +95,37 @@ def waiting_lines(stream: Iterable[str]) -> Iterator[list[str]]:
     """All lines that are there by now, as soon as there is one.
 
     A person who types gets each answer at once; a file that is piped in is translated in batches.
+    Raises DataError where the text is not UTF-8.
     """
-    lines: queue.Queue[str | None] = queue.Queue(maxsize=LINES_AT_ONCE)
+    lines: queue.Queue[str | Exception | None] = queue.Queue(maxsize=LINES_AT_ONCE)
 
     def read() -> None:
-        for line in stream:
-            lines.put(line.rstrip("\n"))
-        lines.put(None)
+        try:
+            for line in stream:
+                lines.put(line.removesuffix("\n").removesuffix("\r"))
+            lines.put(None)
+        except Exception as error:  # told where the lines are taken, or that would wait forever
+            lines.put(error)
 
     threading.Thread(target=read, daemon=True).start()
-    at_end = False
-    while not at_end:
-        chunk = [lines.get()]
-        while chunk[-1] is not None and len(chunk) < LINES_AT_ONCE and not lines.empty():
-            chunk.append(lines.get())
-        at_end = chunk[-1] is None
-        texts = [line for line in chunk if line is not None]
+    last: str | Exception | None = ""
+    while isinstance(last, str):
+        texts: list[str] = []
+        last = lines.get()
+        while isinstance(last, str):
+            texts.append(last)
+            if len(texts) == LINES_AT_ONCE or lines.empty():
+                break
+            last = lines.get()
         if texts:
             yield texts
+    if isinstance(last, UnicodeDecodeError):
+        raise DataError(
+            "text must be UTF-8; standard input is not. "
+            "Please convert it, for example: iconv -f LATIN1 -t UTF-8"
+        ) from None
+    if last is not None:
+        raise last
 
 
 @contextmanager

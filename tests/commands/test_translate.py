@@ -1,0 +1,216 @@
+"""`headway translate`: lines in, lines out."""
+
+import gzip
+import io
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from everyday_run import Finished, command
+
+from headway.commands.translating import waiting_lines
+from headway.errors import DataError
+from headway.translator import Translator
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+LONG = "I love learning " * 40
+LINES = ["I love cats.", "", "The dog is tired.", "   ", "I love learning.", "猫。"]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    file = tmp_path / "in.en"
+    file.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return file
+
+
+def translate(run: Path, *arguments: object) -> Finished:
+    finished = command("translate", str(run), *map(str, arguments), "--runtime.threads=1")
+    assert "Traceback" not in finished.err
+    return finished
+
+
+def test_as_many_lines_come_out_as_go_in_in_order_and_blank_stays_blank(everyday_run, text):
+    finished = translate(everyday_run, text)
+    assert finished.status == 0, finished.err
+    lines = finished.out.split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == len(LINES)
+    expected = Translator.load(everyday_run, threads=1).translate(list(LINES))
+    assert lines == expected
+    assert all(not line for line, source in zip(lines, LINES, strict=True) if not source.strip())
+    assert any(lines)
+
+
+def test_a_file_may_be_packed_and_have_other_line_ends(everyday_run, text, tmp_path):
+    packed = tmp_path / "in.en.gz"
+    packed.write_bytes(gzip.compress("\r\n".join(LINES).encode()))  # and no end of the last line
+    assert translate(everyday_run, packed).out == translate(everyday_run, text).out
+
+
+def test_a_line_of_another_separator_is_one_line(everyday_run, tmp_path):
+    file = tmp_path / "in.en"
+    file.write_bytes("I love\u2028cats.\nI\rlove\x0bcats.\n".encode())
+    assert translate(everyday_run, file).out.count("\n") == 2
+
+
+def test_the_output_file_appears_whole(everyday_run, text, tmp_path):
+    out = tmp_path / "new" / "out.zh"
+    finished = translate(everyday_run, text, "--out", out)
+    assert finished.out == ""
+    assert out.read_text(encoding="utf-8") == translate(everyday_run, text).out
+    assert [file.name for file in out.parent.iterdir()] == ["out.zh"]
+
+
+def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
+    out, broken = tmp_path / "out.zh", tmp_path / "in.en"
+    out.write_text("earlier", encoding="utf-8")
+    broken.write_bytes(b"fine\n\xff\xfe\n")
+    finished = translate(everyday_run, broken, "--out", out)
+    assert finished.status == 2
+    assert "line 2" in finished.err
+    assert out.read_text(encoding="utf-8") == "earlier"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_lines_that_are_too_long_are_cut_and_counted(everyday_run, tmp_path):
+    file = tmp_path / "in.en"
+    file.write_text(f"{LONG}\nI love cats.\n{LONG}\n", encoding="utf-8")
+    finished = translate(everyday_run, file)
+    assert finished.status == 0
+    assert finished.out.count("\n") == 3
+    assert "2 of the lines were longer than the 100 sub-words" in finished.err
+    assert "cut at the end" in finished.err
+
+
+def test_json_is_one_object_of_the_promised_shape(everyday_run, text):
+    finished = translate(everyday_run, text, "--json", "--n-best", "2")
+    found = json.loads(finished.out)
+    assert set(found) == {"translations"}
+    assert [one["source"] for one in found["translations"]] == LINES
+    for one in found["translations"]:
+        assert {"source", "target", "score", "tokens", "alignment", "n_best"} <= set(one)
+        if not one["source"].strip():
+            assert (one["target"], one["n_best"], one["tokens"]) == ("", [], [])
+            continue
+        assert 1 <= len(one["n_best"]) <= 2
+        assert {key: one[key] for key in ("target", "score", "tokens", "alignment")} == {
+            key: one["n_best"][0][key] for key in ("target", "score", "tokens", "alignment")
+        }
+        scores = [alternative["score"] for alternative in one["n_best"]]
+        assert scores == sorted(scores, reverse=True)
+        for alternative in one["n_best"]:
+            n_tokens = len(alternative["tokens"])
+            assert len(alternative["token_log_probs"]) == n_tokens + 1
+            assert [target for _, target in alternative["alignment"]] == list(range(n_tokens))
+            sources = [source for source, _ in alternative["alignment"]]
+            assert all(0 <= source < len(one["source_tokens"]) for source in sources)
+
+
+def test_n_best_gives_each_translation_its_own_line_with_score_and_alignment(
+    everyday_run, tmp_path
+):
+    file = tmp_path / "in.en"
+    file.write_text("I love cats.\n", encoding="utf-8")
+    options = ["--beam", "3", "--n-best", "3", "--scores", "--alignment"]
+    lines = translate(everyday_run, file, *options).out.splitlines()
+    assert len(lines) == 3
+    cells = [line.split("\t") for line in lines]
+    scores = [float(score) for score, _, _ in cells]
+    assert scores == sorted(scores, reverse=True)
+    for _, _, alignment in cells:
+        assert all(pair.replace("-", "", 1).isdecimal() for pair in alignment.split())
+    assert len({target for _, target, _ in cells}) > 1
+
+
+def test_beam_of_one_is_greedy(everyday_run, text):
+    greedy = translate(everyday_run, text, "--method", "greedy").out
+    assert translate(everyday_run, text, "--beam", "1").out == greedy
+
+
+def test_sampling_repeats_with_its_seed(everyday_run, text):
+    sampled = [
+        translate(everyday_run, text, "--method", "sampling", "--decoding.seed", seed).out
+        for seed in (1, 1, 2)
+    ]
+    assert sampled[0] == sampled[1] != sampled[2]
+
+
+def test_standard_input_is_translated_as_a_file_is(everyday_run, text, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(text.read_bytes()), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stream)
+    assert translate(everyday_run).out == translate(everyday_run, text).out
+
+
+def test_on_standard_input_too_only_a_line_feed_ends_a_line(everyday_run, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(b"I\rlove\r\ncats\r\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stream)
+    assert translate(everyday_run).out.count("\n") == 2
+
+
+def test_standard_input_that_is_not_utf_8_is_refused(everyday_run, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(b"fine\nna\xefve\n"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stream)
+    finished = translate(everyday_run)
+    assert finished.status == 2
+    assert "must be UTF-8; standard input is not" in finished.err
+    assert "iconv" in finished.err
+
+
+def test_each_line_is_answered_before_the_next_one_comes():
+    answered = threading.Event()
+
+    def typing() -> Iterator[str]:
+        yield "first\n"
+        assert answered.wait(60)
+        yield "second\n"
+        yield "third"
+
+    chunks = waiting_lines(typing())
+    assert next(chunks) == ["first"]
+    answered.set()
+    assert [line for chunk in chunks for line in chunk] == ["second", "third"]
+
+
+def test_an_error_of_the_stream_is_not_waited_for_in_vain():
+    def broken(error: Exception) -> Iterator[str]:
+        yield "first\n"
+        raise error
+
+    with pytest.raises(OSError, match="unplugged"):
+        list(waiting_lines(broken(OSError("unplugged"))))
+    with pytest.raises(DataError, match="UTF-8"):
+        list(waiting_lines(broken(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))))
+    assert list(waiting_lines([])) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.en"], "no such file: nowhere.en"),
+        (["--n-best", "7"], "n_best must not exceed decoding.beam"),
+        (["--beam", "0"], "beam must be at least 1"),
+        (["--method", "magic"], "method must be one of"),
+        (["--score"], "did you mean --scores?"),
+    ],
+)
+def test_mistakes_are_refused_with_a_remedy(everyday_run, arguments, message):
+    finished = translate(everyday_run, *arguments)
+    assert finished.status == 2
+    assert message in finished.err
+    assert finished.out == ""
+
+
+def test_a_folder_without_a_run_or_without_a_model_yet_is_refused(everyday_run, tmp_path):
+    finished = translate(tmp_path)
+    assert finished.status == 2
+    assert "holds no config.toml" in finished.err
+    for name in ("config.toml", "tokenizer.json"):
+        (tmp_path / name).write_bytes((everyday_run / name).read_bytes())
+    finished = translate(tmp_path)
+    assert finished.status == 2
+    assert "has no model yet" in finished.err
+    assert "--resume" in finished.err

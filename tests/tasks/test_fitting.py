@@ -1,0 +1,81 @@
+"""Sizes and lengths that follow the corpus and the budget."""
+
+import pytest
+
+from headway.tasks.fitting import (
+    SEEN_TOKENS,
+    Corpus,
+    fit_dropout,
+    fit_preset,
+    fit_steps,
+    fit_validations,
+    fit_warmup,
+)
+
+
+def corpus(target_tokens: int) -> Corpus:
+    return Corpus(n_pairs=target_tokens // 20, target_tokens=target_tokens)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "budget_s", "on_gpu", "name"),
+    [
+        (400_000, None, False, "tiny"),
+        (400_000, None, True, "tiny"),
+        (10_000_000, None, False, "small"),
+        (10_000_000, 600.0, False, "tiny"),  # too little time for a larger one
+        (10_000_000, 86_400.0, False, "small"),
+        (100_000_000, None, False, "small"),
+        (100_000_000, None, True, "paper-base"),
+        (100_000_000, 600.0, True, "paper-base"),
+        (100_000_000, 7 * 86_400.0, False, "paper-base"),
+    ],
+)
+def test_the_preset_follows_corpus_budget_and_machine(tokens, budget_s, on_gpu, name):
+    found, reason = fit_preset(corpus(tokens), budget_s=budget_s, on_gpu=on_gpu)
+    assert found == name
+    assert reason
+
+
+def test_less_text_gets_no_less_dropout_and_the_paper_keeps_its_own():
+    sizes = [10**5, 10**6, 10**7, 10**8]
+    found = [fit_dropout(corpus(size), "tiny") for size in sizes]
+    rates = [fitted[0] for fitted in found if fitted]
+    assert len(rates) == len(sizes)
+    assert rates == sorted(rates, reverse=True)
+    assert fit_dropout(corpus(10**5), "paper-base") is None
+
+
+def test_steps_and_validations_fit_into_the_budget():
+    for left_s in (60.0, 1800.0, 86_400.0):
+        for validation_s in (0.01, 2.0):
+            n_validations = fit_validations(left_s, validation_s)
+            steps, why = fit_steps(
+                corpus(10**6), tokens_per_step=2000.0, step_s=0.2, validation_s=validation_s,
+                left_s=left_s, n_validations=n_validations,
+            )  # fmt: skip
+            assert steps * 0.2 + n_validations * validation_s <= left_s
+            assert steps * 0.2 > 0.7 * left_s
+            assert "200 ms" in why
+
+
+def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
+    for tokens, epochs in ((SEEN_TOKENS // 1000, 100), (SEEN_TOKENS // 50, 50), (10**9, 10)):
+        steps, why = fit_steps(
+            corpus(tokens), tokens_per_step=1000.0, step_s=1.0, validation_s=1.0,
+            left_s=None, n_validations=40,
+        )  # fmt: skip
+        assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
+        assert f"{epochs} times" in why
+
+
+def test_validations_are_forty_at_most_and_four_at_least():
+    assert fit_validations(None, 5.0) == 40
+    assert fit_validations(10_000.0, 0.0) == 40
+    assert fit_validations(100.0, 1.0) == 10
+    assert fit_validations(10.0, 5.0) == 4
+
+
+@pytest.mark.parametrize(("steps", "warmup"), [(1, 1), (80, 10), (10**6, 4000)])
+def test_the_warm_up_is_an_eighth_up_to_the_papers(steps, warmup):
+    assert fit_warmup(steps) == warmup

@@ -1,0 +1,67 @@
+"""The settings of a run: presets, sections, and the way through TOML."""
+
+import pytest
+
+from headway.config import read_toml, write_toml
+from headway.errors import ConfigError
+from headway.tasks.presets import PRESETS, preset
+from headway.tasks.settings import Settings
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_presets_settings_come_back_from_toml_as_they_were(name, tmp_path):
+    settings = Settings.of(preset(name))
+    write_toml(tmp_path / "config.toml", settings.sections())
+    assert Settings.of(read_toml(tmp_path / "config.toml")) == settings
+
+
+def test_paths_languages_and_none_come_back_too(tmp_path):
+    sections = {"data": {"source": ["a.en", "b 'x'.en"], "target": "a.de", "source_language": "en"}}
+    settings = Settings.of(sections)
+    write_toml(tmp_path / "config.toml", settings.sections())
+    again = Settings.of(read_toml(tmp_path / "config.toml"))
+    assert again == settings
+    assert again.data.target_language is None
+    assert [str(path) for path in again.data.corpus().source] == ["a.en", "b 'x'.en"]
+
+
+def test_the_papers_training_is_section_5():
+    for name, n_steps, average, dropout in (
+        ("paper-base", 100_000, 5, 0.1),
+        ("paper-big", 300_000, 20, 0.3),
+    ):
+        settings = Settings.of(preset(name))
+        training = settings.training
+        assert (training.schedule, training.warmup_steps) == ("paper", 4000)
+        assert (training.max_steps, training.average) == (n_steps, average)
+        assert (training.adam_beta1, training.adam_beta2) == (0.9, 0.98)
+        assert (training.adam_epsilon, training.clip_norm) == (1e-9, 0.0)
+        assert (training.label_smoothing, training.batch_tokens) == (0.1, 25_000)
+        assert (settings.model.dropout, settings.model.norm) == (dropout, "post")
+        assert (settings.decoding.beam, settings.decoding.length_penalty) == (4, 0.6)
+        assert settings.decoding.max_extra_length == 50
+        assert settings.text.vocabulary_size == 37_000
+
+
+def test_tiny_has_its_named_sizes():
+    model = Settings.of(preset("tiny")).model
+    assert (model.encoder_layers, model.decoder_layers) == (4, 4)
+    assert (model.d_model, model.d_ff, model.heads) == (128, 256, 4)
+
+
+def test_unknown_names_are_refused_with_the_known_ones():
+    with pytest.raises(ConfigError, match="--preset must be one of paper-base.*got 'hugh'"):
+        preset("hugh")
+    with pytest.raises(ConfigError, match="type must be one of transformer; got 'rnn'"):
+        Settings.of({"model": {"type": "rnn"}})
+    with pytest.raises(ConfigError, match="unknown key 'n_head' in .model.; did you mean 'heads'"):
+        Settings.of({"model": {"n_head": 4}})
+
+
+def test_validation_files_are_used_only_if_they_are_named():
+    assert Settings.of({}).data.validation() is None
+    data = Settings.of({"data": {"valid_pairs": ["v.tsv"], "target_language": "de"}}).data
+    validation = data.validation()
+    assert validation is not None
+    assert [str(path) for path in validation.pairs] == ["v.tsv"]
+    assert validation.target_language == "de"

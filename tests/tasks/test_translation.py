@@ -1,0 +1,141 @@
+"""Translation as a task: what is fed, what is expected, what is counted."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headway.data.store import PairStore, write_store
+from headway.decoding.settings import DecodingSettings
+from headway.models import Transformer, TransformerConfig
+from headway.objectives import label_smoothed
+from headway.tasks.translation import TranslationTask, decode_all
+from headway.text.cleaning import Pair
+from headway.text.everyday import generate
+from headway.text.subwords import Subwords
+from headway.training.loop import Validation
+
+PAIRS = [Pair(source, target, "pairs.tsv", 1) for source, target in generate(40, seed=1)]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def subwords() -> Subwords:
+    return Subwords.train((text for pair in PAIRS for text in pair[:2]), vocabulary_size=600)
+
+
+@pytest.fixture(scope="module")
+def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> PairStore:
+    directory: Path = tmp_path_factory.mktemp("stores") / "pairs"
+    return write_store(iter(PAIRS), subwords, directory, max_length=0)
+
+
+@pytest.fixture
+def task(store: PairStore, subwords: Subwords) -> TranslationTask:
+    return TranslationTask(
+        store, store, [pair.target for pair in PAIRS[:8]], subwords,
+        batch_tokens=200, label_smoothing=0.1, seed=1, device=CPU, target_language="zh",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def model(subwords: Subwords) -> Transformer:
+    config = TransformerConfig(
+        encoder_layers=1, decoder_layers=1, d_model=16, d_ff=16, heads=2, dropout=0.0
+    )
+    return Transformer(config, vocabulary_size=len(subwords)).eval()
+
+
+def test_teacher_forcing_feeds_begin_and_the_truth_and_expects_the_truth_and_end(
+    task, store, subwords
+):
+    special = subwords.special
+    indices = np.array([3, 0, 7])
+    source, fed, expected = task.tensors(store, indices)
+    for row, i in enumerate(indices.tolist()):
+        target = subwords.encode(PAIRS[i].target)
+        padding = [special.padding] * (fed.shape[1] - len(target) - 1)
+        assert fed[row].tolist() == [special.begin, *target, *padding]
+        assert expected[row].tolist() == [*target, special.end, *padding]
+        ids = source[row].tolist()
+        assert [token for token in ids if token != special.padding] == [
+            *subwords.encode(PAIRS[i].source), special.end,
+        ]  # fmt: skip
+
+
+def test_the_loss_is_the_sum_over_real_tokens_pair_by_pair(task, store, model):
+    indices = np.array([3, 0, 7])
+    together = task.loss(model, store, indices, 0.1)
+    smoothed = likelihood = n_tokens = 0.0
+    for i in indices:
+        source, fed, expected = task.tensors(store, np.array([i]))
+        loss = label_smoothed(model(source, fed), expected, smoothing=0.1, padding=0)
+        smoothed += loss.smoothed.item()
+        likelihood += loss.likelihood.item()
+        n_tokens += expected.numel()
+    assert together.loss.smoothed.item() == pytest.approx(smoothed, rel=1e-5)
+    assert together.loss.likelihood.item() == pytest.approx(likelihood, rel=1e-5)
+    assert together.target_tokens == n_tokens
+    assert together.source_tokens == int((task.tensors(store, indices)[0] != 0).sum())
+
+
+def test_batches_go_on_where_they_were(task, store, subwords, model):
+    for _ in range(5):
+        task.next_loss(model)
+    position = task.position()
+    later = [task.next_loss(model).loss.smoothed.item() for _ in range(8)]
+    task.go_to(position)
+    assert [task.next_loss(model).loss.smoothed.item() for _ in range(8)] == later
+
+
+def test_validation_is_over_the_chosen_sentences_and_not_smoothed(task, store, model):
+    with torch.inference_mode():
+        result = task.validate(model)
+        losses = [task.loss(model, store, np.array([i]), 0.0) for i in range(8)]
+    assert isinstance(result, Validation)
+    nats = sum(loss.loss.likelihood.item() for loss in losses)
+    assert result.loss == pytest.approx(nats / sum(loss.target_tokens for loss in losses), rel=1e-5)
+    assert result.score_name == "bleu"
+
+
+def test_perfect_translations_score_a_hundred(task, model, monkeypatch):
+    monkeypatch.setattr(
+        TranslationTask, "translate", lambda *_: [pair.target for pair in PAIRS[:8]]
+    )
+    with torch.inference_mode():
+        assert task.validate(model).score == pytest.approx(100)
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_batches_of_any_size_translate_alike_and_in_order(store, subwords, model, method):
+    sources = [store.source(i) for i in range(6)]
+    settings = DecodingSettings(method=method, beam=2, max_extra_length=2)
+    told: list[int] = []
+    with torch.inference_mode():
+        one_by_one = [
+            decode_all(model, [source], subwords, settings, device=CPU)[0] for source in sources
+        ]
+        for batch_tokens in (1, 60, 8192):
+            found = decode_all(
+                model, sources, subwords, settings,
+                device=CPU, batch_tokens=batch_tokens, done=told.append,
+            )  # fmt: skip
+            assert [best[0].ids for best in found] == [best[0].ids for best in one_by_one]
+    assert sum(told) == 3 * len(sources)
+
+
+def test_markers_and_unknowns_are_never_written(store, subwords, model):
+    special = subwords.special
+    with torch.no_grad():
+        model.output_weight[special.begin] = 10 * model.output_weight.abs().max()
+        found = decode_all(
+            model, [store.source(i) for i in range(6)], subwords,
+            DecodingSettings(method="greedy", max_extra_length=2), device=CPU,
+        )  # fmt: skip
+    written = {token for best in found for token in best[0].ids}
+    assert not written & {special.begin, special.padding, special.unknown, special.end}
+
+
+def test_nothing_to_translate_is_no_error(subwords, model):
+    assert decode_all(model, [], subwords, DecodingSettings(), device=CPU) == []

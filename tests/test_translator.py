@@ -1,0 +1,133 @@
+"""A trained run from Python."""
+
+import numpy as np
+import pytest
+import torch
+
+from headway import Translator
+from headway.errors import ConfigError, RunError
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+TEXTS = ["I love cats.", "The dog didn't cross the street because it was too tired.", "Yes.", "We"]
+
+
+@pytest.fixture
+def translator(everyday_run, torch_settings_restored) -> Translator:
+    return Translator.load(everyday_run, device="cpu", threads=1)
+
+
+@pytest.mark.parametrize("options", [{"beam": 3}, {"method": "greedy"}])
+def test_batch_mates_do_not_matter(translator, options):
+    together = translator.translate_fully(TEXTS, **options)
+    for text, translation in zip(TEXTS, together, strict=True):
+        [alone] = translator.translate_fully([text], **options)
+        assert alone.target == translation.target
+        assert alone.n_best[0].score == pytest.approx(translation.n_best[0].score, abs=1e-5)
+        assert alone.source == translation.source == text
+
+
+def test_blank_stays_blank_and_order_stays(translator):
+    texts = ["", TEXTS[0], " \t", TEXTS[1], ""]
+    found = translator.translate(texts)
+    assert found == [
+        "",
+        translator.translate(TEXTS[:1])[0],
+        "",
+        translator.translate(TEXTS[1:2])[0],
+        "",
+    ]
+    assert translator.translate([]) == []
+
+
+def test_scores_are_log_probabilities_under_the_model(translator):
+    """Checked by teacher forcing: one pass over the translation that was found."""
+    special = translator.subwords.special
+    for translation in translator.translate_fully(TEXTS, beam=2, n_best=2, length_penalty=0.0):
+        source = [*translator.subwords.encode(translation.source), special.end]
+        for alternative in translation.n_best:
+            ids = translator.subwords.encode(alternative.target)
+            if translator.subwords.pieces(ids) != alternative.tokens:
+                continue  # written in other pieces than the text would be cut into
+            with torch.inference_mode():
+                logits = translator.model(
+                    torch.tensor([source]), torch.tensor([[special.begin, *ids]])
+                )
+            log_probs = logits[0].log_softmax(-1)
+            by_token = log_probs[range(len(ids) + 1), [*ids, special.end]].tolist()
+            assert alternative.token_log_probs == pytest.approx(by_token, abs=1e-4)
+            assert alternative.score == pytest.approx(sum(by_token), abs=1e-3)
+
+
+def test_settings_of_the_run_hold_unless_others_are_given(translator):
+    assert translator.settings.decoding.beam == 2
+    assert len(translator.translate_fully(TEXTS[:1], n_best=2)[0].n_best) == 2
+    with pytest.raises(ConfigError, match="n_best must not exceed"):
+        translator.translate(TEXTS, n_best=3)
+
+
+def test_a_text_that_is_too_long_is_cut_at_its_end_and_that_is_told(translator):
+    limit = translator.settings.data.max_length
+    text = "cats and dogs " * 50
+    [long] = translator.translate_fully([text])
+    assert len(long.source_tokens) == limit
+    assert long.n_cut == len(translator.subwords.encode(text.strip())) - limit
+    assert translator.translate_fully(TEXTS[:1])[0].n_cut == 0
+
+
+def test_alignments_point_at_source_pieces_only_on_request(translator):
+    [plain] = translator.translate_fully(TEXTS[:1])
+    assert plain.n_best[0].alignment == []
+    [aligned] = translator.translate_fully(TEXTS[:1], want_alignment=True)
+    best = aligned.n_best[0]
+    assert best.target == plain.n_best[0].target
+    assert [target for _, target in best.alignment] == list(range(len(best.tokens)))
+    attention = translator.attention(TEXTS[0], best.target)
+    if attention.target_tokens[1:] == best.tokens:
+        looked_at = attention.cross[-1].mean(0)[:-1, :-1].argmax(-1).tolist()
+        assert [source for source, _ in best.alignment] == looked_at
+
+
+def test_attention_is_there_for_every_layer_and_head_and_sums_to_one(translator):
+    found = translator.attention(TEXTS[1], "狗没有过马路。")
+    n_source, n_target = len(found.source_tokens), len(found.target_tokens)
+    assert found.source_tokens[-1] == "</s>"
+    assert found.target_tokens[0] == "<s>"
+    assert found.encoder.shape == (1, 2, n_source, n_source)
+    assert found.decoder.shape == (1, 2, n_target, n_target)
+    assert found.cross.shape == (1, 2, n_target, n_source)
+    for weights in (found.encoder, found.decoder, found.cross):
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+    assert not np.triu(found.decoder, 1).any()
+
+
+def test_without_a_target_attention_is_of_its_own_translation(translator):
+    own = translator.translate(TEXTS[:1])[0]
+    found, expected = translator.attention(TEXTS[0]), translator.attention(TEXTS[0], own)
+    assert found.target_tokens == expected.target_tokens
+    np.testing.assert_array_equal(found.cross, expected.cross)
+
+
+def test_markers_that_a_user_types_stay_text(translator):
+    [translation] = translator.translate_fully(["</s> <pad> I love cats."])
+    special = translator.subwords.special
+    ids = translator.subwords.encode("</s> <pad> I love cats.")
+    assert not {special.end, special.padding} & set(ids)
+    assert len(translation.source_tokens) == len(ids)
+
+
+def test_progress_is_told_for_every_text(translator):
+    told: list[int] = []
+    translator.translate_fully([*TEXTS, ""], done=told.append)
+    assert sum(told) == 5
+
+
+def test_target_language_is_known(translator):
+    assert translator.target_language == "zh"
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(RunError, match="holds no config.toml"):
+        Translator.load(tmp_path)
+    with pytest.raises(RunError, match="holds nothing"):
+        Translator.load(tmp_path / "nowhere")
