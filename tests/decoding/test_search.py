@@ -22,14 +22,14 @@ def test_each_method_is_the_function_of_its_name_with_the_settings(toy):
     assert run(beam=3, n_best=2, length_penalty=1.0) == beam_search(
         decoder, toy.source, **common, beam=3, n_best=2, length_penalty=1.0
     )
-    assert run(method="greedy") == greedy(decoder, toy.source, **common, length_penalty=0.6)
+    assert run(method="greedy") == greedy(decoder, toy.source, **common, length_penalty=1.0)
     drawing = {"n_best": 3, "temperature": 0.7, "top_k": 3, "top_p": 0.9}
     assert run(method="sampling", seed=7, **drawing) == sample(
         decoder,
         toy.source,
         **common,
         **drawing,
-        length_penalty=0.6,
+        length_penalty=1.0,
         generator=torch.Generator().manual_seed(7),
     )
     assert set(METHODS) == {"beam", "greedy", "sampling"}
