@@ -101,7 +101,7 @@ def test_validation_is_over_the_chosen_sentences_and_not_smoothed(task, store, m
 
 def test_perfect_translations_score_a_hundred(task, model, monkeypatch):
     monkeypatch.setattr(
-        TranslationTask, "translate", lambda *_: [pair.target for pair in PAIRS[:8]]
+        TranslationTask, "translate", lambda *_, first=None: [pair.target for pair in PAIRS[:8]]
     )
     with torch.inference_mode():
         assert task.validate(model).score == pytest.approx(100)

@@ -69,7 +69,7 @@ class Listener:
         self.said: list[str] = []
         self.best: list[bool] = []
 
-    def step(self, progress: Progress, *, loss: float, tokens_per_s: float) -> None:
+    def step(self, progress: Progress, *, loss: float, tokens_per_s: float, last_step: int) -> None:
         assert math.isfinite(loss)
 
     def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
@@ -295,7 +295,8 @@ def test_the_bests_weights_are_in_the_model_file_at_once(tmp_path):
 
 @pytest.mark.parametrize(("patience", "last"), [(1, 9), (2, 12), (3, 12), (0, 12)])
 def test_patience_counts_validations_without_a_better_score(tmp_path, patience, last):
-    settings = TrainingSettings(**{**vars(SETTINGS), "patience": patience})
+    constant = {"patience": patience, "schedule": "inverse-square-root"}
+    settings = TrainingSettings(**{**vars(SETTINGS), **constant})
     trainer = trainer_in(tmp_path / "run", settings, scores=[1.0, 7.0, 3.0, 7.0])
     progress = trainer.train(never)
     assert progress.finished
@@ -303,7 +304,8 @@ def test_patience_counts_validations_without_a_better_score(tmp_path, patience, 
 
 
 def test_patience_is_remembered_when_training_resumes(tmp_path):
-    settings = TrainingSettings(**{**vars(SETTINGS), "patience": 2, "max_steps": 30})
+    changes = {"patience": 2, "max_steps": 30, "schedule": "inverse-square-root"}
+    settings = TrainingSettings(**{**vars(SETTINGS), **changes})
     scores = [7.0, 3.0, 4.0, 5.0]
     with pytest.raises(KilledError):
         trainer_in(tmp_path / "run", settings, scores=scores, kill_at=8).train(never)
@@ -312,6 +314,28 @@ def test_patience_is_remembered_when_training_resumes(tmp_path):
     assert again.progress.since_best == 1
     assert again.train(never).step == 9
     assert again.train(never).step == 9  # finished stays finished
+
+
+@pytest.mark.parametrize("kill_at", [0, 8, 11])
+def test_a_decaying_rate_comes_down_before_training_ends_early(tmp_path, kill_at):
+    changes = {"patience": 2, "max_steps": 30, "schedule": "linear", "log_every": 1}
+    settings = TrainingSettings(**{**vars(SETTINGS), **changes})
+    scores = [7.0, 3.0, 4.0, 9.0]
+    trainer = trainer_in(tmp_path / "run", settings, scores=scores, kill_at=kill_at)
+    if kill_at:
+        with pytest.raises(KilledError):
+            trainer.train(never)
+        trainer = trainer_in(tmp_path / "run", settings, scores=scores)
+        trainer.resume()
+    progress = trainer.train(never)
+    assert progress.finished
+    assert progress.landing == 9  # two validations, at 6 and 9, were no better than that at 3
+    assert progress.step == 9 + 30 // 10
+    assert progress.best_step == 12  # where it came down is validated as well
+    rates = [line["learning_rate"] for line in trainer.folder.read_log() if "loss" in line]
+    assert len(rates) == 12
+    assert rates[8:] == sorted(rates[8:], reverse=True)
+    assert rates[11] == pytest.approx(rates[8] / 100)
 
 
 def test_what_is_averaged_ends_at_the_best_and_is_kept(tmp_path):

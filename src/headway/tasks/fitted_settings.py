@@ -47,18 +47,15 @@ def fit(
         target_tokens=int(prepared.train.target_lengths.sum()) + len(prepared.train),
     )
     sections = given
+    fitted_preset = ""
     if named_preset:
         sections = merge(preset(named_preset), sections)
     else:
-        name, why = fitting.fit_preset(
+        fitted_preset, why = fitting.fit_preset(
             corpus, budget_s=budget_s, on_gpu=runtime.device.type == "cuda"
         )
-        say(f"preset {name}: {why}")
-        sections = merge(preset(name), sections)
-        dropout = fitting.fit_dropout(corpus, name)
-        if dropout and "dropout" not in given.get("model", {}):
-            sections = merge(sections, {"model": {"dropout": dropout[0]}})
-            say(f"dropout {dropout[0]}: {dropout[1]}")
+        say(f"preset {fitted_preset}: {why}")
+        sections = merge(preset(fitted_preset), sections)
     found = languages(data.corpus(), data.source_language, data.target_language)
     sections = merge(
         sections,
@@ -70,6 +67,8 @@ def fit(
     )
     settings = Settings.of(sections)
     training = settings.training
+    if "length_penalty" in sections.get("decoding", {}):
+        training = replace(training, tune_length_penalty=False)
     if not training.batch_tokens:
         training = replace(training, batch_tokens=4096)
     if not training.learning_rate and training.schedule != "paper":
@@ -77,6 +76,8 @@ def fit(
     settings = replace(settings, training=training)
     if not (training.max_steps and training.checkpoint_every):
         settings = fit_length(settings, prepared, runtime, corpus, say, started)
+    if fitted_preset in ("tiny", "small") and "dropout" not in given.get("model", {}):
+        settings = fit_dropout(settings, corpus, say)
     if not settings.training.warmup_steps:
         warmup = fitting.fit_warmup(settings.training.max_steps)
         settings = replace(settings, training=replace(settings.training, warmup_steps=warmup))
@@ -84,6 +85,15 @@ def fit(
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
     say(f"{settings.model_type} of {n_parameters:,} parameters, seed {settings.runtime.seed}")
     return settings
+
+
+def fit_dropout(settings: Settings, corpus: fitting.Corpus, say: Say) -> Settings:
+    """More dropout the more often the same text will be seen."""
+    training = settings.training
+    passes = training.max_steps * training.batch_tokens / corpus.target_tokens
+    dropout = fitting.fit_dropout(passes)
+    say(f"dropout {dropout}: the corpus will be seen about {passes:.0f} times")
+    return replace(settings, model=replace(settings.model, dropout=dropout))
 
 
 def absolute(

@@ -12,6 +12,8 @@ CPU_SPEED = {"tiny": 8000, "small": 2500, "paper-base": 1200}
 """Rough target tokens/s of two CPU cores; only the choice of a preset rests on it."""
 LEAST_EPOCHS = 5
 """A larger model that sees the corpus less often than this learns less than a smaller one."""
+AT_THE_END = 12
+"""Validations' worth of time for choosing weights and length penalty, and for the model card."""
 SEEN_TOKENS = 40_000_000
 """Target tokens to train on when there is no budget: about 90 times through 30,000 captions."""
 
@@ -40,13 +42,9 @@ def fit_preset(corpus: Corpus, *, budget_s: float | None, on_gpu: bool) -> tuple
     return names[largest], reason
 
 
-def fit_dropout(corpus: Corpus, preset: str) -> tuple[float, str] | None:
-    """More dropout for less text; None where the preset's own stands."""
-    if preset.startswith("paper"):
-        return None
-    tokens = corpus.target_tokens
-    dropout = 0.2 if tokens < 6_000_000 else 0.1
-    return dropout, f"{tokens:,} target tokens"
+def fit_dropout(passes: float) -> float:
+    """More dropout the more often the corpus is seen: 0.1, 0.2 from 10 passes, 0.3 from 40."""
+    return 0.1 if passes < 10 else 0.2 if passes < 40 else 0.3
 
 
 def fit_steps(
@@ -63,7 +61,7 @@ def fit_steps(
     A tenth of the time at most goes to the validations on the way.
     """
     if left_s is not None:
-        for_updates = left_s - (n_validations + 3) * validation_s
+        for_updates = left_s - (n_validations + AT_THE_END) * validation_s
         steps = max(1, math.floor(0.97 * for_updates / step_s))
         return steps, f"{step_s * 1000:.0f} ms an update as measured, {left_s / 60:.0f} min left"
     epochs = min(max(SEEN_TOKENS / corpus.target_tokens, 10), 100)

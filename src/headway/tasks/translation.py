@@ -150,13 +150,22 @@ class TranslationTask:
 
     def validate(self, model: nn.Module) -> Validation:
         """Loss on the validation pairs, BLEU of their greedy translations."""
-        hypotheses = self.translate(model, DecodingSettings(method="greedy"))
-        score = bleu(hypotheses, self.valid_texts, target_language=self.target_language)
+        score = self.bleu(model, DecodingSettings(method="greedy"))
         return Validation(self.validation_loss(model), score, "bleu")
 
-    def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
-        """The validation sources, translated."""
-        sources = [self.valid.source(i) for i in range(len(self.valid_texts))]
+    def bleu(
+        self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
+    ) -> float:
+        """BLEU of the (first) validation sentences under this search."""
+        hypotheses = self.translate(model, settings, first=first)
+        references = self.valid_texts[:first]
+        return bleu(hypotheses, references, target_language=self.target_language)
+
+    def translate(
+        self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
+    ) -> list[str]:
+        """The (first) validation sources, translated."""
+        sources = [self.valid.source(i) for i in range(len(self.valid_texts[:first]))]
         found = decode_all(
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )

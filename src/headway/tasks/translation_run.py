@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import headway
 from headway import runtime as machine_runtime
 from headway.config import Sections, merge
@@ -19,14 +21,19 @@ from headway.tasks.building import build_trainer
 from headway.tasks.fitted_settings import fit
 from headway.tasks.presets import preset
 from headway.tasks.settings import Settings
+from headway.tasks.translation import TranslationTask
 from headway.text.cleaning import refuse_unusable
 from headway.text.subwords import Subwords
 from headway.training.console import ConsoleReporter
+from headway.training.loop import Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.stopping import StoppedError, stop_on_signal
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
+
+LENGTH_PENALTIES = (0.6, 1.0, 1.4)
+TUNING_SENTENCES = 500
 
 Say = Callable[[str], None]
 
@@ -133,8 +140,28 @@ def run(
                 )
     chosen = trainer.choose()
     say(f"the model is {chosen}")
+    if settings.training.tune_length_penalty:
+        settings = tune_length_penalty(folder, settings, trainer, say)
     model_card.write(folder, settings, prepared, trainer, chosen=chosen, runtime=runtime, say=say)
     return folder
+
+
+def tune_length_penalty(
+    folder: RunFolder, settings: Settings, trainer: Trainer[TranslationTask], say: Say
+) -> Settings:
+    """Search validation sentences with each of `LENGTH_PENALTIES`; store and say the best one."""
+    task, score = trainer.task, {}
+    trainer.load(folder.model)
+    with torch.inference_mode():
+        for penalty in LENGTH_PENALTIES:
+            wanted = replace(settings.decoding, length_penalty=penalty)
+            score[penalty] = task.bleu(trainer.twin, wanted, first=TUNING_SENTENCES)
+    best = max(score, key=score.__getitem__)
+    found = ", ".join(f"{value:.2f} with {penalty}" for penalty, value in score.items())
+    say(f"length penalty {best}: validation BLEU {found}")
+    settings = replace(settings, decoding=replace(settings.decoding, length_penalty=best))
+    folder.write_settings(settings.sections())
+    return settings
 
 
 def write_data_record(folder: RunFolder, settings: Settings, prepared: Prepared) -> None:

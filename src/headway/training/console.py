@@ -34,7 +34,6 @@ class ConsoleReporter:
             disable=not self.live,
         )
         self.task = self.bar.add_task("starting", total=max_steps)
-        self.max_steps = max_steps
         self.first: tuple[int, float] | None = None
         self.last_line = time.monotonic()
 
@@ -50,18 +49,20 @@ class ConsoleReporter:
     ) -> None:
         self.bar.stop()
 
-    def step(self, progress: TrainingProgress, *, loss: float, tokens_per_s: float) -> None:
+    def step(
+        self, progress: TrainingProgress, *, loss: float, tokens_per_s: float, last_step: int
+    ) -> None:
         """Move the bar; without a terminal, a line every half minute."""
         self.first = self.first or (progress.step, progress.time_s)
         steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
-        left = spent / steps * (self.max_steps - progress.step) if steps else float("nan")
+        left = spent / steps * (last_step - progress.step) if steps else float("nan")
         text = (
-            f"step {progress.step:,} of {self.max_steps:,}  loss {loss:.3f}  "
+            f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  "
             f"{tokens_per_s:,.0f} target tokens/s"
         )
         if left == left:
             text += f"  {clock(left)} left"
-        self.bar.update(self.task, completed=progress.step, description=text)
+        self.bar.update(self.task, completed=progress.step, total=last_step, description=text)
         if not self.live and time.monotonic() - self.last_line > 30:
             self.last_line = time.monotonic()
             self.say(text)

@@ -18,6 +18,9 @@ from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
+DECAYING = ("linear", "cosine")
+"""Schedules whose weights are best once the rate has come down."""
+
 
 class BatchLoss(NamedTuple):
     """The sums over one batch, and how many real tokens they are over."""
@@ -62,7 +65,9 @@ class Task(Protocol):
 class Reporter(Protocol):
     """Who is told how it goes."""
 
-    def step(self, progress: "Progress", *, loss: float, tokens_per_s: float) -> None:
+    def step(
+        self, progress: "Progress", *, loss: float, tokens_per_s: float, last_step: int
+    ) -> None:
         """Some updates were made."""
         ...
 
@@ -91,11 +96,25 @@ class Progress:
     """Validations since the best one."""
     sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "tokens": 0, "time_s": 0})
     """Since the last line of metrics.jsonl."""
+    landing: int = 0
+    """The step at which patience ran out and the rate began to come down; 0 = not yet."""
     finished: bool = False
 
 
-def rate(step: int, settings: TrainingSettings, d_model: int) -> float:
-    """The learning rate of update `step` (from 1) under the chosen schedule."""
+def last_step(landing: int, settings: TrainingSettings) -> int:
+    """The last update: `max_steps`, or a tenth of it after `landing`, where there is one."""
+    end = landing + max(1, settings.max_steps // 10) if landing else settings.max_steps
+    return min(end, settings.max_steps)
+
+
+def rate(step: int, settings: TrainingSettings, d_model: int, landing: int = 0) -> float:
+    """The learning rate of update `step` (from 1) under the chosen schedule.
+
+    After `landing` (a step; 0 = none) it falls in a straight line to a hundredth at `last_step`.
+    """
+    if landing and step > landing:
+        done = (step - landing) / (last_step(landing, settings) - landing)
+        return rate(landing, settings, d_model) * (1 - 0.99 * done)
     if settings.schedule == "paper":
         return schedules.warmup_rate(step, d_model=d_model, warmup_steps=settings.warmup_steps)
     peak, warmup = settings.learning_rate, settings.warmup_steps
@@ -145,7 +164,7 @@ class Trainer(Generic[AnyTask]):
         progress, settings = self.progress, self.settings
         clock = time.monotonic()
         losses: list[Tensor] = []
-        while progress.step < settings.max_steps and not progress.finished:
+        while not progress.finished:
             losses.append(self.update())
             now = time.monotonic()
             progress.time_s += now - clock
@@ -174,7 +193,8 @@ class Trainer(Generic[AnyTask]):
         (batch.loss.smoothed / batch.target_tokens).backward()
         progress.step += 1
         self.optimizer.step(
-            rate(progress.step, self.settings, self.d_model), self.settings.clip_norm
+            rate(progress.step, self.settings, self.d_model, progress.landing),
+            self.settings.clip_norm,
         )
         progress.source_tokens += batch.source_tokens
         progress.target_tokens += batch.target_tokens
@@ -184,7 +204,8 @@ class Trainer(Generic[AnyTask]):
     def validation_is_due(self) -> bool:
         """At every `checkpoint_every`-th update and at the last one."""
         step = self.progress.step
-        return step % self.settings.checkpoint_every == 0 or step == self.settings.max_steps
+        end = last_step(self.progress.landing, self.settings)
+        return step % self.settings.checkpoint_every == 0 or step == end
 
     def log(self, losses: list[Tensor]) -> None:
         """One line of metrics.jsonl, over the updates since the last."""
@@ -200,11 +221,12 @@ class Trainer(Generic[AnyTask]):
             {
                 **self.counts(),
                 "loss": round(loss, 5),
-                "learning_rate": rate(progress.step, self.settings, self.d_model),
+                "learning_rate": rate(progress.step, self.settings, self.d_model, progress.landing),
             }
         )
         tokens_per_s = sums["tokens"] / max(sums["time_s"], 1e-9)
-        self.reporter.step(progress, loss=loss, tokens_per_s=tokens_per_s)
+        end = last_step(progress.landing, self.settings)
+        self.reporter.step(progress, loss=loss, tokens_per_s=tokens_per_s, last_step=end)
         progress.sums = Progress().sums
 
     def counts(self) -> dict[str, Any]:
@@ -229,9 +251,10 @@ class Trainer(Generic[AnyTask]):
             progress.best_step, progress.best_score = progress.step, result.score
             checkpoint.save_tensors(self.optimizer.weights(), self.folder.model)
         progress.since_best = 0 if best else progress.since_best + 1
-        progress.finished = progress.step >= settings.max_steps or (
-            0 < settings.patience <= progress.since_best
-        )
+        if 0 < settings.patience <= progress.since_best and not progress.landing:
+            self.end_early()
+        if progress.step >= last_step(progress.landing, settings):
+            progress.finished = True
         self.folder.log(
             {
                 **self.counts(),
@@ -240,6 +263,18 @@ class Trainer(Generic[AnyTask]):
             }
         )
         self.reporter.validation(progress, result, best=best)
+
+    def end_early(self) -> None:
+        """Patience ran out: stop, or first bring a rate that is to decay down to its end."""
+        progress = self.progress
+        if self.settings.schedule not in DECAYING:
+            progress.finished = True
+            return
+        progress.landing = progress.step
+        self.reporter.say(
+            f"no better score in {progress.since_best} validations: the rate comes down and "
+            f"training ends at step {last_step(progress.landing, self.settings):,}"
+        )
 
     def save(self) -> None:
         """A checkpoint that `resume` can go on from; older ones that nobody needs go."""

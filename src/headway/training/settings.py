@@ -34,8 +34,12 @@ class TrainingSettings:
     """Updates between validations, each with a checkpoint."""
     average: int = 10
     """How many checkpoints, up to the best, are averaged at the end (section 6.1: 5 or 20)."""
-    patience: int = 10
-    """Validations without a better score before training stops; 0 = never stop early."""
+    patience: int = 15
+    """Validations without a better score before training ends early; 0 = never. A decaying rate
+    first comes down to its end, over a tenth of `max_steps`."""
+    tune_length_penalty: bool = True
+    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
+    was set."""
     valid_sentences: int = 1000
     """How many validation sentences are translated at each checkpoint."""
     log_every: int = 20
