@@ -1,0 +1,1 @@
+"""Translation memories and catalogues: TMX, XLIFF and PO, read for training and filled in."""
