@@ -50,6 +50,16 @@ def test_reopened_is_the_same(tmp_path: Path) -> None:
         store.source(-1)
 
 
+def test_each_pair_tells_its_file(tmp_path: Path) -> None:
+    origins = ["b", "a", "c", "b", "a"]
+    pairs = [Pair("text", "x" * (9 if file == "c" else 1), file, 1) for file in origins]
+    store = write_store(pairs, SUBWORDS, tmp_path / "s", files=["a", "none", "b"], max_length=8)
+    assert store.content["files"] == ["a", "none", "b"]
+    assert store.file_numbers.tolist() == [2, 0, 2, 0]
+    store = write_store(pairs, SUBWORDS, tmp_path / "s", files=["a"])
+    assert [store.content["files"][number] for number in store.file_numbers] == origins
+
+
 def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) -> None:
     dropped = []
     texts = [("a", "x" * 9), ("a", "b"), ("y" * 9, "c"), ("d", "z" * 5)]
@@ -95,7 +105,7 @@ def test_ids_take_two_bytes_if_the_vocabulary_fits(
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_store(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
     monkeypatch.setattr(store_module, "FORMAT", 99)
-    with pytest.raises(DataError, match="format 99 are needed; .* has format 1"):
+    with pytest.raises(DataError, match="format 99 are needed; .* has format 2"):
         PairStore.open(tmp_path / "s")
 
 

@@ -186,6 +186,7 @@ def _encoded(
         cleaned.pairs(split),
         subwords,
         directory,
+        files=cleaned.files,
         max_length=max_length,
         on_drop=report.drop_kept,
         on_progress=lambda done: progress("encoding", done, n_pairs),

@@ -13,7 +13,7 @@ from headway.errors import DataError
 from headway.text.cleaning import Pair
 from headway.text.subwords import Subwords
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # pairs encoded at a time
@@ -28,11 +28,15 @@ class PairStore:
         """Map the files of a folder whose bytes are known to be right: see `open`."""
         self.directory = directory
         self.content = content
-        """What was known when it was written: `n_pairs`, `fingerprint`, counts of tokens, ..."""
+        """What was known when it was written: `n_pairs`, `files`, `fingerprint`, counts of tokens."""
         kind = np.dtype(content["dtype"])
         n_pairs = content["n_pairs"]
         self.rows: NDArray[np.int64] = _mapped(directory / "rows", np.dtype(np.int64), n_pairs)
         """Which pair of those offered each one was, from 0: [pairs]."""
+        self.file_numbers: NDArray[np.uint32] = _mapped(
+            directory / "file_numbers", np.dtype(np.uint32), n_pairs
+        )
+        """Which file of `content["files"]` each pair came from: [pairs]."""
         self._source = _Side(directory, "source", kind, n_pairs)
         self._target = _Side(directory, "target", kind, n_pairs)
         self.source_lengths = self._source.lengths
@@ -92,6 +96,7 @@ def write_store(
     subwords: Subwords,
     directory: Path,
     *,
+    files: Sequence[str] = (),
     max_length: int = 0,
     on_drop: Callable[[str, Pair], None] = lambda _reason, _pair: None,
     on_progress: Callable[[int], None] = lambda _n_rows: None,
@@ -100,16 +105,19 @@ def write_store(
     """Encode pairs into a new folder, in memory that does not grow with their number.
 
     A pair with more than `max_length` sub-words on a side (0 for any), or with none, is left out:
-    `on_drop` gets the reason (`too_many_tokens`, `no_tokens`) and the pair. `known` is asked at the
-    end for what else should be kept in `PairStore.content`.
+    `on_drop` gets the reason (`too_many_tokens`, `no_tokens`) and the pair. `files` are the files
+    that pairs come from, which are numbered in this order; one that is not named comes after them.
+    `known` is asked at the end for what else should be kept in `PairStore.content`.
 
     Raises:
         DataError: the disk is full or the folder cannot be written.
     """
     kind = np.dtype(np.uint16 if len(subwords) <= 1 << 16 else np.uint32)
+    file_number = {file: number for number, file in enumerate(files)}
     with whole_folder(directory) as (part, content):
         with (
             (part / "rows").open("wb") as rows_file,
+            (part / "file_numbers").open("wb") as file_numbers,
             _SideWriter(part, "source", kind, subwords.special.unknown) as source,
             _SideWriter(part, "target", kind, subwords.special.unknown) as target,
         ):
@@ -127,12 +135,17 @@ def write_store(
                 source.write([sources[place] for place in kept])
                 target.write([targets[place] for place in kept])
                 rows_file.write((n_rows + np.array(kept, np.int64)).tobytes())
+                numbers = [
+                    file_number.setdefault(chunk[place].file, len(file_number)) for place in kept
+                ]
+                file_numbers.write(np.array(numbers, np.uint32).tobytes())
                 n_rows += len(chunk)
                 on_progress(n_rows)
         content |= {
             "format": FORMAT,
             "dtype": kind.name,
             "n_pairs": source.n_written,
+            "files": list(file_number),
             "source_tokens": source.n_tokens,
             "target_tokens": target.n_tokens,
             "unknown": source.n_unknown + target.n_unknown,
