@@ -73,6 +73,22 @@ def test_exact_matches_are_counted_in_percent():
     assert scores.exact_match == 50.0
 
 
+def test_several_references_are_scored_as_sacrebleu_does_and_an_exact_match_may_be_of_any():
+    references, better, worse = corpus(60)
+    better[0] = worse[0] + " "
+    measured = measure(better, references, more_references=[worse])
+    for name, metric in [("bleu", BLEU()), ("chrf", CHRF()), ("ter", TER())]:
+        expected = metric.corpus_score(better, [references, worse]).score
+        assert measured.statistics[name].score() == pytest.approx(expected)
+    assert measured.exact.tolist() == [
+        line.strip() in (one, other)
+        for line, one, other in zip(better, references, worse, strict=True)
+    ]
+    assert sum(bucket.sentences for bucket in by_length(measured)) == 60
+    with pytest.raises(DataError, match="60 translations and 59 references"):
+        measure(better, references, more_references=[worse[1:]])
+
+
 def test_p_values_are_those_of_sacrebleus_paired_bootstrap(monkeypatch):
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     references, better, worse = corpus(80)

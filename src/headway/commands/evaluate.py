@@ -14,6 +14,21 @@ if TYPE_CHECKING:
     from headway.metrics.translation import Difference, LengthBucket, Measured, TranslationScores
 
 
+Tokenizer = Literal[
+    "13a",
+    "intl",
+    "zh",
+    "ja-mecab",
+    "ko-mecab",
+    "char",
+    "flores101",
+    "flores200",
+    "none",
+    "moses",
+    "moses-split",
+]
+
+
 class System(NamedTuple):
     """Finished translations, and what to call them."""
 
@@ -38,7 +53,7 @@ def evaluate(
     hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source_language: str | None = None,
     target_language: str | None = None,
-    tokenize: Literal["13a", "intl", "zh", "char", "none"] | None = None,
+    tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     json: bool = False,
 ) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
-from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from headway.errors import ConfigError
+from headway.metrics.tokenizers import UNSPACED, base_language, bleu_metric, bleu_tokenizer
 
 Counts = Float64[np.ndarray, "corpora numbers"]
 Scores = Float64[np.ndarray, " corpora"]
@@ -29,28 +28,6 @@ def nobody(_: int) -> None:
 
 DRAWS_AT_ONCE = 4_000_000
 """Bounds the memory of resampling, to about 100 MB."""
-
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")
-"""sacreBLEU's, but for those that download a model."""
-
-UNSPACED = {"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"}
-"""Languages written without spaces, for which TER counts characters of the script."""
-
-
-def base_language(code: str | None) -> str:
-    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
-    return (code or "").replace("_", "-").split("-")[0].lower()
-
-
-def bleu_tokenizer(language: str | None) -> str:
-    """sacreBLEU's tokenizer for a target language, by the field's convention.
-
-    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
-    headway: its characters are scored instead, and the signature says so (`tok:char`).
-    """
-    by_language = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
-    by_language |= {"ja": "char", "jpn": "char"}
-    return by_language.get(base_language(language), "13a")
 
 
 def bleu_formula(counts: Counts) -> Scores:
@@ -71,11 +48,11 @@ def bleu_formula(counts: Counts) -> Scores:
 
 
 def chrf_formula(counts: Counts) -> Scores:
-    """chrF2 in percent (Popovic 2015): character n-grams up to 6, recall weighing twice.
+    """chrF2 in percent (Popovic 2015): n-grams of characters and words, recall weighing twice.
 
     A row of counts: for each n the n-grams in the output, in the reference, and in both.
     """
-    output, reference, both = counts.reshape(-1, 6, 3).transpose(2, 0, 1)  # each [corpora, 6]
+    output, reference, both = counts.reshape(len(counts), -1, 3).transpose(2, 0, 1)
     usable = (output > 0) & (reference > 0)
     n_usable = np.maximum(usable.sum(1), 1)
     precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(1) / n_usable
@@ -144,6 +121,7 @@ def bleu_statistics(
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
+    more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
@@ -151,55 +129,59 @@ def bleu_statistics(
 ) -> SentenceStatistics:
     """Counts for BLEU; the tokenizer follows the language unless `tokenize` names one.
 
-    Raises `ConfigError` for a tokenizer that is not in `TOKENIZERS`.
+    Raises `ConfigError` for a tokenizer that is not in `TOKENIZERS`, or cannot be used here.
     """
-    tokenize = tokenize or bleu_tokenizer(target_language)
-    if tokenize not in TOKENIZERS:
-        raise ConfigError(
-            f"BLEU's tokenizer is one of {', '.join(TOKENIZERS)}; got {tokenize!r}. "
-            "Try 13a, or none for text that is tokenized already."
-        )
-    metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
-    return SentenceStatistics(
-        _counts(metric, hypotheses, references, advance), bleu_formula, metric
+    metric = bleu_metric(
+        tokenize or bleu_tokenizer(target_language),
+        target_language=target_language,
+        lowercase=lowercase,
     )
+    counts = _counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, bleu_formula, metric)
 
 
 def chrf_statistics(
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
+    more_references: Sequence[Sequence[str]] = (),
+    word_order: int = 0,
     lowercase: bool = False,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
-    """Counts for chrF2."""
-    metric = CHRF(lowercase=lowercase)
-    return SentenceStatistics(
-        _counts(metric, hypotheses, references, advance), chrf_formula, metric
-    )
+    """Counts for chrF2, or with `word_order=2` (n-grams of words up to that) for chrF2++."""
+    metric = CHRF(word_order=word_order, lowercase=lowercase)
+    counts = _counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, chrf_formula, metric)
 
 
 def ter_statistics(
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
+    more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
     """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
     unspaced = base_language(target_language) in UNSPACED
     metric = TER(normalized=unspaced, asian_support=unspaced)
-    return SentenceStatistics(_counts(metric, hypotheses, references, advance), ter_formula, metric)
+    counts = _counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, ter_formula, metric)
 
 
 def _counts(
-    metric: Any, hypotheses: Sequence[str], references: Sequence[str], advance: Advance
+    metric: Any,
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    advance: Advance,
 ) -> Float64[np.ndarray, "sentences numbers"]:
     rows: list[list[float]] = []
     for first in range(0, len(hypotheses), 50):
+        last = first + 50
         # What sacreBLEU's own significance tests use; it has no public name for it.
         rows += metric._extract_corpus_statistics(
-            hypotheses[first : first + 50], [references[first : first + 50]]
+            hypotheses[first:last], [lines[first:last] for lines in references]
         )
         advance(len(rows) - first)
     return np.array(rows, dtype=np.float64)

@@ -6,22 +6,21 @@ bootstrap resampling of sentences (Koehn 2004).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 from sacrebleu.metrics.bleu import BLEU
 
-from headway.errors import ConfigError, DataError
+from headway.errors import DataError
 from headway.metrics.statistics import (
     Advance,
     SentenceStatistics,
     bleu_statistics,
-    bleu_tokenizer,
     chrf_statistics,
     nobody,
     ter_statistics,
 )
+from headway.metrics.tokenizers import bleu_tokenizer
 
 METRICS = ("bleu", "chrf", "ter")
 LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)
@@ -46,7 +45,7 @@ class TranslationScores:
     ter: Score
     """Lower is better."""
     exact_match: float
-    """Percent of the sentences that equal their reference."""
+    """Percent of the sentences that equal their reference, or one of several."""
     sentences: int
     hypothesis_length: int
     """In BLEU's tokens."""
@@ -86,6 +85,7 @@ def measure(
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
+    more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
@@ -94,28 +94,47 @@ def measure(
     """Score every sentence once.
 
     BLEU's tokenizer follows the target language (`zh`; `char` for Japanese; else `13a`) unless
-    `tokenize` names one of sacreBLEU's, such as `none` for text that is tokenized already.
-    `lowercase` folds case for BLEU and chrF (TER ignores case always). `advance` is told of
-    progress: three times the number of sentences in all. Raises `DataError` for unequal numbers
-    of sentences, or none.
+    `tokenize` names another, such as `none` for text that is tokenized already. `lowercase` folds
+    case for BLEU and chrF (TER ignores case always). `more_references` are further translations
+    of every sentence: BLEU matches any of them and takes the length that is closest, chrF and TER
+    take the one that fits best. `advance` is told of progress: three times the number of sentences
+    in all. Raises `DataError` for unequal numbers of sentences, or none.
     """
-    _check_pairs(hypotheses, references)
+    sets = [references, *more_references]
+    for lines in sets:
+        _check_pairs(hypotheses, lines)
     return Measured(
         {
             "bleu": bleu_statistics(
                 hypotheses,
                 references,
+                more_references=more_references,
                 target_language=target_language,
                 tokenize=tokenize,
                 lowercase=lowercase,
                 advance=advance,
             ),
-            "chrf": chrf_statistics(hypotheses, references, lowercase=lowercase, advance=advance),
+            "chrf": chrf_statistics(
+                hypotheses,
+                references,
+                more_references=more_references,
+                lowercase=lowercase,
+                advance=advance,
+            ),
             "ter": ter_statistics(
-                hypotheses, references, target_language=target_language, advance=advance
+                hypotheses,
+                references,
+                more_references=more_references,
+                target_language=target_language,
+                advance=advance,
             ),
         },
-        np.array([h.strip() == r.strip() for h, r in zip(hypotheses, references, strict=True)]),
+        np.array(
+            [
+                any(line.strip() == right.strip() for right in rights)
+                for line, *rights in zip(hypotheses, *sets, strict=True)
+            ]
+        ),
     )
 
 
@@ -125,7 +144,7 @@ def summarize(
     """Corpus scores with 95 % intervals: the middle of `n_bootstrap` resampled scores."""
     counts = measured.statistics["bleu"].counts
     return TranslationScores(
-        **{name: _with_interval(measured.statistics[name], n_bootstrap, seed) for name in METRICS},
+        **{name: with_interval(measured.statistics[name], n_bootstrap, seed) for name in METRICS},
         exact_match=100.0 * float(measured.exact.mean()),
         sentences=len(measured.exact),
         hypothesis_length=int(counts[:, 0].sum()),
@@ -133,7 +152,10 @@ def summarize(
     )
 
 
-def _with_interval(statistics: SentenceStatistics, n_bootstrap: int, seed: int) -> Score:
+def with_interval(
+    statistics: SentenceStatistics, n_bootstrap: int = 1000, seed: int = 12345
+) -> Score:
+    """The corpus score with its 95 % interval; without resampling, the interval is the score."""
     score = statistics.score()
     low = high = score
     if n_bootstrap:
@@ -264,20 +286,9 @@ def moses_bleu(
     This is the figure that Multi30k papers report; it is not comparable to sacreBLEU's.
     Raises `ConfigError` where the extra `moses` is not installed.
     """
-    try:
-        from sacremoses import MosesTokenizer
-    except ImportError:
-        raise ConfigError(
-            "Moses tokens need the package sacremoses, which is not installed. "
-            "Try: pip install 'headway[moses]'"
-        ) from None
-    moses: Any = MosesTokenizer(lang=language)
-
-    def tokenized(lines: Sequence[str]) -> list[str]:
-        folded = (line.lower() if lowercase else line for line in lines)
-        return [moses.tokenize(line, return_str=True, escape=False) for line in folded]
-
-    return bleu(tokenized(hypotheses), tokenized(references), tokenize="none")
+    return bleu(
+        hypotheses, references, target_language=language, tokenize="moses", lowercase=lowercase
+    )
 
 
 def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:

