@@ -5,7 +5,7 @@ import io
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -89,23 +89,45 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
     Raises:
         DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
     """
+    for line, raw in enumerate(raw_lines(path), start=1):
+        yield None if raw is None else _decode(raw, line, path, mended)
+
+
+def raw_lines(path: Path) -> Iterator[bytes | None]:
+    """Each line of a file of any encoding, without its `\\n`; None for one of more than 1 MiB.
+
+    Raises:
+        DataError: not a readable file, nothing in it, or a damaged `.gz`.
+    """
     n_read = 0
-    try:
+    with damage_told(path, lambda: f" after line {n_read:,}"):
         with open_bytes(path) as file:
             for raw in _bounded_lines(file):
                 n_read += 1
-                yield None if raw is None else _decode(raw, n_read, path, mended)
-            if not n_read:
-                raise DataError(f"a text file needs at least one line; {path} unpacks to nothing.")
+                yield raw
+        if not n_read:
+            raise DataError(f"a text file needs at least one line; {path} unpacks to nothing.")
+
+
+@contextmanager
+def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
+    """Make a DataError of whatever goes wrong while `path` is read; `place` says how far it was."""
+    try:
+        yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(
-            f"a .gz file must be whole; {path} is damaged or cut off after line {n_read:,} "
+            f"a .gz file must be whole; {path} is damaged or cut off{place()} "
             f"({error}). Copy or download it again."
         ) from None
     except OSError as error:
         raise DataError(
-            f"cannot read {path} after line {n_read:,}: {error.strerror or error}. Check the disk."
+            f"cannot read {path}{place()}: {error.strerror or error}. Check the disk."
         ) from None
+
+
+def shown(path: Path) -> str:
+    """A name that can be written as UTF-8, whatever bytes it holds."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _bounded_lines(file: io.BufferedReader) -> Iterator[bytes | None]:
