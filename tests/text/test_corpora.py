@@ -10,6 +10,7 @@ from headway.errors import ConfigError, DataError
 from headway.text.cleaning import REASONS, CleaningSettings, Pair, Report, clean, clean_pairs
 from headway.text.corpora import Corpus, languages, read_pairs
 from headway.text.lines import MAX_LINE_BYTES
+from headway.text.mixing import Use
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -186,6 +187,45 @@ def test_languages_come_from_the_header_or_the_keys(tmp_path: Path) -> None:
     assert languages(Corpus(pairs=(keys,))) == ("en", "zh")
     assert languages(Corpus((), (), (keys,), "zh")) == ("zh", "en")
     assert languages(Corpus(pairs=(plain,))) == (None, None)
+
+
+def test_the_heaviest_file_is_read_first_and_others_as_they_were_named(tmp_path: Path) -> None:
+    first = two_files(tmp_path, "a\n", "x\n")
+    names = ("light.tsv", "plain.tsv", "heavy.tsv", "heavy-too.tsv")
+    paths = tuple(written(tmp_path / name, f"{name}\tx\n") for name in names)
+    uses = (Use(0.5), Use(), Use(8.0), Use(8.0, "mine"))
+    corpus = Corpus(first.source, first.target, paths, uses=uses)
+    pairs, _ = read(corpus)
+    assert [pair.source for pair in pairs] == ["heavy.tsv", "heavy-too.tsv", "a", *names[1::-1]]
+    assert [part.use.weight for part in corpus.parts] == [8, 8, 1, 1, 0.5]
+    assert corpus.files == (paths[2], paths[3], *first.files, paths[1], paths[0])
+
+
+def test_a_file_in_two_languages_is_read_in_both_and_its_pairs_tell_in_which(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "a.jsonl", jsonl({"en": "one", "de": "eins"}))
+    uses = (Use(tag="de"), Use(tag="en", source_language="de"))
+    corpus = Corpus(pairs=(path, path), source_language="en", uses=uses)
+    pairs, _ = read(corpus)
+    assert sides(pairs) == [("one", "eins"), ("eins", "one")]
+    assert [pair.file for pair in pairs] == [f"{path}:tag=de", f"{path}:tag=en:source=de"]
+    assert [part.name for part in corpus.parts] == [pair.file for pair in pairs]
+    assert languages(corpus) == (None, None), "the files differ"
+    assert languages(corpus.alone(corpus.parts[1])) == ("de", "en")
+
+
+def test_the_columns_of_a_tsv_are_turned_where_its_header_says_so(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", "en\tde\none\teins\n")
+    for source, target, expected in (
+        ("en", None, ("one", "eins")),
+        ("de", None, ("eins", "one")),
+        (None, "en", ("eins", "one")),
+        ("fr", "it", ("one", "eins")),
+    ):
+        corpus = Corpus(pairs=(path,), source_language=source, target_language=target)
+        assert sides(read(corpus)[0]) == [expected]
+    assert languages(Corpus(pairs=(path,), source_language="de")) == ("de", "en")
 
 
 odd = st.sampled_from(

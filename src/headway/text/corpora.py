@@ -2,17 +2,19 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from headway.errors import ConfigError, DataError
 from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair, Report
 from headway.text.lines import check_file, read_lines
+from headway.text.mixing import LANGUAGE, PLAIN, Use
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _NOT_LANGUAGES = frozenset(
     "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json".split()
 )
@@ -30,12 +32,39 @@ class Corpus:
     source_language: str | None = None
     target_language: str | None = None
     """As the user gave them; they choose among the keys of a JSONL file."""
+    uses: tuple[Use, ...] = ()
+    """How `pairs[i]` is used; empty where nothing was said of any."""
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file, in the order in which they are read."""
-        interleaved = chain.from_iterable(zip(self.source, self.target, strict=False))
-        return (*interleaved, *self.pairs)
+        return tuple(chain.from_iterable(part.files for part in self.parts))
+
+    @property
+    def parts(self) -> tuple["Part", ...]:
+        """What is read one after the other: the heaviest first, else as they were named.
+
+        So of a pair that stands in several files the copy with the highest weight is the first.
+        """
+        both = zip(self.source, self.target, strict=False)
+        parts = [Part(_shown(source), (source, target), PLAIN) for source, target in both]
+        uses = self.uses or (PLAIN,) * len(self.pairs)
+        named = Counter(self.pairs)
+        for path, use in zip(self.pairs, uses, strict=True):
+            keys = use.keys if named[path] > 1 else ""
+            parts.append(Part(_shown(path) + keys, (path,), use))
+        return tuple(sorted(parts, key=lambda part: -part.use.weight))
+
+    def alone(self, part: "Part") -> "Corpus":
+        """One of `parts` as a corpus of its own, with the languages that it is read in."""
+        two = len(part.files) == 2
+        return Corpus(
+            source=part.files[:1] if two else (),
+            target=part.files[1:],
+            pairs=() if two else part.files,
+            source_language=part.use.source_language or self.source_language,
+            target_language=part.use.target_language or self.target_language,
+        )
 
     def check(self) -> None:
         """Refuse what cannot be read, before anything is.
@@ -59,11 +88,20 @@ class Corpus:
             _reader(path)
 
 
+class Part(NamedTuple):
+    """One file that holds pairs, or two that do so together."""
+
+    name: str
+    """What `Pair.file` is: the (source) file's, and how it is used where it is used in two ways."""
+    files: tuple[Path, ...]
+    use: Use
+
+
 Reader = Callable[[Path, Corpus, Report], Iterator[Pair]]
 
 
 def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
-    """Every pair of the corpus as it stands in the files, uncleaned, in order.
+    """Every pair of the corpus as it stands in the files, uncleaned, in the order of its parts.
 
     `report.read` counts units (lines) before any choice; what cannot be a pair is counted as
     dropped. Nothing is ever held but the line at hand.
@@ -73,10 +111,15 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
             unequal numbers of lines.
     """
     corpus.check()
-    for source, target in zip(corpus.source, corpus.target, strict=True):
-        yield from _read_parallel(source, target, report)
-    for path in corpus.pairs:
-        yield from _reader(path)(path, corpus, report)
+    for part in corpus.parts:
+        for pair in _read_part(corpus.alone(part), report):
+            yield pair if pair.file == part.name else pair._replace(file=part.name)
+
+
+def _read_part(alone: Corpus, report: Report) -> Iterator[Pair]:
+    if alone.source:
+        return _read_parallel(alone.source[0], alone.target[0], report)
+    return _reader(alone.pairs[0])(alone.pairs[0], alone, report)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -112,11 +155,13 @@ def _break(source: Path, target: Path) -> str:
     return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
 
 
-def read_tsv(path: Path, _corpus: Corpus, report: Report) -> Iterator[Pair]:
+def read_tsv(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
     """Rows of `source TAB target`; further columns are left out, and nothing is quoted.
 
-    A first row of two column names (`source target`, or two language codes) is a header.
+    A first row of two column names (`source target`, or two language codes) is a header; with
+    language codes the languages that the user gave decide which is the source.
     """
+    source, target = 0, 1
     for line, text in enumerate(read_lines(path, report.mended), start=1):
         report.read += 1
         if text is None:
@@ -126,12 +171,13 @@ def read_tsv(path: Path, _corpus: Corpus, report: Report) -> Iterator[Pair]:
         if len(cells) < 2:
             report.drop("one_column" if text.strip() else "blank_side", _shown(path), line, text)
             continue
-        if line == 1 and _header(text):
+        if line == 1 and (names := _header(text)):
+            source, target = (1, 0) if _turned(*names, corpus) else (0, 1)
             report.drop("header", _shown(path), line, text)
             continue
         if len(cells) > 2:
             report.noticed["extra_columns"] += 1
-        yield Pair(cells[0], cells[1], _shown(path), line)
+        yield Pair(cells[source], cells[target], _shown(path), line)
 
 
 def read_jsonl(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
@@ -206,11 +252,14 @@ def _keys(entry: dict[str, object], path: Path, line: int, corpus: Corpus) -> tu
             f"keys; {path}:{line} has {', '.join(map(repr, names[:6])) or 'none'}. Rename them."
         )
     first, second = codes
-    if _same_language(second, corpus.source_language) or _same_language(
+    return (second, first) if _turned(first, second, corpus) else (first, second)
+
+
+def _turned(first: str, second: str, corpus: Corpus) -> bool:
+    """Whether the second of two languages in a file is to be translated into the first."""
+    return _same_language(second, corpus.source_language) or _same_language(
         first, corpus.target_language
-    ):
-        return second, first
-    return first, second
+    )
 
 
 def _header(row: str) -> tuple[str, str] | None:
@@ -223,7 +272,7 @@ def _header(row: str) -> tuple[str, str] | None:
 
 
 def _is_language(name: str) -> bool:
-    return bool(_LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
+    return bool(LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
 
 
 def _same_language(code: str, wanted: str | None) -> bool:
@@ -240,13 +289,24 @@ def languages(
     """What is translated into what: as given, else as the files say, else None.
 
     Two text files say it by suffix (`a.en`, `train.de.gz`), a TSV by its header, a JSONL by its
-    keys.
+    keys. Where files differ it is None.
     """
-    named = _languages_by_name(corpus)
-    return (
-        source_language or corpus.source_language or named[0],
-        target_language or corpus.target_language or named[1],
+    given = replace(
+        corpus,
+        source_language=source_language or corpus.source_language,
+        target_language=target_language or corpus.target_language,
     )
+    sources, targets = set[str](), set[str]()
+    for part in given.parts:
+        alone = given.alone(part)
+        named = _languages_by_name(alone)
+        sources.add(alone.source_language or named[0] or "")
+        targets.add(alone.target_language or named[1] or "")
+    return _agreed(sources - {""}), _agreed(targets - {""})
+
+
+def _agreed(codes: set[str]) -> str | None:
+    return codes.pop() if len(codes) == 1 else None
 
 
 def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
@@ -260,6 +320,7 @@ def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
         first = next((line for line in read_lines(path) if line and line.strip()), "")
         if _reader(path) is read_tsv:
             names = _header(first)
+            names = names[::-1] if names and _turned(*names, corpus) else names
         elif entry := _json_object(first):
             names = _keys(entry, path, 1, corpus)
     if names is None or names[0] == "source":
