@@ -33,15 +33,15 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     assert not torch.equal(draw(3), draw(4))
 
 
-@pytest.mark.parametrize("has_amx", [True, False])
+@pytest.mark.parametrize("unit", ["AMX", "AVX-512", ""])
 def test_bf16_is_chosen_on_a_cpu_only_where_it_is_fast(
-    monkeypatch: pytest.MonkeyPatch, has_amx: bool
+    monkeypatch: pytest.MonkeyPatch, unit: str
 ) -> None:
-    monkeypatch.setattr(runtime, "_has_amx", lambda: has_amx)
+    monkeypatch.setattr(runtime, "_bf16_unit", lambda: unit)
     chosen = start(RuntimeSettings(device="cpu", threads=1))
-    assert chosen.dtype == (torch.bfloat16 if has_amx else torch.float32)
-    assert chosen.has_amx is has_amx
-    assert ("bf16 (AMX)" in chosen.describe()) is has_amx
+    assert chosen.dtype == (torch.bfloat16 if unit else torch.float32)
+    assert chosen.bf16_unit == unit
+    assert (f"bf16 ({unit})" in chosen.describe()) is bool(unit)
     forced = start(RuntimeSettings(device="cpu", threads=1, precision="bf16"))
     assert forced.dtype == torch.bfloat16
 

@@ -45,8 +45,8 @@ class Runtime:
     dtype: "torch.dtype"
     threads: int
     seed: int
-    has_amx: bool
-    """The CPU multiplies bf16 matrices in hardware (AMX), several times faster than fp32."""
+    bf16_unit: str
+    """What the CPU multiplies bf16 matrices with, faster than fp32: "AMX", "AVX-512", or ""."""
     description: str
 
     def describe(self) -> str:
@@ -63,9 +63,9 @@ def start(settings: RuntimeSettings) -> Runtime:
     import torch
 
     on_cuda = _wants_cuda(settings)
-    has_amx = _has_amx()
+    bf16_unit = _bf16_unit()
     threads = settings.threads or available_cores()
-    fast_bf16 = _cuda_has_bf16() if on_cuda else has_amx
+    fast_bf16 = _cuda_has_bf16() if on_cuda else bool(bf16_unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
     if bf16 and on_cuda and not fast_bf16:
         raise ConfigError(
@@ -83,13 +83,13 @@ def start(settings: RuntimeSettings) -> Runtime:
     name = torch.cuda.get_device_name() if on_cuda else cpu_name()
     unit = "GPU" if on_cuda else "CPU"
     precision = "bf16" if bf16 else "fp32"
-    how = " (AMX)" if bf16 and has_amx and not on_cuda else ""
+    how = f" ({bf16_unit})" if bf16 and bf16_unit and not on_cuda else ""
     return Runtime(
         device=torch.device("cuda" if on_cuda else "cpu"),
         dtype=torch.bfloat16 if bf16 else torch.float32,
         threads=threads,
         seed=settings.seed,
-        has_amx=has_amx,
+        bf16_unit=bf16_unit,
         description=f"{unit} {name}, {precision}{how}, {threads} CPU thread{'s'[: threads > 1]}",
     )
 
@@ -120,13 +120,16 @@ def _cuda_has_bf16() -> bool:
     return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
-def _has_amx() -> bool:
-    """Whether the processor has the bf16 matrix unit; torch's own query came after 2.11."""
+def _bf16_unit() -> str:
+    """The name of the processor's bf16 multiplier; torch's own query came after 2.11."""
     import torch
 
     if hasattr(torch.cpu, "get_capabilities"):
-        return bool(torch.cpu.get_capabilities().get("amx_bf16", False))
-    return "amx_bf16" in _read("/proc/cpuinfo").split()
+        found = torch.cpu.get_capabilities()
+    else:
+        found = dict.fromkeys(_read("/proc/cpuinfo").split(), True)
+    units = {"amx_bf16": "AMX", "avx512_bf16": "AVX-512"}
+    return next((name for flag, name in units.items() if found.get(flag)), "")
 
 
 def available_cores() -> int:
