@@ -1,0 +1,249 @@
+"""Codes on their way through a translation: masked, put back, counted, and mended.
+
+A model that is trained with masks sees every code as one private-use character: `PLACEHOLDERS[n]`
+for the n-th different code of the source. It writes that character where the code belongs, and
+never has to spell one.
+"""
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from headway.text.code_patterns import find, frame, kind_of
+from headway.text.memories.segments import Code, Segment
+
+VERSION = 1
+"""Raised whenever other codes are found, or they are masked in another way."""
+
+PLACEHOLDERS = tuple(chr(0xE000 + n) for n in range(64))
+"""What codes are masked as; the 65th different code of a text stays as it is."""
+
+_PLACEHOLDER = re.compile(f"([{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}])")
+_ROTATED = 4  # one pair in so many
+
+Codes = Mapping[str, Code]
+"""What each placeholder of a masked text stands for."""
+
+
+class Masked(NamedTuple):
+    """A text with placeholders in the place of its codes."""
+
+    text: str
+    codes: Codes
+
+
+class MaskedPair(NamedTuple):
+    """Both sides of a pair, with the same placeholders for what they share."""
+
+    source: str
+    target: str
+    codes: Codes
+
+
+class Check(NamedTuple):
+    """What became of a source's codes; every code counts as often as it stands there."""
+
+    missing: Counter[Code]
+    invented: Counter[Code]
+    """In the output only, or there more often."""
+    crossed: bool
+    """A pair such as `<b>`, `</b>` came apart, or stands the wrong way round."""
+
+    @property
+    def complete(self) -> bool:
+        """All there, nothing else, and pairs are pairs."""
+        return not (self.missing or self.invented or self.crossed)
+
+
+def parsed(segment: Segment) -> Segment:
+    """The same text, with the codes in its plain parts found."""
+    parts: list[str | Code] = []
+    for part in segment.parts:
+        if not isinstance(part, str):
+            parts.append(part)
+            continue
+        place = 0
+        for start, end, _ in find(part):
+            parts += [part[place:start]] * (start > place) + [Code(part[start:end])]
+            place = end
+        parts += [part[place:]] * (place < len(part))
+    return Segment(tuple(parts))
+
+
+def parsed_text(text: str) -> Segment:
+    """A text, with its codes found."""
+    return parsed(Segment((text,)))
+
+
+def mask(segment: Segment) -> Masked:
+    """Put placeholders for the codes of a parsed segment, numbered as they come.
+
+    `unmask(*mask(segment))` is the same text again, whatever stands in it: private-use characters
+    of its own are masked before anything else.
+    """
+    codes = _numbered(_fitting(segment.codes), first=0)
+    return Masked(_written(segment, codes), codes)
+
+
+def mask_pair(source: str, target: str) -> MaskedPair:
+    """Mask what both sides have equally often; any other code stays as it is, to be learned.
+
+    One pair in four, chosen by its source, has its numbers start elsewhere than at 0, so that the
+    high numbers, which only texts with many codes need, are learned as well.
+    """
+    left, right = parsed_text(source), parsed_text(target)
+    n_left, n_right = Counter(left.codes), Counter(right.codes)
+    shared = [
+        code
+        for code in (*left.codes, *right.codes)
+        if n_left[code] == n_right[code] or code.text in PLACEHOLDERS
+    ]
+    chosen = _fitting(shared)
+    lot = zlib.crc32(source.encode("utf-8", "surrogatepass"))
+    room = len(PLACEHOLDERS) - len(chosen) + 1
+    codes = _numbered(chosen, first=0 if lot % _ROTATED else lot // _ROTATED % room)
+    return MaskedPair(_written(left, codes), _written(right, codes), codes)
+
+
+def unmask(text: str, codes: Codes) -> Segment:
+    """Put the codes back; a placeholder that stands for nothing becomes a code by itself."""
+    parts: list[str | Code] = []
+    for part in _PLACEHOLDER.split(text):
+        if part in codes:
+            parts.append(codes[part])
+        elif part:
+            parts.append(Code(part) if part in PLACEHOLDERS else part)
+    return Segment(tuple(parts))
+
+
+def check(source: Segment, output: Segment) -> Check:
+    """Compare the codes of two parsed segments."""
+    expected, found = Counter(source.codes), Counter(output.codes)
+    crossed = _pairs(source.codes)[0] != _pairs(output.codes)[0]
+    return Check(expected - found, found - expected, crossed)
+
+
+def repaired(source: Segment, output: Segment) -> Segment:
+    """The output with exactly the codes of its source; what is complete stays as it is.
+
+    An invented code gives its place to a missing one of its kind, or goes. What is still missing
+    then stands at the end, in the source's order; so do all pairs, if some would cross.
+    """
+    if check(source, output).complete:
+        return output
+    mended = _completed(source, _without_invented(source, output))
+    if check(source, mended).complete:
+        return mended
+    unpaired = (p for p in mended.parts if isinstance(p, str) or frame(p.text) is None)
+    return _completed(source, _joined(unpaired))
+
+
+def _without_invented(source: Segment, output: Segment) -> Segment:
+    expected, found = Counter(source.codes), Counter(output.codes)
+    missing = _first(source.codes, expected - found)
+    parts: list[str | Code] = []
+    for part in output.parts:
+        if isinstance(part, str):
+            parts.append(part)
+        elif expected[part]:
+            expected[part] -= 1
+            parts.append(part)
+        else:
+            alike = [code for code in missing if _alike(code, part)]
+            parts += alike[:1]
+            missing = _without(missing, alike[:1])
+    return _joined(parts)
+
+
+def _completed(source: Segment, output: Segment) -> Segment:
+    """Write what is missing behind the output: first what closes its open pairs."""
+    parts = list(output.parts)
+    missing = _first(source.codes, Counter(source.codes) - Counter(output.codes))
+    partners = _pairs(source.codes)[0]
+    for opening in reversed(_pairs(output.codes)[1]):
+        closing = [code for code in missing if partners[opening, code.text]][:1]
+        parts += closing
+        missing = _without(missing, closing)
+    for code in missing:
+        role = frame(code.text)
+        apart = bool(parts) and not (role and role.closes) and not code.text.isspace()
+        parts += [" "] * apart + [code]
+    return _joined(parts)
+
+
+def _first(codes: Sequence[Code], wanted: Counter[Code]) -> list[Code]:
+    """Each code as often as wanted, at its first places."""
+    left, chosen = wanted.copy(), []
+    for code in codes:
+        if left[code]:
+            left[code] -= 1
+            chosen.append(code)
+    return chosen
+
+
+def _without(codes: Sequence[Code], gone: Sequence[Code]) -> list[Code]:
+    return _first(codes, Counter(codes) - Counter(gone))
+
+
+def _alike(one: Code, other: Code) -> bool:
+    """Whether one may stand where the other stood."""
+    if one.text == other.text:
+        return True
+    kind = kind_of(one.text)
+    return bool(kind) and kind == kind_of(other.text) and frame(one.text) == frame(other.text)
+
+
+def _joined(parts: Iterable[str | Code]) -> Segment:
+    """Neighbouring texts as one, without the second of two spaces that meet there."""
+    joined: list[str | Code] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(last, str):
+            joined[-1] = last + (part[1:] if last.endswith(" ") and part[:1] == " " else part)
+        else:
+            joined.append(part)
+    return Segment(tuple(joined))
+
+
+def _fitting(codes: Iterable[Code]) -> list[Code]:
+    """Different codes, in order, no more than there are placeholders.
+
+    A placeholder that the text itself contains must be among them.
+    """
+    different = list(dict.fromkeys(codes))
+    n_ordinary = len(PLACEHOLDERS) - sum(code.text in PLACEHOLDERS for code in different)
+    ordinary = set(islice((c for c in different if c.text not in PLACEHOLDERS), n_ordinary))
+    return [code for code in different if code in ordinary or code.text in PLACEHOLDERS]
+
+
+def _numbered(codes: Sequence[Code], first: int) -> dict[str, Code]:
+    return dict(zip(PLACEHOLDERS[first:], codes, strict=False))
+
+
+def _written(segment: Segment, codes: Codes) -> str:
+    placeholder_of = {code: placeholder for placeholder, code in codes.items()}
+    return "".join(
+        part if isinstance(part, str) else placeholder_of.get(part, part.text)
+        for part in segment.parts
+    )
+
+
+def _pairs(codes: Sequence[Code]) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """What opens and closes something together; and what opens something that nothing closes."""
+    found: Counter[tuple[str, str]] = Counter()
+    opened: list[tuple[str, str]] = []
+    for code in codes:
+        role = frame(code.text)
+        if role is None:
+            continue
+        names = [name for name, _ in opened]
+        if role.closes and role.name in names:
+            depth = len(names) - 1 - names[::-1].index(role.name)
+            found[opened[depth][1], code.text] += 1
+            del opened[depth:]
+        elif role.opens:
+            opened.append((role.name, code.text))
+    return found, [text for _, text in opened]
