@@ -12,9 +12,28 @@ lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1
 budgets = st.integers(1, 200)
 
 
-def batches_of(pairs: list[tuple[int, int]], batch_tokens: int, seed: int = 1) -> TokenBatches:
+def batches_of(
+    pairs: list[tuple[int, int]],
+    batch_tokens: int,
+    seed: int = 1,
+    weights: list[float] | None = None,
+) -> TokenBatches:
     source, target = np.array(pairs, np.int32).T
-    return TokenBatches(source, target, batch_tokens=batch_tokens, seed=seed)
+    return TokenBatches(
+        source, target, batch_tokens=batch_tokens, seed=seed,
+        weights=None if weights is None else np.array(weights, np.float64),
+    )  # fmt: skip
+
+
+def seen(batches: TokenBatches, n_epochs: int) -> list[int]:
+    """How often each pair comes in the first epochs."""
+    epochs = [batch for n in range(n_epochs) for batch in batches.epoch(n)]
+    return np.bincount(np.concatenate(epochs), minlength=len(batches)).tolist()
+
+
+weighted = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(1, 9)), min_size=1, max_size=60
+)
 
 
 @given(lengths, budgets, st.integers(0, 5))
@@ -72,6 +91,78 @@ def test_epochs_and_seeds_differ_in_order_and_in_ties() -> None:
     assert {tuple(sorted(b)) for b in orders[0]} != {tuple(sorted(b)) for b in orders[1]}
     widths = [pairs[batch[0]] for batch in orders[0]]
     assert widths != sorted(widths), "batches come in random order"
+
+
+@given(weighted, budgets, st.integers(1, 3))
+def test_a_pair_comes_exactly_as_often_as_it_weighs(
+    triples: list[tuple[int, int, int]], batch_tokens: int, n_epochs: int
+) -> None:
+    weights = [weight for *_, weight in triples]
+    batches = batches_of([t[:2] for t in triples], batch_tokens, weights=list(map(float, weights)))
+    assert seen(batches, n_epochs) == [n_epochs * weight for weight in weights]
+    for batch in batches.epoch(0):
+        assert cost([t[:2] for t in triples], batch) <= batch_tokens or len(batch) == 1
+
+
+@given(st.lists(st.floats(1e-2, 4.0), min_size=1, max_size=20), st.integers(1, 6))
+def test_a_weight_that_is_not_whole_is_right_to_within_one_after_any_number_of_epochs(
+    weights: list[float], n_epochs: int
+) -> None:
+    batches = batches_of([(5, 5)] * len(weights), 30, weights=weights)
+    times = sum(batches.times_seen(n) for n in range(n_epochs))
+    for found, weight in zip(times.tolist(), weights, strict=True):
+        assert abs(found - n_epochs * weight) < 1
+
+
+def test_half_a_weight_is_every_other_pass_and_half_of_the_pairs_in_each() -> None:
+    batches = batches_of([(5, 5)] * 1000, 300, weights=[0.5] * 1000)
+    assert seen(batches, 6) == [3] * 1000
+    first, second = (np.concatenate(batches.epoch(n)).tolist() for n in (0, 1))
+    assert 400 < len(first) < 600
+    assert sorted(first + second) == list(range(1000))
+
+
+def test_heavy_pairs_are_spread_over_an_epoch_and_never_twice_in_a_batch() -> None:
+    pairs = [(i % 9, i % 11) for i in range(2000)]
+    batches = batches_of(pairs, 40, weights=[4.0] * 500 + [1.0] * 1500)
+    epoch = batches.epoch(0)
+    assert all(len(set(batch.tolist())) == len(batch) for batch in epoch)
+    quarter = np.concatenate(epoch[: len(epoch) // 4])
+    assert 450 < (quarter < 500).sum() < 550
+    assert 300 < (quarter >= 500).sum() < 450
+
+
+def test_epochs_without_any_pair_are_passed_over() -> None:
+    stream = BatchStream(batches_of([(1, 1)], 8, weights=[0.1]))
+    assert [stream.next().tolist() for _ in range(3)] == [[0]] * 3
+    assert stream.epoch >= 20
+
+
+@given(weighted, budgets, st.integers(0, 30), st.sampled_from([0.5, 1.0, 1.3]))
+def test_weighted_batches_restored_equal_never_stopped(
+    triples: list[tuple[int, int, int]], batch_tokens: int, before: int, scale: float
+) -> None:
+    def stream() -> BatchStream:
+        weights = [scale * weight for *_, weight in triples]
+        return BatchStream(batches_of([t[:2] for t in triples], batch_tokens, weights=weights))
+
+    stopped = stream()
+    for _ in range(before):
+        stopped.next()
+    state = json.loads(json.dumps(stopped.state()))
+    expected = [stopped.next().tolist() for _ in range(20)]
+    resumed = stream()
+    resumed.restore(state)
+    assert [resumed.next().tolist() for _ in range(20)] == expected
+
+
+def test_weights_of_one_are_no_weights() -> None:
+    pairs = [(i % 9, i % 11) for i in range(200)]
+    plain, weighed = batches_of(pairs, 40), batches_of(pairs, 40, weights=[1.0] * 200)
+    assert seen(plain, 2) == seen(weighed, 2)
+    state = BatchStream(plain).state()
+    with pytest.raises(RunError, match="same weights"):
+        BatchStream(weighed).restore(state)
 
 
 @given(lengths, budgets, st.integers(0, 30), st.integers(1, 30))

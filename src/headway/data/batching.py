@@ -1,5 +1,7 @@
 """Batches of a fixed number of tokens, the same ones for the same seed, wherever one starts."""
 
+import math
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +11,11 @@ from numpy.typing import NDArray
 from headway.errors import ConfigError, RunError
 
 Indices = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+_LEAST_BATCHES = 50
+"""A round of fewer batches would hold too few pairs of like length."""
+_PHASES = 1 << 20
 
 
 class TokenBatches:
@@ -25,8 +32,13 @@ class TokenBatches:
         *,
         batch_tokens: int,
         seed: int,
+        weights: Weights | None = None,
     ) -> None:
-        """Take the lengths in tokens, without markers, of every pair."""
+        """Take the lengths in tokens, without markers, of every pair.
+
+        `weights` says how often each pair is seen in an epoch (None: once); with 0.5 a pair comes
+        every other epoch.
+        """
         if batch_tokens < 1:
             raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
         if len(source_lengths) != len(target_lengths) or not len(source_lengths):
@@ -38,19 +50,60 @@ class TokenBatches:
         self.target_lengths = np.asarray(target_lengths)
         self.batch_tokens = batch_tokens
         self.seed = seed
+        self.weights = weights
+        self._n_rounds = self._rounds_in_an_epoch()
 
     def __len__(self) -> int:
         """How many pairs there are."""
         return len(self.source_lengths)
 
     def epoch(self, n: int) -> list[Indices]:
-        """The batches of epoch `n`, counted from 0: pair indices, each pair once.
+        """The batches of epoch `n`, counted from 0: pair indices, each as often as it weighs.
 
-        Pairs are sorted by target, then source length, with ties shuffled; the batches come in
-        random order. Both depend on (seed, n) and nothing else.
+        An epoch is one round, or several where pairs come more than once: each round holds a pair
+        once at most, if there is text enough, so that no batch repeats itself. In a round pairs are
+        sorted by target, then source length, with ties shuffled; its batches come in random order.
+        All depends on (seed, n) and nothing else.
         """
         random = np.random.Generator(np.random.PCG64([self.seed, n]))
-        shuffled = random.permutation(len(self))
+        return [batch for pairs in self._rounds(n, random) for batch in self._packed(pairs, random)]
+
+    def times_seen(self, n: int) -> Indices:
+        """How often each pair comes in epoch `n`: [pairs].
+
+        That is its weight if it is whole; else it is rounded down or up so that after any number of
+        epochs the sum is right to within one, beginning at a random place for each pair.
+        """
+        if self.weights is None:
+            return np.ones(len(self), np.int64)
+        random = np.random.Generator(np.random.PCG64([self.seed, 0, 1]))
+        phases = random.integers(_PHASES, size=len(self)) / _PHASES
+        so_far, then = (np.floor(epoch * self.weights + phases) for epoch in (n, n + 1))
+        return (then - so_far).astype(np.int64)
+
+    def _rounds_in_an_epoch(self) -> int:
+        if self.weights is None:
+            return 1
+        widths = np.maximum(self.source_lengths, self.target_lengths) + 1
+        n_batches = float(self.weights @ widths) / self.batch_tokens
+        return max(1, min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES)))
+
+    def _rounds(self, n: int, random: np.random.Generator) -> list[Indices]:
+        """The pairs of each round; those that come often are spread over the rounds evenly."""
+        if self.weights is None:
+            return [np.arange(len(self))]
+        times = self.times_seen(n)
+        pairs = np.repeat(np.arange(len(self)), times)
+        copy = np.arange(len(pairs)) - np.repeat(np.cumsum(times) - times, times)
+        place = (copy + random.random(len(self))[pairs]) / times[pairs]
+        rounds = (place * self._n_rounds).astype(np.int64)
+        return [pairs[rounds == number] for number in range(self._n_rounds)]
+
+    def _packed(self, pairs: Indices, random: np.random.Generator) -> list[Indices]:
+        """Batches of these pairs, in random order."""
+        if not len(pairs):
+            return []
+        shuffled = random.permutation(pairs)
         keys = self.source_lengths[shuffled], self.target_lengths[shuffled]
         order = shuffled[np.lexsort(keys)]
         widths = np.maximum(self.source_lengths[order], self.target_lengths[order]) + 1
@@ -87,7 +140,7 @@ class BatchStream:
 
     def next(self) -> Indices:
         """The indices of the next batch."""
-        if self.index == len(self._epoch):
+        while self.index == len(self._epoch):  # an epoch of light pairs alone may be empty
             self.epoch, self.index = self.epoch + 1, 0
             self._epoch = self._batches.epoch(self.epoch)
         self.index += 1
@@ -105,17 +158,23 @@ class BatchStream:
         """
         identity = self._identity()
         for name, value in identity.items():
-            if state[name] != value:
+            if state.get(name, 0) != value:
                 raise RunError(
                     f"the order of batches can only be resumed with the same {name}; the run has "
-                    f"{state[name]}, now it is {value}. Put it back, or start a new run."
+                    f"{state.get(name, 0)}, now it is {value}. Put it back, or start a new run."
                 )
         self.epoch, self.index = state["epoch"], state["index"]
         self._epoch = self._batches.epoch(self.epoch)
 
     def _identity(self) -> dict[str, int]:
         batches = self._batches
-        return {"pairs": len(batches), "batch_tokens": batches.batch_tokens, "seed": batches.seed}
+        weights = 0 if batches.weights is None else zlib.crc32(batches.weights.tobytes())
+        return {
+            "pairs": len(batches),
+            "batch_tokens": batches.batch_tokens,
+            "seed": batches.seed,
+            "weights": weights,
+        }
 
 
 def pad(

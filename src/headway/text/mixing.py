@@ -1,16 +1,16 @@
 """How several files become one corpus: how often each is seen, and what stands before its text."""
 
 import difflib
-import math
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError
 
+LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 """A language code, such as `en` or `pt_BR`."""
 
@@ -33,10 +33,10 @@ class Use:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no file could be used with."""
-        if not (math.isfinite(self.weight) and self.weight > 0):
+        if not LEAST_WEIGHT <= self.weight <= GREATEST_WEIGHT:
             raise ConfigError(
-                f"a weight says how often a pair is seen in a pass, and is above 0; got "
-                f"{self.weight:g}. Try @2, or leave the file out."
+                f"a weight says how often a pair is seen in a pass, from {LEAST_WEIGHT:g} to "
+                f"{GREATEST_WEIGHT:g}; got {self.weight:g}. Try @2, or leave the file out."
             )
         if self.tag:
             check_tag(self.tag)
@@ -70,6 +70,40 @@ def check_tag(tag: str) -> str:
 def tagged(text: str, tag: str) -> str:
     """The text as the model reads it: `<tag> text`; without a tag, or blank, it stays."""
     return f"<{tag}> {text}" if tag and text.strip() else text
+
+
+def tags_read(uses: Iterable[Use], before: Sequence[str] = ()) -> tuple[str, ...]:
+    """Every tag that a model reads, after those `before`; empty text stands for untagged text.
+
+    Nothing at all where no text has a tag.
+    """
+    found = tuple(dict.fromkeys([*before, *(use.tag for use in uses)]))
+    return () if found == ("",) else found
+
+
+def chosen_tag(asked: str | None, known: Sequence[str]) -> str:
+    """The tag for a text, where `known` are those of training (see `tags_read`).
+
+    Where none is asked for that is no tag, if the model has read text without one, else its only
+    tag.
+
+    Raises:
+        ConfigError: a tag that was not there in training, or none where there is a choice to make.
+    """
+    names = ", ".join(tag for tag in known if tag)
+    if asked:
+        tag = check_tag(asked)
+        if tag not in known:
+            remedy = f"Its tags: {names}." if names else "It has none: leave the tag out."
+            raise ConfigError(f"a model knows the tags of its training; got {tag!r}. {remedy}")
+        return tag
+    if not known or "" in known:
+        return ""
+    if len(known) > 1 or asked is not None:
+        raise ConfigError(
+            f"this model has read no text without a tag: it must be told which. Its tags: {names}."
+        )
+    return known[0]
 
 
 def parse_pairs_file(text: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, Use]:
