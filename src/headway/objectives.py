@@ -43,13 +43,15 @@ def projected_label_smoothed(
     *,
     smoothing: float,
     padding: int,
-    chunk: int = 512,
+    chunk: int = 0,
 ) -> Loss:
     """`label_smoothed(project(features, output_weight), ...)`, without ever holding all logits.
 
     The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
-    not grow with tokens x vocabulary.
+    not grow with tokens x vocabulary. 0 takes as many as suit the device: few on a CPU, whose
+    cache should hold them, many on a GPU, which works on all at once.
     """
+    chunk = chunk or (2048 if features.is_cuda else 128)
     real = (target != padding).flatten().nonzero().squeeze(1)
     features = features.flatten(0, -2).index_select(0, real)
     target = target.flatten().index_select(0, real)
@@ -80,14 +82,15 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         truth_logit = torch.zeros((), device=features.device)
         for begin in range(0, n_tokens, chunk):
             some = features[begin : begin + chunk]
-            truth = target[begin : begin + chunk, None]
+            truth = target[begin : begin + chunk]
+            rows = torch.arange(len(truth), device=truth.device)
             logits = project(some, table)
             error = logits.softmax(-1)
             # log sum exp is the largest logit minus its log-probability, which cannot underflow.
             largest, likeliest = logits.amax(-1).float(), error.amax(-1).float()
             log_partition += (largest - likeliest.log()).sum()
-            truth_logit += logits.gather(1, truth).float().sum()
-            error.scatter_add_(1, truth, error.new_full(truth.shape, smoothing - 1))
+            truth_logit += logits[rows, truth].float().sum()
+            error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
             feature_gradient[begin : begin + chunk] = error @ table
             weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
         mean_weight = weight.float().mean(0)

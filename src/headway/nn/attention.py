@@ -32,10 +32,17 @@ def attention_weights(
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
     if visible is None:
-        return scores.softmax(-1)
+        return softmax(scores)
     sees_any = visible.any(-1, keepdim=True)
     scores = scores + additive(visible | ~sees_any, scores.dtype)
-    return scores.softmax(-1) * sees_any
+    return softmax(scores) * sees_any
+
+
+def softmax(
+    scores: Float[Tensor, "batch heads query key"],
+) -> Float[Tensor, "batch heads query key"]:
+    """Over the keys, computed in float32: more exact, and on a CPU faster than in bfloat16."""
+    return scores.softmax(-1, dtype=torch.float32).to(scores.dtype)
 
 
 def attend_explicitly(
