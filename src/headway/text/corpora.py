@@ -12,12 +12,10 @@ from typing import NamedTuple
 from headway.errors import ConfigError, DataError
 from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair, Report
+from headway.text.languages import is_language, same_language
 from headway.text.lines import check_file, read_lines
-from headway.text.mixing import LANGUAGE, PLAIN, Use
+from headway.text.mixing import PLAIN, Use
 
-_NOT_LANGUAGES = frozenset(
-    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json".split()
-)
 _MISSING = object()
 
 
@@ -245,7 +243,7 @@ def _keys(entry: dict[str, object], path: Path, line: int, corpus: Corpus) -> tu
     names = list(entry)
     if "source" in names and "target" in names:
         return "source", "target"
-    codes = [name for name in names if _is_language(name)]
+    codes = [name for name in names if is_language(name)]
     if len(codes) != 2 or len(names) != 2:
         raise DataError(
             'a JSONL line is {"source": .., "target": ..} or has exactly two language codes as '
@@ -257,7 +255,7 @@ def _keys(entry: dict[str, object], path: Path, line: int, corpus: Corpus) -> tu
 
 def _turned(first: str, second: str, corpus: Corpus) -> bool:
     """Whether the second of two languages in a file is to be translated into the first."""
-    return _same_language(second, corpus.source_language) or _same_language(
+    return same_language(second, corpus.source_language) or same_language(
         first, corpus.target_language
     )
 
@@ -269,18 +267,6 @@ def _header(row: str) -> tuple[str, str] | None:
         return "source", "target"
     codes = len(names) == 2 and all(re.fullmatch(r"[a-z]{2}([-_]\w+)?", name) for name in names)
     return (names[0], names[1]) if codes and names[0] != names[1] else None
-
-
-def _is_language(name: str) -> bool:
-    return bool(LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
-
-
-def _same_language(code: str, wanted: str | None) -> bool:
-    """Case does not matter, and `zh-Hans` answers to `zh`."""
-    if wanted is None:
-        return False
-    one, other = (re.split("[-_]", name.lower()) for name in (code, wanted))
-    return one == other or (one[0] == other[0] and 1 in (len(one), len(other)))
 
 
 def languages(
@@ -312,7 +298,7 @@ def _agreed(codes: set[str]) -> str | None:
 def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
     if corpus.source and corpus.target:
         suffixes = (_unpacked(side[0]).suffix[1:] for side in (corpus.source, corpus.target))
-        source, target = (suffix if _is_language(suffix) else None for suffix in suffixes)
+        source, target = (suffix if is_language(suffix) else None for suffix in suffixes)
         return source, target
     names: tuple[str, str] | None = None
     if corpus.pairs:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError
+from headway.text.languages import is_language
 
 LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
-LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-"""A language code, such as `en` or `pt_BR`."""
 
 _TAG = re.compile(r"[\w-]+")
 _LAST_KEY = re.compile(r"(.*):(\w+)=([^:@/\\]*)", re.DOTALL)
@@ -41,7 +40,7 @@ class Use:
         if self.tag:
             check_tag(self.tag)
         for code in (self.source_language, self.target_language):
-            if code is not None and not LANGUAGE.fullmatch(code):
+            if code is not None and not is_language(code):
                 raise ConfigError(
                     f"a language is given by its code, such as en or pt_BR; got {code!r}."
                 )
