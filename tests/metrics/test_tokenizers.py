@@ -14,7 +14,9 @@ from headway.metrics.tokenizers import (
     base_language,
     bleu_metric,
     bleu_tokenizer,
+    has_compounds,
     lacking,
+    tokenized_share,
 )
 
 
@@ -111,3 +113,24 @@ def test_a_model_that_sacrebleu_downloaded_is_found_and_none_is_fetched(monkeypa
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "flores200sacrebleuspm").write_bytes(b"")
     assert lacking("flores200") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "share"),
+    [
+        ("Ein Hund , der läuft .", 1.0),
+        ("Ein Hund, der läuft.", 0.0),
+        ("Ein Hund , der läuft.", 0.5),
+        ("Dr. No wohnt z.B. hier", None),  # abbreviations say nothing
+        ("我 爱 学习 。", 1.0),
+        ("我爱学习，也爱你。", 0.0),
+        ("", None),
+    ],
+)
+def test_tokenized_text_is_known_by_its_commas_and_full_stops(line, share):
+    assert tokenized_share([line]) == share
+
+
+def test_a_hyphen_joins_words_or_stands_alone():
+    assert has_compounds("an E-Mail")
+    assert not has_compounds("this - and - that -")

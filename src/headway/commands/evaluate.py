@@ -2,7 +2,8 @@
 
 import json as json_format
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -11,8 +12,9 @@ from cyclopts import Parameter
 from headway.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from headway.metrics.diagnosis import Note
+    from headway.metrics.score_card import ScoreCard
     from headway.metrics.translation import Difference, LengthBucket, Measured, TranslationScores
-
 
 Tokenizer = Literal[
     "13a",
@@ -36,38 +38,56 @@ class System(NamedTuple):
     lines: list[str]
 
 
+@dataclass(frozen=True)
+class TestSet:
+    """What systems are scored on, and how."""
+
+    references: list[list[str]]
+    """One or more translations of every line."""
+    sources: list[str] | None
+    source_language: str | None
+    target_language: str | None
+    tokenize: Tokenizer | None
+    lowercase: bool
+    score_card: bool
+
+
 class Outcome(NamedTuple):
     """All figures of one system."""
 
     name: str
     scores: "TranslationScores"
     by_length: "list[LengthBucket]"
+    notes: "list[Note]"
+    card: "ScoreCard | None"
 
 
 def evaluate(
     run: Path | None = None,
     /,
     *,
-    reference: Path,
+    reference: Annotated[list[Path], Parameter(consume_multiple=True)],
     source: Path | None = None,
     hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source_language: str | None = None,
     target_language: str | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
+    score_card: bool = False,
     json: bool = False,
 ) -> None:
     """Score a translator, or finished translations, against references.
 
-    BLEU, chrF and TER with sacreBLEU's signatures and 95 % bootstrap intervals, and BLEU by length
-    of the source (of the reference where no source is given).
+    BLEU, chrF and TER with sacreBLEU's signatures and 95 % bootstrap intervals, BLEU by length of
+    the source (of the reference where no source is given), and what may be wrong where something
+    looks wrong.
 
     Parameters
     ----------
     run
         Folder of a trained translator; it translates --source, and that is scored.
     reference
-        File of right translations, one a line.
+        File of right translations, one a line; several files if every line has several.
     source
         File of the texts that were, or are to be, translated, one a line.
     hypothesis
@@ -79,20 +99,25 @@ def evaluate(
         Such as de; else the run's, or from the suffix of the reference (test.de). Of Chinese and
         Japanese, characters are scored, not words.
     tokenize
-        sacreBLEU's tokenizer for BLEU; else by language. Use none for text tokenized already.
+        What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
+        moses and moses-split (words with hyphens cut too) are for older papers' figures.
     lowercase
         Ignore case in BLEU and chrF (TER always does).
+    score_card
+        BLEU under every convention as well, and what each compares to.
     json
         Print one JSON object on standard output.
     """
     from headway.text.corpora import Corpus, languages
 
-    corpus = Corpus(source=(source or reference,), target=(reference,))
+    corpus = Corpus(source=(source or reference[0],), target=(reference[0],))
     of_source, of_target = languages(corpus, source_language, target_language)
-    references = _read(reference)
+    references = [_read(path) for path in reference]
     sources = None if source is None else _read(source)
+    for path, lines in zip(reference[1:], references[1:], strict=True):
+        _check_counts(path, len(lines), reference[0], len(references[0]))
     if source is not None and sources is not None:
-        _check_counts(source, len(sources), reference, len(references))
+        _check_counts(source, len(sources), reference[0], len(references[0]))
     if run is not None:
         if hypothesis or sources is None:
             raise ConfigError(
@@ -103,20 +128,21 @@ def evaluate(
         system, language_of_run = _translate(run, sources)
         systems, of_target = [system], target_language or language_of_run or of_target
     else:
-        systems = _finished(hypothesis or [], reference, len(references))
+        systems = _finished(hypothesis or [], reference[0], len(references[0]))
     if of_target is None and tokenize is None:
         print(
             "headway: the target language is not known: BLEU counts words. If the translations "
             "are Chinese or Japanese, say --target-language zh or ja, and it counts characters.",
             file=sys.stderr,
         )
-    outcomes, differences = _score(
-        systems, references, sources, of_source, of_target, tokenize, lowercase
-    )
+    test_set = TestSet(references, sources, of_source, of_target, tokenize, lowercase, score_card)
+    outcomes, differences = _score(systems, test_set)
     if json:
         print(json_format.dumps(_as_dict(outcomes, differences), ensure_ascii=False))
     else:
-        _print_tables(outcomes, differences, "references" if sources is None else "sources")
+        from headway.commands.evaluation_tables import print_tables
+
+        print_tables(outcomes, differences, "references" if sources is None else "sources")
 
 
 def _read(path: Path) -> list[str]:
@@ -167,15 +193,11 @@ def _translate(run: Path, sources: list[str]) -> tuple[System, str | None]:
 
 
 def _score(
-    systems: list[System],
-    references: list[str],
-    sources: list[str] | None,
-    source_language: str | None,
-    target_language: str | None,
-    tokenize: str | None,
-    lowercase: bool,
+    systems: list[System], test_set: TestSet
 ) -> tuple[list[Outcome], "dict[str, Difference] | None"]:
     from headway.commands.stages import Stages
+    from headway.metrics.diagnosis import diagnose
+    from headway.metrics.score_card import score_card
     from headway.metrics.translation import (
         METRICS,
         by_length,
@@ -185,7 +207,9 @@ def _score(
         summarize,
     )
 
-    lengths = None if sources is None else lengths_in_tokens(sources, source_language)
+    references, *more_references = test_set.references
+    sources = test_set.sources
+    lengths = None if sources is None else lengths_in_tokens(sources, test_set.source_language)
     outcomes: list[Outcome] = []
     measured: list[Measured] = []
     n_done, total = 0, len(systems) * len(METRICS) * len(references)
@@ -194,34 +218,45 @@ def _score(
         def advance(n_sentences: int) -> None:
             nonlocal n_done
             n_done += n_sentences
-            stages("scoring", n_done, total)
+            stages("scoring", n_done, None if test_set.score_card else total)
 
         for name, lines in systems:
             found = measure(
                 lines,
                 references,
-                target_language=target_language,
-                tokenize=tokenize,
-                lowercase=lowercase,
+                more_references=more_references,
+                target_language=test_set.target_language,
+                tokenize=test_set.tokenize,
+                lowercase=test_set.lowercase,
                 advance=advance,
             )
+            notes = diagnose(
+                lines,
+                references,
+                more_references=more_references,
+                sources=sources,
+                bleu=found.statistics["bleu"],
+            )
+            card = None
+            if test_set.score_card:
+                card = score_card(
+                    lines,
+                    references,
+                    more_references=more_references,
+                    target_language=test_set.target_language,
+                    ter=found.statistics["ter"],
+                    advance=advance,
+                )
             measured.append(found)
-            outcomes.append(Outcome(name, summarize(found), by_length(found, lengths)))
+            outcomes.append(Outcome(name, summarize(found), by_length(found, lengths), notes, card))
     return outcomes, compare(*measured) if len(measured) == 2 else None
 
 
 def _as_dict(
-    outcomes: list[Outcome], differences: "dict[str, Difference] | None"
+    outcomes: Sequence[Outcome], differences: "dict[str, Difference] | None"
 ) -> dict[str, Any]:
     """The first system's figures; with two, the second's under `second`, and `difference`."""
-    first, *others = (
-        {
-            **asdict(outcome.scores),
-            "by_length": [asdict(bucket) for bucket in outcome.by_length],
-            "system": outcome.name,
-        }
-        for outcome in outcomes
-    )
+    first, *others = (_outcome_as_dict(outcome) for outcome in outcomes)
     for other in others:
         first["second"] = other
     if differences is not None:
@@ -229,50 +264,14 @@ def _as_dict(
     return first
 
 
-def _print_tables(
-    outcomes: list[Outcome], differences: "dict[str, Difference] | None", lengths_of: str
-) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from headway.metrics.translation import METRICS
-
-    titles = dict(zip(METRICS, ("BLEU", "chrF", "TER (lower is better)"), strict=True))
-    console = Console(highlight=False)
-    table = Table(box=box.SIMPLE)
-    table.add_column("")
-    for outcome in outcomes:
-        table.add_column(Text(outcome.name, overflow="fold"), justify="right")
-    if differences is not None:
-        table.add_column("difference", justify="right")
-        table.add_column("p", justify="right")
-    for metric, title in titles.items():
-        scores = [getattr(outcome.scores, metric) for outcome in outcomes]
-        cells = [f"{s.score:.2f} [{s.low:.2f}, {s.high:.2f}]" for s in scores]
-        if differences is not None:
-            change = differences[metric]
-            cells += [f"{change.difference:+.2f}", f"{change.p_value:.3f}"]
-        table.add_row(title, *(Text(cell) for cell in cells))
-    exact = [f"{outcome.scores.exact_match:.2f}" for outcome in outcomes]
-    table.add_row("exactly right, %", *exact)
-    console.print(table)
-
-    table = Table(box=box.SIMPLE, title=f"BLEU by length of the {lengths_of}", title_justify="left")
-    for heading in ("tokens", "sentences", *("BLEU (output/reference length)" for _ in outcomes)):
-        table.add_column(heading, justify="right")
-    for buckets in zip(*(outcome.by_length for outcome in outcomes), strict=True):
-        last = "" if buckets[0].longest is None else buckets[0].longest
-        table.add_row(
-            f"{buckets[0].shortest}-{last}",
-            f"{buckets[0].sentences:,}",
-            *(f"{bucket.bleu:.2f} ({bucket.length_ratio:.2f})" for bucket in buckets),
-        )
-    console.print(table)
-    first = outcomes[0].scores
-    for metric, title in titles.items():
-        line = f"{title.split()[0]}: {getattr(first, metric).signature}"
-        console.print(Text(line), soft_wrap=True)
-    if differences is not None:
-        console.print("p: paired bootstrap; below 0.05 chance is a poor explanation.")
+def _outcome_as_dict(outcome: Outcome) -> dict[str, Any]:
+    figures = {
+        **asdict(outcome.scores),
+        "by_length": [asdict(bucket) for bucket in outcome.by_length],
+        "notes": [asdict(note) for note in outcome.notes],
+        "system": outcome.name,
+    }
+    if outcome.card is not None:
+        figures["score_card"] = [asdict(row) for row in outcome.card.rows]
+        figures["left_out"] = [asdict(convention) for convention in outcome.card.left_out]
+    return figures

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -120,8 +121,28 @@ class MosesTokens:
 _JOINED = re.compile(r"(\S)-(\S)")
 
 
+def has_compounds(line: str) -> bool:
+    """Whether a hyphen joins two words, which `moses-split` then parts."""
+    return _JOINED.search(line) is not None
+
+
+def tokenized_share(lines: Iterable[str]) -> float | None:
+    """How much of the text is tokenized already, from 0 to 1; None where nothing tells.
+
+    The share of commas, and of full stops at the end of a line, before which there is a space.
+    """
+    apart = attached = 0
+    for line in lines:
+        tokens = line.split()
+        for i, token in enumerate(tokens, 1):
+            if token[-1] in ",，、" or (i == len(tokens) and token[-1] in ".。"):
+                apart += len(token) == 1
+                attached += len(token) > 1
+    return apart / (apart + attached) if apart + attached else None
+
+
 @cache
-def _moses(language: str) -> Any:
+def _moses(language: str) -> Callable[[str], str]:
     from sacremoses import MosesTokenizer
 
     moses: Any = MosesTokenizer(lang=language)

@@ -102,7 +102,7 @@ def measure(
     """
     sets = [references, *more_references]
     for lines in sets:
-        _check_pairs(hypotheses, lines)
+        check_pairs(hypotheses, lines)
     return Measured(
         {
             "bleu": bleu_statistics(
@@ -268,7 +268,7 @@ def bleu(
     lowercase: bool = False,
 ) -> float:
     """BLEU alone, in percent, as validation needs it: no interval, and no slow TER."""
-    _check_pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     return bleu_statistics(
         hypotheses,
         references,
@@ -291,7 +291,8 @@ def moses_bleu(
     )
 
 
-def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Raise `DataError` for unequal numbers of sentences, or none."""
     if len(hypotheses) != len(references):
         raise DataError(
             "every translation needs its reference; got "

@@ -1,0 +1,197 @@
+"""One output under every convention of BLEU, and which published figures each compares to.
+
+The same output may have 27.5 BLEU in one paper and 29.0 in another: conventions differ in what they
+take for a word, and in case. Only figures under one convention compare.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from headway.metrics.statistics import (
+    Advance,
+    SentenceStatistics,
+    bleu_statistics,
+    chrf_statistics,
+    nobody,
+    ter_statistics,
+)
+from headway.metrics.tokenizers import (
+    UNSPACED,
+    base_language,
+    has_compounds,
+    lacking,
+    tokenized_share,
+)
+from headway.metrics.translation import Score, check_pairs, with_interval
+
+
+class Convention(NamedTuple):
+    """A way to compute BLEU that papers or tools follow."""
+
+    tokenizer: str
+    """One of `TOKENIZERS`."""
+    lowercase: bool
+    compares_to: str
+
+    @property
+    def name(self) -> str:
+        """Such as `13a lower-cased`."""
+        return self.tokenizer + " lower-cased" * self.lowercase
+
+
+CONVENTIONS = tuple(
+    Convention(*row)
+    for row in (
+        ("13a", False, "sacreBLEU's default: WMT and most papers since 2018"),
+        ("13a", True, "sacrebleu -lc; mteval-v13a.pl without -c"),
+        ("intl", False, "tensor2tensor's t2t-bleu; mteval-v14.pl -c"),
+        ("intl", True, "t2t-bleu, uncased; TensorFlow's official Transformer"),
+        ("zh", False, "WMT and most papers into Chinese"),
+        ("ja-mecab", False, "WMT and most papers into Japanese"),
+        ("ko-mecab", False, "sacreBLEU's default for Korean"),
+        ("char", False, "papers that count characters, such as IWSLT's"),
+        ("flores101", False, "spBLEU of FLORES-101"),
+        ("flores200", False, "spBLEU of FLORES-200 and NLLB"),
+        ("none", False, "multi-bleu.perl and fairseq-score on these very files"),
+        ("none", True, "multi-bleu.perl -lc on these very files"),
+        ("moses", False, "papers before 2018: tokenizer.perl, multi-bleu.perl"),
+        ("moses", True, "IWSLT14 and Multi30k papers, fairseq"),
+        ("moses-split", False, "WMT14 en-de papers: get_ende_bleu.sh, fairseq's too"),
+    )
+)
+"""In the order of a score card."""
+
+_BESIDE = (
+    ("chrF2", "sacreBLEU's default: WMT"),
+    ("chrF2++", "FLORES-200 and NLLB; chrF++.py"),
+    ("TER", "tercom; lower is better"),
+)
+
+_CLAUSES = UNSPACED | {"th", "tha", "lo", "lao", "km", "khm", "my", "mya"}
+"""Between the spaces of these stands a clause, not a word."""
+
+_ONLY_FOR = {
+    "zh": {"zh", "zho", "chi", "cmn", "yue"},
+    "ja-mecab": {"ja", "jpn"},
+    "ko-mecab": {"ko", "kor"},
+    "char": _CLAUSES | {"ko", "kor"},
+}
+
+
+@dataclass(frozen=True)
+class Row(Score):
+    """One figure under one convention."""
+
+    name: str
+    """BLEU's tokenizer, and whether case is ignored; or another metric."""
+    metric: str
+    compares_to: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A convention that says nothing of this output, or cannot be computed here."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ScoreCard:
+    """All figures of one output."""
+
+    rows: list[Row]
+    left_out: list[LeftOut]
+
+
+def score_card(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    more_references: Sequence[Sequence[str]] = (),
+    target_language: str | None = None,
+    ter: SentenceStatistics | None = None,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+    advance: Advance = nobody,
+) -> ScoreCard:
+    """BLEU under every convention that applies, then chrF2, chrF2++ and TER.
+
+    Every row has its 95 % interval and signature. `ter`, if it is counted already, is taken as it
+    is: TER takes longest. `advance` is told of the sentences of each figure that is counted.
+    Raises `DataError` for unequal numbers of sentences, or none.
+    """
+    sets = [references, *more_references]
+    for lines in sets:
+        check_pairs(hypotheses, lines)
+
+    def row(counts: SentenceStatistics, name: str, metric: str, compares_to: str) -> Row:
+        score = with_interval(counts, n_bootstrap, seed)
+        return Row(**vars(score), name=name, metric=metric, compares_to=compares_to)
+
+    rows, left_out = [], []
+    reason_against = _judge(base_language(target_language), [hypotheses, *sets])
+    for convention in CONVENTIONS:
+        if reason := reason_against(convention.tokenizer):
+            left_out.append(LeftOut(convention.name, reason))
+            continue
+        counts = bleu_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            target_language=target_language,
+            tokenize=convention.tokenizer,
+            lowercase=convention.lowercase,
+            advance=advance,
+        )
+        rows.append(row(counts, convention.name, "BLEU", convention.compares_to))
+    beside = [
+        *(
+            chrf_statistics(
+                hypotheses,
+                references,
+                more_references=more_references,
+                word_order=word_order,
+                advance=advance,
+            )
+            for word_order in (0, 2)
+        ),
+        ter
+        or ter_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            target_language=target_language,
+            advance=advance,
+        ),
+    ]
+    for counts, (name, compares_to) in zip(beside, _BESIDE, strict=True):
+        rows.append(row(counts, name, name, compares_to))
+    return ScoreCard(rows, left_out)
+
+
+def _judge(language: str, texts: Sequence[Sequence[str]]) -> Callable[[str], str | None]:
+    """Why a tokenizer is left out of the card for these texts, if it is."""
+    tokenized = all((tokenized_share(lines) or 0.0) > 0.5 for lines in texts)
+    compounds = any(has_compounds(line) for lines in texts for line in lines)
+
+    def reason_against(tokenizer: str) -> str | None:
+        words = tokenizer in ("13a", "intl", "moses", "moses-split")
+        reasons = {
+            "not for this language": language not in _ONLY_FOR.get(tokenizer, {language}),
+            "without spaces a whole clause would be a word": words and language in _CLAUSES,
+            "not tokenized already: punctuation would stick to words": (
+                tokenizer == "none" and not tokenized
+            ),
+            "differs by language; the target language is not known": (
+                tokenizer.startswith("moses") and not language
+            ),
+            "no hyphen joins words here: it equals moses": (
+                tokenizer == "moses-split" and not compounds
+            ),
+        }
+        applying = (reason for reason, applies in reasons.items() if applies)
+        return next(applying, None) or lacking(tokenizer)
+
+    return reason_against

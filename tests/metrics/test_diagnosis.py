@@ -1,0 +1,152 @@
+"""Planted faults are found, with their lines; sound output has none."""
+
+import numpy as np
+import pytest
+
+from headway.metrics.diagnosis import diagnose
+from headway.metrics.statistics import bleu_statistics
+
+N = 40
+FRENCH = "le la un une chien chat homme femme court mange rouge bleu vite rue maison".split()
+ENGLISH = "the a one some dog cat man woman runs eats red blue fast street house".split()
+
+
+def sound():
+    """Sources, references, and an output with one wrong word in each line."""
+    random = np.random.default_rng(1)
+    sources, references, outputs = [], [], []
+    for _ in range(N):
+        chosen = random.integers(0, len(ENGLISH), 9)
+        english = [ENGLISH[i] for i in chosen]
+        sources.append(" ".join(FRENCH[i] for i in chosen).capitalize() + ".")
+        references.append(" ".join([*english[:4], "Rex,", *english[4:]]).capitalize() + ".")
+        english[2] = "thing"
+        outputs.append(" ".join([*english[:4], "Rex,", *english[4:]]).capitalize() + ".")
+    return sources, references, outputs
+
+
+def notes(outputs, references, sources=None, **options):
+    bleu = bleu_statistics(outputs, references, **options)
+    found = diagnose(outputs, references, sources=sources, bleu=bleu)
+    return {note.fault: note for note in found}
+
+
+def test_sound_output_has_no_faults():
+    sources, references, outputs = sound()
+    assert notes(outputs, references, sources) == {}
+    assert notes(references, references, sources) == {}
+
+
+def test_short_output_is_told_with_the_brevity_penalty():
+    _, references, outputs = sound()
+    cut = [" ".join(line.split()[:7]) for line in outputs]
+    note = notes(cut, references)["short output"]
+    counts = bleu_statistics(cut, references)
+    length, wanted = counts.counts.sum(0)[:2]
+    penalty = np.exp(1 - wanted / length)
+    assert f"{length / wanted:.2f} of the references' length" in note.finding
+    assert f"({penalty:.2f}) it would be {counts.score() / penalty:.1f}" in note.finding
+    assert "length_penalty" in note.remedy
+
+
+def test_the_shortest_outputs_are_the_examples():
+    _, references, outputs = sound()
+    cut = [line if i in (3, 30) else "A dog." for i, line in enumerate(outputs)]
+    cut[7] = "Dog"
+    note = notes(cut, references)["short output"]
+    assert note.lines[0] == 8
+    assert not {4, 31} & set(note.lines)
+
+
+def test_long_output_is_told():
+    _, references, outputs = sound()
+    long = [line + " It is so and nothing else." for line in outputs]
+    assert "1.5" in notes(long, references)["long output"].finding
+
+
+def test_blank_lines_are_told_on_either_side_but_not_where_both_are_blank():
+    _, references, outputs = sound()
+    outputs[4] = outputs[9] = references[9] = references[20] = " "
+    found = notes(outputs, references)
+    assert found["blank output"].lines == [5]
+    assert found["blank references"].lines == [10, 21]
+
+
+@pytest.mark.parametrize("mark", ["ru@@ ns", "▁runs", "rich @-@ text", "it &apos;s", "an <unk>"])
+def test_marks_of_preparation_are_told_unless_the_reference_has_them(mark):
+    _, references, outputs = sound()
+    outputs[11] += " " + mark
+    note = notes(outputs, references)["marks of preparation"]
+    assert note.lines == [12]
+    assert note.finding.startswith(f"1 of {N} lines")
+    references[11] += " " + mark
+    assert notes(outputs, references) == {}
+
+
+def test_tokenized_text_on_one_side_is_told():
+    _, references, outputs = sound()
+    tokenized = [line.replace(",", " ,").replace(".", " .") for line in outputs]
+    note = notes(tokenized, references)["tokenized on one side"]
+    assert "before 100 % of the output's" in note.finding
+    assert "0 % of the references'" in note.finding
+    assert note.remedy.startswith("the output must be detokenized")
+    other = notes(outputs, [line.replace(",", " ,").replace(".", " .") for line in references])
+    assert other["tokenized on one side"].remedy.startswith("the references must")
+    assert notes(tokenized, tokenized) == {}
+
+
+def test_lost_case_is_told_with_both_scores():
+    _, references, outputs = sound()
+    lowered = [line.lower() for line in outputs]
+    note = notes(lowered, references)["lower-cased on one side"]
+    folded = bleu_statistics(lowered, references, lowercase=True).score()
+    assert f"and {folded:.1f} if case is ignored" in note.finding
+    assert "none in the output" in note.finding
+    assert notes(lowered, references, lowercase=True) == {}
+    other = notes(outputs, [line.lower() for line in references])["lower-cased on one side"]
+    assert "none in the references" in other.finding
+
+
+def test_chinese_scored_by_words_is_told_with_both_scores():
+    references = ["我爱学习中文。", "他在这里等了很久。", "今天的天气非常好。"] * 3
+    outputs = ["我爱学中文。", "他在这里等很久。", "今天天气非常好。"] * 3
+    note = notes(outputs, references)["words of text without spaces"]
+    by_character = bleu_statistics(outputs, references, target_language="zh").score()
+    assert f"by characters it is {by_character:.1f}" in note.finding
+    assert "words of text without spaces" not in notes(outputs, references, target_language="zh")
+
+
+def test_untranslated_lines_are_told_where_sources_are_given():
+    sources, references, outputs = sound()
+    outputs[2], outputs[33] = sources[2], sources[33].lower()
+    assert notes(outputs, references, sources)["untranslated"].lines == [3, 34]
+    assert notes(outputs, references) == {}
+    references[2], references[33] = sources[2], sources[33]  # names, code: rightly untranslated
+    assert notes(outputs, references, sources) == {}
+
+
+def test_loops_are_told_unless_the_reference_goes_round_as_well():
+    _, references, outputs = sound()
+    outputs[5] = "The dog, the dog, the dog, the dog."
+    outputs[6] = "Very very very fast."
+    found = notes(outputs, references)["loops"]
+    assert found.lines == [6]
+    references[5] = "No no no no no."
+    assert "loops" not in notes(outputs, references)
+
+
+def test_a_shift_is_told_first():
+    _, references, outputs = sound()
+    del outputs[5]
+    found = list(notes([*outputs, ""], references).values())
+    assert [note.fault for note in found] == ["shifted lines", "blank output"]
+    assert "references 1 line(s) further down" in found[0].finding
+
+
+def test_one_of_several_references_excuses():
+    sources, references, outputs = sound()
+    outputs[2] = sources[2]
+    bleu = bleu_statistics(outputs, references, more_references=[outputs])
+    assert (
+        diagnose(outputs, references, more_references=[outputs], sources=sources, bleu=bleu) == []
+    )
