@@ -32,7 +32,9 @@ REASONS = {
     "header": "a first row that names the columns",
     "one_column": "a TSV row without a tab",
     "not_json": "a JSONL line that is no JSON object",
-    "missing_language": "a JSONL object without text for both languages",
+    "missing_language": "nothing in one of the two languages",
+    "untranslated": "no translation yet, or not of every plural form",
+    "fuzzy": "a translation that nobody has gone over yet (fuzzy, machine-made, needs review)",
 }
 """Why a pair is dropped, in words."""
 
@@ -65,7 +67,9 @@ _MENDING = (
     ("lone_surrogate", re.compile("[\ud800-\udfff]"), ""),
 )
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
-_EXAMPLES = 3
+EXAMPLES = 3
+"""How many pairs of each reason are shown."""
+
 _EXAMPLE_CHARACTERS = 120
 
 
@@ -137,7 +141,7 @@ class Report:
         """Count one unit that was read and is not kept."""
         self.dropped[reason] += 1
         shown = self.examples.setdefault(reason, [])
-        if len(shown) < _EXAMPLES:
+        if len(shown) < EXAMPLES:
             shown.append(Example(file, line, text[:_EXAMPLE_CHARACTERS]))
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
@@ -150,6 +154,18 @@ class Report:
         self.kept -= 1
         self.noticed["copy"] -= pair.source == pair.target
         self.drop_pair(reason, pair)
+
+    def add(self, later: "Report") -> None:
+        """Count in what was found in pairs that come after these."""
+        self.read += later.read
+        self.kept += later.kept
+        self.dropped += later.dropped
+        self.mended += later.mended
+        self.noticed += later.noticed
+        for reason, examples in later.examples.items():
+            shown = self.examples.setdefault(reason, [])
+            shown += examples[: EXAMPLES - len(shown)]
+        self.suspicions += later.suspicions
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists and dicts, ready for JSON."""

@@ -1,7 +1,5 @@
 """Pairs of a text and its translation, from whatever files the user has."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -12,8 +10,10 @@ from typing import NamedTuple
 from headway.errors import ConfigError, DataError
 from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import is_language, same_language
-from headway.text.lines import check_file, read_lines
+from headway.text.languages import Languages, is_language
+from headway.text.lines import check_file, read_lines, shown
+from headway.text.memories.po import po_languages, read_po
+from headway.text.memories.tables import jsonl_languages, read_jsonl, read_tsv, tsv_languages
 from headway.text.mixing import PLAIN, Use
 
 _MISSING = object()
@@ -45,12 +45,12 @@ class Corpus:
         So of a pair that stands in several files the copy with the highest weight is the first.
         """
         both = zip(self.source, self.target, strict=False)
-        parts = [Part(_shown(source), (source, target), PLAIN) for source, target in both]
+        parts = [Part(shown(source), (source, target), PLAIN) for source, target in both]
         uses = self.uses or (PLAIN,) * len(self.pairs)
         named = Counter(self.pairs)
         for path, use in zip(self.pairs, uses, strict=True):
             keys = use.keys if named[path] > 1 else ""
-            parts.append(Part(_shown(path) + keys, (path,), use))
+            parts.append(Part(shown(path) + keys, (path,), use))
         return tuple(sorted(parts, key=lambda part: -part.use.weight))
 
     def alone(self, part: "Part") -> "Corpus":
@@ -124,7 +124,7 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
     both = zip_longest(
         read_lines(source, report.mended), read_lines(target, report.mended), fillvalue=_MISSING
     )
-    file = _shown(source)
+    file = shown(source)
     for line, (left, right) in enumerate(both, start=1):
         if left is _MISSING or right is _MISSING:
             more = line + sum(1 for _ in both)
@@ -137,7 +137,7 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
         report.read += 1
         if left is None or right is None:
             long = target if right is None else source
-            report.drop("line_too_long", _shown(long), line, "")
+            report.drop("line_too_long", shown(long), line, "")
             continue
         yield Pair(left, right, file, line)  # type: ignore[arg-type]
 
@@ -148,67 +148,12 @@ def _break(source: Path, target: Path) -> str:
     both = zip(read_lines(source), read_lines(target), strict=False)
     for line, (left, right) in enumerate(both, start=1):
         if left and right:
-            detector.add(Pair(left, right, _shown(source), line))
+            detector.add(Pair(left, right, shown(source), line))
     found = detector.break_between()
     return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
 
 
-def read_tsv(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
-    """Rows of `source TAB target`; further columns are left out, and nothing is quoted.
-
-    A first row of two column names (`source target`, or two language codes) is a header; with
-    language codes the languages that the user gave decide which is the source.
-    """
-    source, target = 0, 1
-    for line, text in enumerate(read_lines(path, report.mended), start=1):
-        report.read += 1
-        if text is None:
-            report.drop("line_too_long", _shown(path), line, "")
-            continue
-        cells = text.split("\t")
-        if len(cells) < 2:
-            report.drop("one_column" if text.strip() else "blank_side", _shown(path), line, text)
-            continue
-        if line == 1 and (names := _header(text)):
-            source, target = (1, 0) if _turned(*names, corpus) else (0, 1)
-            report.drop("header", _shown(path), line, text)
-            continue
-        if len(cells) > 2:
-            report.noticed["extra_columns"] += 1
-        yield Pair(cells[source], cells[target], _shown(path), line)
-
-
-def read_jsonl(path: Path, corpus: Corpus, report: Report) -> Iterator[Pair]:
-    """One object a line: `{"source": .., "target": ..}`, or exactly two language codes as keys.
-
-    With language codes the languages that the user gave decide which is the source; without them
-    it is the first key of the first object.
-
-    Raises:
-        DataError: the first object has other keys.
-    """
-    keys: tuple[str, str] | None = None
-    for line, text in enumerate(read_lines(path, report.mended), start=1):
-        report.read += 1
-        if text is None:
-            report.drop("line_too_long", _shown(path), line, "")
-            continue
-        if not text.strip():
-            report.drop("blank_side", _shown(path), line, text)
-            continue
-        entry = _json_object(text)
-        if entry is None:
-            report.drop("not_json", _shown(path), line, text)
-            continue
-        keys = keys or _keys(entry, path, line, corpus)
-        source, target = entry.get(keys[0]), entry.get(keys[1])
-        if not isinstance(source, str) or not isinstance(target, str):
-            report.drop("missing_language", _shown(path), line, text)
-            continue
-        yield Pair(source, target, _shown(path), line)
-
-
-READERS: dict[str, Reader] = {".tsv": read_tsv, ".jsonl": read_jsonl}
+READERS: dict[str, Reader] = {".tsv": read_tsv, ".jsonl": read_jsonl, ".po": read_po}
 """The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
 
 
@@ -222,51 +167,8 @@ def _reader(path: Path) -> Reader:
     return READERS[suffix]
 
 
-def _shown(path: Path) -> str:
-    """A name that can be written as UTF-8, whatever bytes it holds."""
-    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
-
-
-def _json_object(text: str) -> dict[str, object] | None:
-    try:
-        entry = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _keys(entry: dict[str, object], path: Path, line: int, corpus: Corpus) -> tuple[str, str]:
-    names = list(entry)
-    if "source" in names and "target" in names:
-        return "source", "target"
-    codes = [name for name in names if is_language(name)]
-    if len(codes) != 2 or len(names) != 2:
-        raise DataError(
-            'a JSONL line is {"source": .., "target": ..} or has exactly two language codes as '
-            f"keys; {path}:{line} has {', '.join(map(repr, names[:6])) or 'none'}. Rename them."
-        )
-    first, second = codes
-    return (second, first) if _turned(first, second, corpus) else (first, second)
-
-
-def _turned(first: str, second: str, corpus: Corpus) -> bool:
-    """Whether the second of two languages in a file is to be translated into the first."""
-    return same_language(second, corpus.source_language) or same_language(
-        first, corpus.target_language
-    )
-
-
-def _header(row: str) -> tuple[str, str] | None:
-    """The two column names, if a TSV row is a header."""
-    names = [cell.strip() for cell in row.split("\t")]
-    if [name.lower() for name in names] == ["source", "target"]:
-        return "source", "target"
-    codes = len(names) == 2 and all(re.fullmatch(r"[a-z]{2}([-_]\w+)?", name) for name in names)
-    return (names[0], names[1]) if codes and names[0] != names[1] else None
 
 
 def languages(
@@ -300,15 +202,16 @@ def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
         suffixes = (_unpacked(side[0]).suffix[1:] for side in (corpus.source, corpus.target))
         source, target = (suffix if is_language(suffix) else None for suffix in suffixes)
         return source, target
-    names: tuple[str, str] | None = None
-    if corpus.pairs:
-        path = corpus.pairs[0]
-        first = next((line for line in read_lines(path) if line and line.strip()), "")
-        if _reader(path) is read_tsv:
-            names = _header(first)
-            names = names[::-1] if names and _turned(*names, corpus) else names
-        elif entry := _json_object(first):
-            names = _keys(entry, path, 1, corpus)
-    if names is None or names[0] == "source":
+    if not corpus.pairs:
         return None, None
-    return names
+    path = corpus.pairs[0]
+    _reader(path)  # or it is of no kind that is known
+    return _LANGUAGES[_unpacked(path).suffix.lower()](path, corpus)
+
+
+_LANGUAGES: dict[str, Callable[[Path, Languages], tuple[str | None, str | None]]] = {
+    ".tsv": tsv_languages,
+    ".jsonl": jsonl_languages,
+    ".po": po_languages,
+}
+"""What each kind of file says of its languages."""

@@ -74,7 +74,7 @@ class _Piecemeal(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         data = self._unpacked.read1(len(buffer))
         buffer[: len(data)] = data
         return len(data)
