@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -46,8 +48,48 @@ def test_a_missing_line_is_found_near_its_place(
     sources, targets = map(list, zip(*translations(5_000, 0.3), strict=True))
     del sources[2_600 : 2_600 + from_source]
     del targets[2_600 : 2_600 + from_target]
-    found = suspicions(sources, targets)
+    (message,) = suspicions(sources, targets)
     n_lines = from_source + from_target
-    assert "from about f:2501:" in found[0] or "from about f:3001:" in found[0]
-    assert f"the source {n_lines} line(s) {where}" in found[0]
-    assert len(found) <= 5
+    found = re.match(r"from about f:(\d+) to about line (\d+): ", message)
+    assert found is not None
+    assert abs(int(found[1]) - 2_601) <= 5
+    assert int(found[2]) >= 4_990
+    assert f"the source {n_lines} line(s) {where}" in message
+
+
+def shifted_between(first: int, last: int) -> ShiftDetector:
+    """A missing target line, made up for later: pairs `first` to `last` are shifted."""
+    sources, targets = map(list, zip(*translations(5_000, 0.3), strict=True))
+    shifted = [*targets[: first - 1], *targets[first : last + 1], "z", *targets[last + 1 :]]
+    detector = ShiftDetector()
+    for line, (source, target) in enumerate(zip(sources, shifted, strict=False), start=1):
+        detector.add(Pair(source, target, "f", line))
+    return detector
+
+
+def test_a_shift_ends_where_a_line_too_many_makes_up_for_it() -> None:
+    (shift,) = shifted_between(700, 1_800).shifts()
+    assert shift.lines == 1
+    assert abs(shift.first.line - 700) <= 5
+    assert abs(shift.last.line - 1_800) <= 5
+    assert abs(shift.n_pairs - 1_100) <= 10
+
+
+def test_asking_twice_gives_the_same() -> None:
+    detector = shifted_between(700, 1_800)
+    assert detector.shifts() == detector.shifts()
+    assert detector.suspicions() == detector.suspicions()
+    assert len(detector.blocks) == 10
+
+
+def test_every_file_is_judged_by_itself() -> None:
+    """A shift in one file says nothing about the next, whose lines begin anew."""
+    sources, targets = map(list, zip(*translations(3_000, 0.3), strict=True))
+    detector = ShiftDetector()
+    for file, shifted in (("a", targets), ("b", targets[1:]), ("c", targets)):
+        for line, (source, target) in enumerate(zip(sources, shifted, strict=False), start=1):
+            detector.add(Pair(source, target, file, line))
+    (shift,) = detector.shifts()
+    assert (shift.first.file, shift.last.file) == ("b", "b")
+    assert shift.first.line == 1
+    assert shift.last.line == 2_999

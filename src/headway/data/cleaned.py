@@ -1,19 +1,22 @@
 """The usable pairs of a corpus as clean text on disk, and what became of all the others."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.data.files import checksum, key_of, read_whole_folder, reopened, whole_folder
-from headway.data.pair_files import PairWriter, read_hashes, read_pair_file, remove_pair_file
-from headway.data.repeats import find_repeats, pair_hashes, text_hash
-from headway.text import cleaning
-from headway.text.alignment import ShiftDetector
-from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.data.clean_pieces import PIECE_CHARACTERS, PIECE_PAIRS, Piece, PieceCleaner, blocks
+from headway.data.files import checksum, key_of, read_whole_folder, whole_folder
+from headway.data.joined import Splitter, Texts, fates, spans
+from headway.data.once import made_once
+from headway.data.pair_files import PairWriter, Stretch, read_pair_file, read_sides
+from headway.data.workers import in_order
+from headway.runtime import available_cores
+from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
+from headway.text.cleaning import VERSION as CLEANING_VERSION
 from headway.text.corpora import Corpus, read_pairs
 
 Say = Callable[[str], None]
@@ -21,7 +24,11 @@ Progress = Callable[[str, int, int | None], None]
 """Hears what is being done, how many pairs are done, and of how many, if that is known."""
 Split = Literal["train", "valid"]
 
-_TELL_EVERY = 5_000  # pairs
+PIECES_ALONE = 4
+"""Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
+
+_FORMAT = 2
+"""Raised whenever the same pairs give another folder."""
 
 
 def silent(_message: str) -> None:
@@ -44,16 +51,16 @@ class CleanedCorpus:
     """Of the training pairs, both sides together."""
     checksums: dict[str, str]
     """SHA-256 of each file that was read."""
+    stretches: dict[Split, list[Stretch]]
+    """Where the pairs can be read from, so that several processes share the work."""
 
-    def pairs(self, split: Split) -> Iterator[Pair]:
-        """The clean pairs, in the order of the files."""
-        return read_pair_file(self.directory, split, self.files)
+    def pairs(self, split: Split, stretch: Stretch | None = None) -> Iterator[Pair]:
+        """The clean pairs, or some of them, in the order of the files."""
+        return read_pair_file(self.directory, split, self.files, stretch)
 
     def train_lines(self) -> Iterator[str]:
         """Every side of every training pair, to learn sub-words from."""
-        for source, target, *_ in self.pairs("train"):
-            yield source
-            yield target
+        return read_sides(self.directory, "train")
 
 
 def held_out_size(n_pairs: int) -> int:
@@ -69,6 +76,7 @@ def clean_corpus(
     valid: Corpus | None = None,
     hold_out: int | None = None,
     seed: int = 1,
+    workers: int = 0,
     say: Say = silent,
     progress: Progress = unseen,
 ) -> CleanedCorpus:
@@ -76,11 +84,16 @@ def clean_corpus(
 
     Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside, drawn with `seed` from
     those whose sides occur once, as far as there are such. A training pair that shares its source
-    or its target with a validation pair is dropped. Memory does not grow with the corpus.
+    or its target with a validation pair is dropped. Memory does not grow with the corpus, but for
+    some bytes a pair.
+
+    A large corpus is cleaned by `workers` processes (0: one for each core) with the same result.
+    What was done when the process was ended is not done again by the next one.
 
     Raises:
         ConfigError, DataError: a file cannot be used (see `read_pairs`), or the cache cannot be
             written.
+        WorkerError: the processes that share the work do not live.
     """
     corpus.check()
     if valid is not None:
@@ -89,7 +102,9 @@ def clean_corpus(
     checksums = {str(path): checksum(path) for path in dict.fromkeys(files)}
     key = key_of(
         {
-            "version": cleaning.VERSION,
+            "version": CLEANING_VERSION,
+            "format": _FORMAT,
+            "pieces": [PIECE_PAIRS, PIECE_CHARACTERS],
             "settings": asdict(settings),
             "corpora": [repr(corpus), repr(valid)],
             "checksums": checksums,
@@ -98,143 +113,97 @@ def clean_corpus(
         }
     )
     directory = root / f"cleaned-{key}"
-    found = reopened(directory, lambda: _opened(directory, checksums), say)
-    if found is not None:
-        return found
-    with whole_folder(directory) as (part, content):
-        content.update(_Cleaning(part, settings, seed, progress).run(corpus, valid, hold_out))
-    return _opened(directory, checksums)
+
+    def make(work: Path) -> None:
+        steps = _Cleaning(work, settings, seed, workers or available_cores(), progress)
+        with whole_folder(directory) as (part, content):
+            content.update(steps.run(part, corpus, valid, hold_out))
+
+    return made_once(directory, lambda: _opened(directory, checksums), make, say)
 
 
 def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
     content = read_whole_folder(directory)
-    reports = {split: Report.from_dict(plain) for split, plain in content["reports"].items()}
-    return CleanedCorpus(directory, reports, content["files"], content["n_characters"], checksums)
+    return CleanedCorpus(
+        directory,
+        {split: Report.from_dict(plain) for split, plain in content["reports"].items()},
+        content["files"],
+        content["n_characters"],
+        checksums,
+        {split: [Stretch(*of) for of in plain] for split, plain in content["stretches"].items()},
+    )
 
 
-class _Verdict(NamedTuple):
-    """What the whole corpus says of each pair that was clean by itself: [pairs]."""
-
-    duplicate: NDArray[np.bool_]
-    held_out: NDArray[np.bool_]
-
-
-class _Seen(NamedTuple):
-    """The texts of the validation set."""
-
-    sources: set[str]
-    targets: set[str]
-
-    def add(self, pair: Pair) -> None:
-        self.sources.add(pair.source)
-        self.targets.add(pair.target)
-
-    def leaks(self, pair: Pair) -> bool:
-        return pair.source in self.sources or pair.target in self.targets
-
-
+@dataclass(frozen=True)
 class _Cleaning:
-    """Two passes: pairs one by one, then what only the whole corpus can tell."""
+    """Two steps: pairs by themselves, piece by piece in `work`; then all of them together."""
 
-    def __init__(
-        self, part: Path, settings: CleaningSettings, seed: int, progress: Progress
-    ) -> None:
-        self.part = part
-        self.settings = settings
-        self.seed = seed
-        self.progress = progress
-        self.report = Report()
-        self.valid_report = Report()
-        self.files: list[str] = []
-        self.seen = _Seen(set(), set())
-        self.n_characters = 0
+    work: Path
+    settings: CleaningSettings
+    seed: int
+    n_workers: int
+    progress: Progress
 
-    def run(self, corpus: Corpus, valid: Corpus | None, hold_out: int | None) -> dict[str, Any]:
+    def run(
+        self, part: Path, corpus: Corpus, valid: Corpus | None, hold_out: int | None
+    ) -> dict[str, Any]:
         """Write the pair files `train` and `valid`, and say what is in them."""
-        with PairWriter(self.part, "valid", self.files) as writer:
-            if valid is not None:
-                self._read_valid(valid, writer)
-            self._read_train(corpus)
-            n_clean = self.report.kept
-            wanted = held_out_size(n_clean) if hold_out is None else hold_out
-            verdict = self._judge(n_clean, 0 if valid else wanted)
-            self._split(verdict, writer)
-        remove_pair_file(self.part, "clean")
-        for side in ("source", "target"):
-            (self.part / f"{side}.hashes").unlink()
+        files: list[str] = []
+        reading, valid_report = Report(), Report()
+        with PairWriter(part, "valid", files) as valid_writer:
+            texts = self._read_valid(valid, valid_report, valid_writer) if valid else None
+            pieces = list(self._pieces(corpus, reading))
+            n_clean = sum(piece.n_rows for piece in pieces)
+            fate = fates(
+                pieces,
+                deduplicate=self.settings.deduplicate,
+                valid=texts,
+                n_held_out=held_out_size(n_clean) if hold_out is None else hold_out,
+                seed=self.seed,
+            )
+            with PairWriter(part, "train", files) as train_writer:
+                splitter = Splitter(train_writer, valid_writer)
+                for piece, span in spans(pieces):
+                    self.progress("comparing", span.start, n_clean)
+                    splitter.write(piece, fate[span])
+        valid_report.add(splitter.valid_report)
         return {
-            "reports": {"train": self.report.as_dict(), "valid": self.valid_report.as_dict()},
-            "files": self.files,
-            "n_characters": self.n_characters,
+            "reports": {
+                "train": _together(reading, splitter.finished_report(), corpus).as_dict(),
+                "valid": valid_report.as_dict(),
+            },
+            "files": files,
+            "n_characters": splitter.n_characters,
+            "stretches": {"train": train_writer.stretches, "valid": valid_writer.stretches},
         }
 
-    def _read_valid(self, valid: Corpus, writer: PairWriter) -> None:
-        for pair in clean_pairs(
-            read_pairs(valid, self.valid_report), self.settings, self.valid_report
-        ):
-            writer.write(pair)
-            self.seen.add(pair)
+    def _read_valid(self, valid: Corpus, report: Report, writer: PairWriter) -> Texts:
+        texts = [Texts.of([])]
+        for block in blocks(clean_pairs(read_pairs(valid, report), self.settings, report)):
+            pairs = block.pairs()
+            writer.write(pairs)
+            texts.append(Texts.of(pairs))
+        return Texts(*map(np.concatenate, zip(*texts, strict=True)))
 
-    def _read_train(self, corpus: Corpus) -> None:
-        """Clean each pair, drop leaks, and note the hashes of both sides."""
-        report = self.report
-        shifts = ShiftDetector()
-        with (
-            PairWriter(self.part, "clean", self.files) as writer,
-            (self.part / "source.hashes").open("wb") as source_hashes,
-            (self.part / "target.hashes").open("wb") as target_hashes,
-        ):
-            for pair in clean_pairs(read_pairs(corpus, report), self.settings, report):
-                shifts.add(pair)
-                if self.seen.leaks(pair):
-                    report.drop_kept("leakage", pair)
-                    continue
-                writer.write(pair)
-                source_hashes.write(text_hash(pair.source))
-                target_hashes.write(text_hash(pair.target))
-                if writer.n_written % _TELL_EVERY == 0:
-                    self.progress("reading", report.read, None)
-        report.suspicions += shifts.suspicions()
+    def _pieces(self, corpus: Corpus, reading: Report) -> Iterator[Piece]:
+        """Clean the blocks that are read, or find them done by a process that was ended."""
+        clean = PieceCleaner(self.work, self.settings)
+        to_do = blocks(read_pairs(corpus, reading))
+        done = in_order(clean, to_do, n_workers=self.n_workers, n_alone=PIECES_ALONE)
+        with closing(done):
+            for piece in done:
+                self.progress("reading", reading.read, None)
+                yield piece
 
-    def _judge(self, n_clean: int, wanted: int) -> _Verdict:
-        source = read_hashes(self.part / "source.hashes")
-        target = read_hashes(self.part / "target.hashes")
-        duplicate = np.zeros(n_clean, np.bool_)
-        if self.settings.deduplicate:
-            duplicate = find_repeats(pair_hashes(source, target)).later
-        held_out = np.zeros(n_clean, np.bool_)
-        if wanted:
-            once = ~(find_repeats(source).shared | find_repeats(target).shared)
-            candidates = np.flatnonzero(once)
-            if len(candidates) < 2 * wanted:
-                candidates = np.flatnonzero(~duplicate)
-            random = np.random.Generator(np.random.PCG64(self.seed))
-            chosen = random.permutation(len(candidates))[: min(wanted, len(candidates) // 2)]
-            held_out[candidates[chosen]] = True
-        return _Verdict(duplicate, held_out)
 
-    def _split(self, verdict: _Verdict, valid: PairWriter) -> None:
-        """Write the training pairs, and those that are set aside, to their files."""
-        if verdict.held_out.any():
-            for pair, held_out in zip(self._clean_pairs(), verdict.held_out, strict=True):
-                if held_out:
-                    self.seen.add(pair)
-        with PairWriter(self.part, "train", self.files) as train:
-            for row, pair in enumerate(self._clean_pairs()):
-                if row % _TELL_EVERY == 0:
-                    self.progress("comparing", row, len(verdict.duplicate))
-                if verdict.held_out[row]:
-                    self.report.drop_kept("held_out", pair)
-                    self.valid_report.read += 1
-                    self.valid_report.keep(pair)
-                    valid.write(pair)
-                elif verdict.duplicate[row]:
-                    self.report.drop_kept("duplicate", pair)
-                elif self.seen.leaks(pair):
-                    self.report.drop_kept("leakage", pair)
-                else:
-                    self.n_characters += len(pair.source) + len(pair.target)
-                    train.write(pair)
-
-    def _clean_pairs(self) -> Iterator[Pair]:
-        return read_pair_file(self.part, "clean", self.files)
+def _together(reading: Report, cleaning: Report, corpus: Corpus) -> Report:
+    """What was found while reading and after it; examples in the order of files and lines."""
+    order = {part.name: number for number, part in enumerate(corpus.parts)}
+    both = Report()
+    both.add(reading)
+    both.add(cleaning)
+    for reason in reading.examples.keys() & cleaning.examples.keys():
+        examples = reading.examples[reason] + cleaning.examples[reason]
+        examples.sort(key=lambda example: (order.get(example.file, len(order)), example.line))
+        both.examples[reason] = examples[:EXAMPLES]
+    return both

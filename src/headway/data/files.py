@@ -21,6 +21,10 @@ _STALE_S = 24 * 3600
 T = TypeVar("T")
 
 
+class CacheError(DataError):
+    """The disk is full, or the cache is in a place that cannot be written to."""
+
+
 def cache_root() -> Path:
     """Where encoded corpora live: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache."""
     if own := os.environ.get("HEADWAY_CACHE"):
@@ -62,11 +66,11 @@ def whole_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     one step; when it does not, nothing is left. A folder that is there already is replaced.
 
     Raises:
-        DataError: the disk is full or the place cannot be written to.
+        CacheError: the disk is full or the place cannot be written to.
     """
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
     try:
-        with _disk_errors(final):
+        with disk_errors(final):
             part.mkdir(parents=True)
             _sweep(final.parent)
             content: dict[str, Any] = {}
@@ -149,12 +153,12 @@ def _sweep(root: Path) -> None:
 
 
 @contextmanager
-def _disk_errors(place: Path) -> Iterator[None]:
+def disk_errors(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise DataError(
+        raise CacheError(
             f"encoded text is written to {place.parent}, "
             f"which {'is full' if full else f'cannot be written ({error.strerror or error})'}. "
             f"{'Free some space' if full else 'Make it writable'}, or set HEADWAY_CACHE to a "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headway.data.files import read_whole_folder, whole_folder
 from headway.errors import DataError
 from headway.text.cleaning import Pair
+from headway.text.codes import mask_pair
 from headway.text.subwords import Subwords
 
 FORMAT = 2
@@ -19,6 +20,19 @@ FORMAT = 2
 _CHUNK = 2_000  # pairs encoded at a time
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
+Sides = Callable[[Pair], tuple[str, str]]
+"""Source and target of a pair as the model is to read them."""
+
+
+def as_written(pair: Pair) -> tuple[str, str]:
+    """Both sides as they are."""
+    return pair.source, pair.target
+
+
+def with_masks(pair: Pair) -> tuple[str, str]:
+    """Both sides with placeholders for the codes that they share."""
+    masked = mask_pair(pair.source, pair.target)
+    return masked.source, masked.target
 
 
 class PairStore:
@@ -28,7 +42,7 @@ class PairStore:
         """Map the files of a folder whose bytes are known to be right: see `open`."""
         self.directory = directory
         self.content = content
-        """What was known when it was written: `n_pairs`, `files`, `fingerprint`, counts of tokens."""
+        """What was known when it was written: `n_pairs`, `files`, `fingerprint`, counts."""
         kind = np.dtype(content["dtype"])
         n_pairs = content["n_pairs"]
         self.rows: NDArray[np.int64] = _mapped(directory / "rows", np.dtype(np.int64), n_pairs)
@@ -74,14 +88,14 @@ class _Side:
     """One side of all pairs: ids end to end, and where each pair begins."""
 
     def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_pairs: int) -> None:
-        self._offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_pairs + 1)
-        self._ids = _mapped(directory / f"{name}.ids", kind, int(self._offsets[-1]))
-        self.lengths: NDArray[np.int32] = np.diff(self._offsets).astype(np.int32)
+        self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_pairs + 1)
+        self.ids = _mapped(directory / f"{name}.ids", kind, int(self.offsets[-1]))
+        self.lengths: NDArray[np.int32] = np.diff(self.offsets).astype(np.int32)
 
     def __getitem__(self, i: int) -> Ids:
         if not 0 <= i < len(self.lengths):
             raise IndexError(f"pair {i} of {len(self.lengths)}")
-        ids: Ids = self._ids[self._offsets[i] : self._offsets[i + 1]]
+        ids: Ids = self.ids[self.offsets[i] : self.offsets[i + 1]]
         return ids
 
 
@@ -98,6 +112,7 @@ def write_store(
     *,
     files: Sequence[str] = (),
     max_length: int = 0,
+    sides: Sides = as_written,
     on_drop: Callable[[str, Pair], None] = lambda _reason, _pair: None,
     on_progress: Callable[[int], None] = lambda _n_rows: None,
     known: Callable[[], dict[str, Any]] = dict,
@@ -113,7 +128,7 @@ def write_store(
         DataError: the disk is full or the folder cannot be written.
     """
     kind = np.dtype(np.uint16 if len(subwords) <= 1 << 16 else np.uint32)
-    file_number = {file: number for number, file in enumerate(files)}
+    file_number = {file: number for number, file in enumerate(dict.fromkeys(files))}
     with whole_folder(directory) as (part, content):
         with (
             (part / "rows").open("wb") as rows_file,
@@ -123,8 +138,9 @@ def write_store(
         ):
             n_rows = 0
             for chunk in _chunks(pairs):
-                sources = subwords.encode_batch([pair.source for pair in chunk])
-                targets = subwords.encode_batch([pair.target for pair in chunk])
+                texts = [sides(pair) for pair in chunk]
+                sources = subwords.encode_batch([source for source, _ in texts])
+                targets = subwords.encode_batch([target for _, target in texts])
                 kept = []
                 for place, (left, right) in enumerate(zip(sources, targets, strict=True)):
                     reason = _refusal(len(left), len(right), max_length)
@@ -153,6 +169,48 @@ def write_store(
             **known(),
         }
     return PairStore.open(directory)
+
+
+class StorePiece(NamedTuple):
+    """A store of some pairs in a row."""
+
+    directory: Path
+    n_before: int
+    """How many pairs were offered before those of this piece."""
+    content: dict[str, Any]
+
+
+def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, Any]) -> PairStore:
+    """One store of all pairs of some stores, which name the same files and use the same sub-words.
+
+    `known` is what else should be kept in `PairStore.content`.
+
+    Raises:
+        DataError: a piece is damaged, the disk is full, or the folder cannot be written.
+    """
+    n_tokens = {"source": 0, "target": 0}
+    with whole_folder(directory) as (part, content):
+        for side in n_tokens:
+            (part / f"{side}.offsets").write_bytes(np.zeros(1, np.int64).tobytes())
+        for piece in pieces:
+            store = PairStore.open(piece.directory)
+            _append(part / "rows", store.rows + piece.n_before)
+            _append(part / "file_numbers", store.file_numbers)
+            for side, ids in (("source", store._source), ("target", store._target)):
+                _append(part / f"{side}.ids", ids.ids)
+                _append(part / f"{side}.offsets", ids.offsets[1:] + n_tokens[side])
+                n_tokens[side] += len(ids.ids)
+        contents = [piece.content for piece in pieces]
+        added = ("n_pairs", "source_tokens", "target_tokens", "unknown")
+        alike = ("format", "dtype", "files", "fingerprint")
+        content.update({name: sum(of[name] for of in contents) for name in added})
+        content.update({name: contents[0][name] for name in alike} | known)
+    return PairStore.open(directory)
+
+
+def _append(path: Path, values: NDArray[Any]) -> None:
+    with path.open("ab") as file:
+        file.write(values.tobytes())
 
 
 class _SideWriter:
