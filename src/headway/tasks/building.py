@@ -8,6 +8,7 @@ from headway.models import MODELS
 from headway.runtime import Runtime
 from headway.tasks.settings import Settings
 from headway.tasks.translation import TranslationTask
+from headway.text.codes import mask_pair
 from headway.text.subwords import Subwords
 from headway.training.loop import Reporter, Trainer
 from headway.training.run_folder import RunFolder
@@ -35,11 +36,17 @@ def build_trainer(
         prepared.valid,
         [target for _, target in prepared.valid_texts[:n_valid]],
         prepared.subwords,
+        weights=prepared.weights,
         batch_tokens=training.batch_tokens,
         label_smoothing=training.label_smoothing,
         seed=settings.runtime.seed,
         device=runtime.device,
         target_language=settings.data.target_language,
+        valid_codes=[
+            mask_pair(*pair).codes
+            for pair in prepared.valid_texts[:n_valid]
+            if prepared.codes == "mask"
+        ],
     )
     twin = build_model(settings, prepared.subwords).to(runtime.device)
     model = build_model(settings, prepared.subwords).to(runtime.device)

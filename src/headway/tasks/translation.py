@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from headway.data.batching import BatchStream, TokenBatches, pad
+from headway.data.batching import BatchStream, TokenBatches, Weights, pad
 from headway.data.store import PairStore
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
@@ -16,6 +16,7 @@ from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import bleu
 from headway.models.interfaces import Seq2Seq
 from headway.objectives import projected_label_smoothed
+from headway.text.codes import Codes, unmask
 from headway.text.subwords import Subwords
 from headway.training.loop import BatchLoss, Validation
 
@@ -70,6 +71,8 @@ class TranslationTask:
     """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU.
 
     `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text.
+    `weights` say how often each training pair is seen in a pass (None: once).
+    `valid_codes` says what the placeholders of each validation pair stand for, if it has any.
     """
 
     def __init__(
@@ -80,10 +83,12 @@ class TranslationTask:
         subwords: Subwords,
         *,
         batch_tokens: int,
+        weights: Weights | None = None,
         label_smoothing: float,
         seed: int,
         device: torch.device,
         target_language: str | None,
+        valid_codes: Sequence[Codes] = (),
     ) -> None:
         self.train, self.valid, self.valid_texts = train, valid, list(valid_texts)
         self.subwords, self.special = subwords, subwords.special
@@ -91,9 +96,14 @@ class TranslationTask:
         self.device = device
         self.target_language = target_language
         batches = TokenBatches(
-            train.source_lengths, train.target_lengths, batch_tokens=batch_tokens, seed=seed
+            train.source_lengths,
+            train.target_lengths,
+            batch_tokens=batch_tokens,
+            seed=seed,
+            weights=weights,
         )
         self.stream = BatchStream(batches)
+        self.valid_codes = list(valid_codes) or [{} for _ in valid_texts]
         n_valid = len(self.valid_texts)
         self.valid_batches = TokenBatches(
             valid.source_lengths[:n_valid],
@@ -164,12 +174,16 @@ class TranslationTask:
     def translate(
         self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
     ) -> list[str]:
-        """The (first) validation sources, translated."""
+        """The (first) validation sources, translated, with their codes put back."""
         sources = [self.valid.source(i) for i in range(len(self.valid_texts[:first]))]
         found = decode_all(
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )
-        return self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
+        written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
+        return [
+            unmask(text, codes).text
+            for text, codes in zip(written, self.valid_codes[:first], strict=True)
+        ]
 
     def position(self) -> dict[str, Any]:
         """See `headway.training.loop.Task`."""

@@ -6,6 +6,7 @@ words (93 %), CamelCase (97 %, but inflected), `::` (76 %) and `\\ ` (69 %) are 
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _NAME_ROLES = (
@@ -15,7 +16,9 @@ _TEXT_ROLES = "dfn|guilabel|menuselection|abbr|emphasis|strong|title-reference|s
 _ROLE = r":(?:[A-Za-z][\w+.-]{0,30}:){1,3}`"
 _URL = r"[\w\#$%&*+,./:;=?@~!-]"
 _URL_END = r"[\w\#$%&*+/=@~-]"
-_CONVERSION = r"[\#0+-]{0,3}(?:\d{1,4}|\*)?(?:\.(?:\d{1,3}|\*))?(?:hh?|ll?|[zjtL])?[sdiufFgGeExXcpro@]"
+_CONVERSION = (
+    r"[\#0+-]{0,3}(?:\d{1,4}|\*)?(?:\.(?:\d{1,3}|\*))?(?:hh?|ll?|[zjtL])?[sdiufFgGeExXcpro@]"
+)
 
 # The first that fits wins. Groups called `open..` and `close..` are codes that frame text to be
 # translated; every repetition is bounded, so that no text takes more than linear time.
@@ -31,7 +34,8 @@ _PATTERNS = {
     # ``code``, `code`, `name`_ (but `some words`_ are translated)
     "literal": r"""
         ``(?!`)[^`](?:[^`]|`(?!`)){0,300}?``(?!`)
-        | (?<![\w`])`[^`\s](?:[^`]{0,298}[^`\s])?`(?![\w`]) | (?<![\w`])`[^\s`<>]{1,200}`__?
+        | (?<![\w`])`[^`\s](?:[^`]{0,298}[^`\s])?`(?![\w`])
+        | (?<![\w`])`[^\s`<>]{1,200}`__?
         """,
     # `text <address>`_, [text](address), [#note]_
     "link": r"""
@@ -78,9 +82,8 @@ _PATTERNS = {
             (?:\.[A-Za-z_]\w{0,80}){0,8}(?:\(\))?(?!\w)
         | (?<![\w.@/-])[a-z]\w{1,80}(?:\.[a-z]\w{1,80}){1,8}(?![\w@])
         """,
-    "private": "[\ue000-\uf8ff]",
 }
-KINDS = tuple(_PATTERNS)
+KINDS = (*_PATTERNS, "private")
 """The names of the kinds of codes."""
 
 _CODE = re.compile(
@@ -88,7 +91,8 @@ _CODE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _FRAMES = [(name, f"close{name[4:]}") for name in _CODE.groupindex if name.startswith("open")]
-_HINT = re.compile(r"[<&%{`$|\\/@\[_\ue000-\uf8ff]|--|\w\.\w|\(\)|:", re.ASCII)
+_HINT = re.compile(r"[<&%{`$|\\/@\[_:]|--|\w\.\w|\(\)", re.ASCII)
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)[^<>]*?(/?)>", re.ASCII)
@@ -115,10 +119,22 @@ class Frame(NamedTuple):
     """Both only where what came before decides, as with a single backtick."""
 
 
-def find(text: str, start: int = 0, end: int | None = None) -> list[Found]:
-    """The codes of `text[start:end]`, in order; none of them overlap."""
+def find(text: str) -> list[Found]:
+    """The codes of a text, in order; none of them overlap.
+
+    A private-use character is one by itself, and is in no other.
+    """
     found: list[Found] = []
-    end = len(text) if end is None else end
+    place = 0
+    for private in _PRIVATE.finditer(text):
+        found += _find(text, place, private.start())
+        found.append(Found(*private.span(), "private"))
+        place = private.end()
+    return found + _find(text, place, len(text))
+
+
+def _find(text: str, start: int, end: int) -> list[Found]:
+    found: list[Found] = []
     if not _HINT.search(text, start, end):
         return found
     for match in _CODE.finditer(text, start, end):
@@ -126,7 +142,7 @@ def find(text: str, start: int = 0, end: int | None = None) -> list[Found]:
         for opening, closing in _FRAMES:
             if match[opening] is not None:
                 found.append(Found(*match.span(opening), kind))
-                found += find(text, match.end(opening), match.start(closing))
+                found += _find(text, match.end(opening), match.start(closing))
                 found.append(Found(*match.span(closing), kind))
                 break
         else:
@@ -136,6 +152,8 @@ def find(text: str, start: int = 0, end: int | None = None) -> list[Found]:
 
 def kind_of(code: str) -> str:
     """The kind of a code that stands alone; empty where it is none of ours."""
+    if _PRIVATE.fullmatch(code):
+        return "private"
     match = _CODE.fullmatch(code)
     return (match.lastgroup or "") if match else ""
 
@@ -158,3 +176,25 @@ def frame(code: str) -> Frame | None:
     if code.startswith("]("):
         return Frame("[", opens=False, closes=True)
     return None
+
+
+def partners(codes: Sequence[str]) -> dict[int, int]:
+    """For each code that opens something which another one closes: opening place, closing place.
+
+    As brackets: a code that closes belongs to the nearest one before it that it can close, and
+    whatever is still open between them is never closed.
+    """
+    found: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for place, code in enumerate(codes):
+        role = frame(code)
+        if role is None:
+            continue
+        names = [name for name, _ in opened]
+        if role.closes and role.name in names:
+            depth = len(names) - 1 - names[::-1].index(role.name)
+            found[opened[depth][1]] = place
+            del opened[depth:]
+        elif role.opens:
+            opened.append((role.name, place))
+    return found

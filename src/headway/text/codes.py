@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from headway.text.code_patterns import find, frame, kind_of
+from headway.text.code_patterns import find, frame, kind_of, partners
 from headway.text.memories.segments import Code, Segment
 
 VERSION = 1
@@ -48,7 +48,7 @@ class Check(NamedTuple):
 
     missing: Counter[Code]
     invented: Counter[Code]
-    """In the output only, or there more often."""
+    """In the output only, or there more often; names such as `max_length` may be."""
     crossed: bool
     """A pair such as `<b>`, `</b>` came apart, or stands the wrong way round."""
 
@@ -85,7 +85,7 @@ def mask(segment: Segment) -> Masked:
     of its own are masked before anything else.
     """
     codes = _numbered(_fitting(segment.codes), first=0)
-    return Masked(_written(segment, codes), codes)
+    return Masked(with_placeholders(segment, codes), codes)
 
 
 def mask_pair(source: str, target: str) -> MaskedPair:
@@ -105,7 +105,16 @@ def mask_pair(source: str, target: str) -> MaskedPair:
     lot = zlib.crc32(source.encode("utf-8", "surrogatepass"))
     room = len(PLACEHOLDERS) - len(chosen) + 1
     codes = _numbered(chosen, first=0 if lot % _ROTATED else lot // _ROTATED % room)
-    return MaskedPair(_written(left, codes), _written(right, codes), codes)
+    return MaskedPair(with_placeholders(left, codes), with_placeholders(right, codes), codes)
+
+
+def with_placeholders(segment: Segment, codes: Codes) -> str:
+    """The text of a parsed segment with placeholders for those of its codes that have one."""
+    placeholder_of = {code: placeholder for placeholder, code in codes.items()}
+    return "".join(
+        part if isinstance(part, str) else placeholder_of.get(part, part.text)
+        for part in segment.parts
+    )
 
 
 def unmask(text: str, codes: Codes) -> Segment:
@@ -122,12 +131,12 @@ def unmask(text: str, codes: Codes) -> Segment:
 def check(source: Segment, output: Segment) -> Check:
     """Compare the codes of two parsed segments."""
     expected, found = Counter(source.codes), Counter(output.codes)
-    crossed = _pairs(source.codes)[0] != _pairs(output.codes)[0]
-    return Check(expected - found, found - expected, crossed)
+    invented = Counter({code: n for code, n in (found - expected).items() if not _harmless(code)})
+    return Check(expected - found, invented, _pairs(source) != _pairs(output))
 
 
 def repaired(source: Segment, output: Segment) -> Segment:
-    """The output with exactly the codes of its source; what is complete stays as it is.
+    """The output with just the codes of its source; what is complete stays as it is.
 
     An invented code gives its place to a missing one of its kind, or goes. What is still missing
     then stands at the end, in the source's order; so do all pairs, if some would cross.
@@ -153,7 +162,7 @@ def _without_invented(source: Segment, output: Segment) -> Segment:
             parts.append(part)
         else:
             alike = [code for code in missing if _alike(code, part)]
-            parts += alike[:1]
+            parts += alike[:1] or ([part.text] if _harmless(part) else [])
             missing = _without(missing, alike[:1])
     return _joined(parts)
 
@@ -162,9 +171,9 @@ def _completed(source: Segment, output: Segment) -> Segment:
     """Write what is missing behind the output: first what closes its open pairs."""
     parts = list(output.parts)
     missing = _first(source.codes, Counter(source.codes) - Counter(output.codes))
-    partners = _pairs(source.codes)[0]
-    for opening in reversed(_pairs(output.codes)[1]):
-        closing = [code for code in missing if partners[opening, code.text]][:1]
+    pairs = _pairs(source)
+    for opening in reversed(_left_open(output)):
+        closing = [code for code in missing if pairs[opening, code.text]][:1]
         parts += closing
         missing = _without(missing, closing)
     for code in missing:
@@ -196,6 +205,11 @@ def _alike(one: Code, other: Code) -> bool:
     return bool(kind) and kind == kind_of(other.text) and frame(one.text) == frame(other.text)
 
 
+def _harmless(code: Code) -> bool:
+    """A word for programmers, which a translation may well have more of."""
+    return not code.raw and kind_of(code.text) == "name"
+
+
 def _joined(parts: Iterable[str | Code]) -> Segment:
     """Neighbouring texts as one, without the second of two spaces that meet there."""
     joined: list[str | Code] = []
@@ -211,39 +225,32 @@ def _joined(parts: Iterable[str | Code]) -> Segment:
 def _fitting(codes: Iterable[Code]) -> list[Code]:
     """Different codes, in order, no more than there are placeholders.
 
-    A placeholder that the text itself contains must be among them.
+    A text's own private-use characters that could be taken for placeholders must be among them.
     """
     different = list(dict.fromkeys(codes))
-    n_ordinary = len(PLACEHOLDERS) - sum(code.text in PLACEHOLDERS for code in different)
-    ordinary = set(islice((c for c in different if c.text not in PLACEHOLDERS), n_ordinary))
-    return [code for code in different if code in ordinary or code.text in PLACEHOLDERS]
+    own = {code for code in different if code.text in PLACEHOLDERS}
+    others = islice((code for code in different if code not in own), len(PLACEHOLDERS) - len(own))
+    chosen = own.union(others)
+    return [code for code in different if code in chosen]
 
 
 def _numbered(codes: Sequence[Code], first: int) -> dict[str, Code]:
     return dict(zip(PLACEHOLDERS[first:], codes, strict=False))
 
 
-def _written(segment: Segment, codes: Codes) -> str:
-    placeholder_of = {code: placeholder for placeholder, code in codes.items()}
-    return "".join(
-        part if isinstance(part, str) else placeholder_of.get(part, part.text)
-        for part in segment.parts
-    )
+def _pairs(segment: Segment) -> Counter[tuple[str, str]]:
+    """The codes that open and close something together."""
+    texts = [code.text for code in segment.codes]
+    return Counter((texts[i], texts[j]) for i, j in partners(texts).items())
 
 
-def _pairs(codes: Sequence[Code]) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """What opens and closes something together; and what opens something that nothing closes."""
-    found: Counter[tuple[str, str]] = Counter()
-    opened: list[tuple[str, str]] = []
-    for code in codes:
-        role = frame(code.text)
-        if role is None:
-            continue
-        names = [name for name, _ in opened]
-        if role.closes and role.name in names:
-            depth = len(names) - 1 - names[::-1].index(role.name)
-            found[opened[depth][1], code.text] += 1
-            del opened[depth:]
-        elif role.opens:
-            opened.append((role.name, code.text))
-    return found, [text for _, text in opened]
+def _left_open(segment: Segment) -> list[str]:
+    """What opens something that a code behind all others could still close."""
+    texts = [code.text for code in segment.codes]
+    found = partners(texts)
+    settled = {place for i, j in found.items() for place in range(i, j + 1)}
+    return [
+        text
+        for place, text in enumerate(texts)
+        if place not in settled and (role := frame(text)) and role.opens
+    ]

@@ -13,9 +13,18 @@ import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    trainers,
+)
 
 from headway.errors import ConfigError
 from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
@@ -117,6 +126,19 @@ def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], N
             f"lines, drawn at random with seed {seed}"
         )
     return reservoir.lines
+
+
+def between(lines: list[str], placeholders: Sequence[str]) -> list[str]:
+    """The texts between the placeholders, which are no part of any word."""
+    if not placeholders:
+        return lines
+    pattern = re.compile(f"[{''.join(map(re.escape, placeholders))}]")
+    return [text for line in lines for text in pattern.split(line) if text]
+
+
+def with_placeholders(tokenizer: Tokenizer, placeholders: Sequence[str]) -> None:
+    """Add pieces, behind all others, that are cut out of a text before anything else is done."""
+    tokenizer.add_tokens([AddedToken(character, normalized=False) for character in placeholders])
 
 
 def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:

@@ -1,6 +1,7 @@
 """Text to ids and back."""
 
 import hashlib
+import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,16 +12,19 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from headway.errors import ConfigError, DataError
 from headway.text.subword_training import (
+    between,
     fitted_vocabulary_size,
     sample,
     train_bpe,
     train_wordpiece,
+    with_placeholders,
 )
 from headway.text.vocabulary import SpecialIds, readable
 
 __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
 Algorithm = Literal["bpe", "wordpiece"]
+CodeHandling = Literal["mask", "keep"]
 _TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
 
 
@@ -35,6 +39,9 @@ class TextSettings:
     """Pieces, source and target together; 0 fits it to the corpus."""
     sample_lines: int = 1_000_000
     """The sub-words are learned from at most so many lines, drawn at random."""
+    codes: Literal["auto", "mask", "keep"] = "auto"
+    """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
+    into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero."""
@@ -72,16 +79,21 @@ class Subwords:
         vocabulary_size: int,
         algorithm: Algorithm = "bpe",
         sample_lines: int = 1_000_000,
+        placeholders: Sequence[str] = (),
         seed: int = 1,
         say: Callable[[str], None] = _silent,
     ) -> "Subwords":
         """Learn at most `vocabulary_size` pieces; `say` hears of it when lines are sampled.
 
+        Each of the `placeholders` (single characters) is a piece by itself wherever it stands.
+
         Raises:
             ConfigError: the vocabulary cannot hold the markers and the alphabet.
         """
-        chosen = sample(lines, sample_lines, seed, say)
-        return cls(_TRAINERS[algorithm](chosen, vocabulary_size).to_str(), "the new tokenizer")
+        chosen = between(sample(lines, sample_lines, seed, say), placeholders)
+        learned = _TRAINERS[algorithm](chosen, vocabulary_size - len(placeholders))
+        with_placeholders(learned, placeholders)
+        return cls(learned.to_str(), "the new tokenizer")
 
     @classmethod
     def load(cls, path: Path) -> "Subwords":
@@ -118,6 +130,10 @@ class Subwords:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
         Path(path).write_text(self._serialized, encoding="utf-8", newline="\n")
 
+    def __reduce__(self) -> tuple[type["Subwords"], tuple[str, str]]:
+        """For another process: the library's own way forgets that typed markers stay text."""
+        return Subwords, (self._serialized, "a tokenizer")
+
     def __len__(self) -> int:
         """How many ids there are, markers included."""
         return len(self._pieces)
@@ -125,6 +141,10 @@ class Subwords:
     def fingerprint(self) -> str:
         """SHA-256 of the tokenizer file: equal fingerprints give equal ids."""
         return hashlib.sha256(self._serialized.encode("utf-8")).hexdigest()
+
+    def has(self, piece: str) -> bool:
+        """Whether this is a piece of the vocabulary, as `pieces` would show it."""
+        return piece in self._pieces
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without markers."""
@@ -135,6 +155,22 @@ class Subwords:
         normal = [unicodedata.normalize("NFC", text) for text in texts]
         encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
         return [encoding.ids for encoding in encoded]
+
+    def source_spans(self, text: str) -> list[tuple[int, int]]:
+        """Which characters (start, end) of the NFC `text` each of its ids stands for."""
+        normal = unicodedata.normalize("NFC", text)
+        encoded = self._tokenizer.encode(normal, add_special_tokens=False)
+        return [(start, end) for start, end in encoded.offsets]
+
+    def target_spans(self, ids: Sequence[SupportsIndex]) -> list[tuple[int, int]]:
+        """Which characters (start, end) of `decode(ids)` each id has written.
+
+        Where several ids share one character, it belongs to the last of them.
+        """
+        beginnings = self.decode_batch([ids[:n] for n in range(len(ids) + 1)])
+        ends = [len(text.rstrip("\ufffd")) for text in beginnings]
+        ends = [min(max(ends[: n + 1]), len(beginnings[-1])) for n in range(len(ends))]
+        return list(itertools.pairwise(ends))
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text of `ids`; padding, begin and end are left out, unknown is shown."""

@@ -1,0 +1,74 @@
+"""The segments of a translation file on their way to a model and back."""
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from headway.text.cleaning import clean
+from headway.text.memories.segments import Code, Segment
+
+_LINE_END = re.compile(r"(\r?\n)")
+
+
+class Prepared(NamedTuple):
+    """What is to be translated, and the white space around it, which stays."""
+
+    before: str
+    segment: Segment
+    after: str
+
+
+def prepare(segment: Segment) -> Prepared:
+    """Clean the text of a segment; a line end inside of it becomes a code."""
+    parts = list(segment.parts)
+    before = after = ""
+    while parts and isinstance(parts[0], str):
+        text = parts.pop(0)
+        before += text[: len(text) - len(text.lstrip())]
+        if text.strip():
+            parts.insert(0, text.lstrip())
+            break
+    while parts and isinstance(parts[-1], str):
+        text = parts.pop()
+        after = text[len(text.rstrip()) :] + after
+        if text.strip():
+            parts.append(text.rstrip())
+            break
+    cleaned: list[str | Code] = []
+    for part in parts:
+        cleaned += _cleaned(part) if isinstance(part, str) else [part]
+    return Prepared(before, Segment(tuple(cleaned)), after)
+
+
+def restore(source: Segment, prepared: Prepared, translated: Segment) -> Segment:
+    """The translation for the file: only the codes of `source`, the file's own, are codes."""
+    own = Counter(source.codes)
+    parts: list[str | Code] = [prepared.before]
+    for part in translated.parts:
+        if not isinstance(part, str) and own[part]:
+            own[part] -= 1
+            parts.append(part)
+            continue
+        text = part if isinstance(part, str) else part.text
+        last = parts[-1]
+        if isinstance(last, str):
+            parts[-1] = last + text
+        else:
+            parts.append(text)
+    last = parts[-1]
+    if isinstance(last, str):
+        parts[-1] = last + prepared.after
+    else:
+        parts.append(prepared.after)
+    return Segment(tuple(part for part in parts if part))
+
+
+def _cleaned(text: str) -> list[str | Code]:
+    """As `clean`, but for white space at the ends, which parts what stands beside it."""
+    parts: list[str | Code] = []
+    for piece in _LINE_END.split(text):
+        if _LINE_END.fullmatch(piece):
+            parts.append(Code(piece))
+        elif inside := clean(f"|{piece}|")[1:-1]:
+            parts.append(inside)
+    return parts
