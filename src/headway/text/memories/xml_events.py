@@ -35,9 +35,10 @@ class XmlEvents:
     has gathered after each step of `run`.
     """
 
-    def __init__(self, path: Path, *, namespaces: bool = False) -> None:
-        """With `namespaces`, a name is `uri name`, or `name` where it is in none."""
+    def __init__(self, path: Path, root: str, *, namespaces: bool = False) -> None:
+        """The outermost element is a `root`; with `namespaces`, names are `uri name`."""
         self.path = path
+        self._root = root
         self.on_start: Callable[[str, dict[str, str]], None]
         self.on_end: Callable[[str], None]
         self.parser = expat.ParserCreate("utf-8", " " if namespaces else None)
@@ -112,16 +113,30 @@ class XmlEvents:
             )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if not 0 < self._depth < MAX_DEPTH:
+            self._check(name)
         self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self.refusal(
-                f"elements lie at most {MAX_DEPTH} levels deep", "goes deeper", "Remove them"
-            )
         self.on_start(name, attributes)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
         self.on_end(name)
+
+    def _check(self, name: str) -> None:
+        """Refuse an outermost element of another kind, and one that lies too deep."""
+        found = name.rpartition(" ")[2]
+        if self._depth >= MAX_DEPTH:
+            raise self.refusal(
+                f"elements lie at most {MAX_DEPTH} levels deep",
+                f"has <{found}> at level {self._depth + 1}",
+                "Remove what lies deeper",
+            )
+        if found != self._root:
+            raise self.refusal(
+                f"a file of this kind begins with <{self._root}>",
+                f"begins with <{found}>",
+                "Give it the suffix of what it is, or export it again",
+            )
 
     def _doctype(
         self, _name: str, _system: str | None, _public: str | None, has_subset: int
