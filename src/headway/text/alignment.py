@@ -71,6 +71,7 @@ class ShiftDetector:
         """Start with nothing seen."""
         self.blocks: list[Block] = []
         """Every whole block so far, in order."""
+        self._file = ""
         self._lengths: list[tuple[int, int]] = []
         self._places: list[Place] = []
         self._before: tuple[Logs, Logs, list[Place]] | None = None

@@ -1,0 +1,117 @@
+"""Which script a character is written in, and which scripts a language is written in."""
+
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LAST = 0x110000  # code points
+
+_HAN_PLANES = slice(0x20000, 0x40000)
+_RENAMED = {
+    "CJK": "HAN",
+    "IDEOGRAPHIC": "HAN",
+    "HIRAGANA": "KANA",
+    "KATAKANA": "KANA",
+    "FEMININE": "LATIN",
+    "MASCULINE": "LATIN",
+}
+_OF_ANY_SCRIPT = frozenset(
+    "COMBINING MODIFIER MATHEMATICAL MICRO OHM KELVIN ANGSTROM DOUBLE SCRIPT VARIATION MUSICAL "
+    "SUPERSCRIPT SUBSCRIPT PLANCK TURNED BLACK EULER INFORMATION ALEF BET GIMEL DALET ROMAN".split()
+)
+_LANGUAGES = {
+    "ARABIC": "ar fa ur ps ckb ug sd",
+    "ARMENIAN": "hy",
+    "BENGALI": "bn as",
+    "CYRILLIC": "ru uk be bg mk kk ky tg mn ce tt ba cv",
+    "DEVANAGARI": "hi mr ne sa",
+    "ETHIOPIC": "am ti",
+    "GEORGIAN": "ka",
+    "GREEK": "el grc",
+    "GUJARATI": "gu",
+    "GURMUKHI": "pa",
+    "HAN": "zh yue cmn lzh",
+    "HANGUL HAN": "ko",
+    "HEBREW": "he yi",
+    "KANA HAN": "ja",
+    "KANNADA": "kn",
+    "KHMER": "km",
+    "LAO": "lo",
+    "LATIN": "en de fr es pt it nl sv da nb nn no fi et lv lt pl cs sk sl hr ro hu tr vi id ms tl "
+    "sw ca eu gl ga cy is sq af mt eo la",
+    "MALAYALAM": "ml",
+    "MYANMAR": "my",
+    "ORIYA": "or",
+    "SINHALA": "si",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "THAI": "th",
+    "TIBETAN": "bo dz",
+}
+
+
+class Scripts(NamedTuple):
+    """The script of every character there is."""
+
+    of: NDArray[np.uint8]
+    """Number of a script by code point, 0 for what is no letter: [0x110000]."""
+    names: list[str]
+    """Its name by number, in capitals; the empty name for 0."""
+
+
+@cache
+def scripts() -> Scripts:
+    """Letters and marks by script, which is the first word of their Unicode name."""
+    names = [""]
+    numbers = {"": 0}
+    of = np.zeros(LAST, np.uint8)
+    for code in range(0x20000):
+        character = chr(code)
+        if unicodedata.category(character)[0] in "LM":
+            of[code] = _number(_script(character), names, numbers)
+    of[_HAN_PLANES] = numbers["HAN"]
+    return Scripts(of, names)
+
+
+def _number(name: str, names: list[str], numbers: dict[str, int]) -> int:
+    if name not in numbers:
+        numbers[name] = len(names)
+        names.append(name)
+    return numbers[name]
+
+
+def _script(character: str) -> str:
+    words = unicodedata.name(character, "").replace("-", " ").split()
+    if words and words[0] in ("FULLWIDTH", "HALFWIDTH"):
+        words = words[1:]
+    if not words or words[0] in _OF_ANY_SCRIPT:
+        return ""
+    return _RENAMED.get(words[0], words[0])
+
+
+def scripts_of_language(code: str | None) -> tuple[str, ...]:
+    """The scripts that a language is written in, its main one first; () if that is not known.
+
+    A script subtag (`sr-Latn`, `zh-Hant`) is believed.
+    """
+    subtags = (code or "").replace("_", "-").split("-")
+    for subtag in subtags[1:]:
+        if named := _SCRIPT_SUBTAGS.get(subtag.lower()):
+            return named
+    return _BY_LANGUAGE.get(subtags[0].lower(), ())
+
+
+_BY_LANGUAGE = {
+    code: tuple(names.split()) for names, codes in _LANGUAGES.items() for code in codes.split()
+}
+_SCRIPT_SUBTAGS = {
+    "latn": ("LATIN",),
+    "cyrl": ("CYRILLIC",),
+    "arab": ("ARABIC",),
+    "hans": ("HAN",),
+    "hant": ("HAN",),
+    "deva": ("DEVANAGARI",),
+}
