@@ -22,11 +22,16 @@ def train(
     valid_pairs: Sequence[PathLike] | PathLike = (),
     config: PathLike | None = None,
     preset: str | None = None,
+    init_from: PathLike | None = None,
     resume: bool = False,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Path:
     """Train a translator on pairs of texts; returns the run folder.
+
+    `pairs` and `valid_pairs` are files with how they are used: `mine.tsv@8:tag=mine` is seen eight
+    times in a pass, with `<mine> ` before its source texts. `init_from` is a finished run whose
+    weights, sub-words and shape the new one begins with.
 
     `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`; it goes
     on top of `config` (a TOML file), which goes on top of `preset`. Messages go to `say`, by
@@ -42,7 +47,10 @@ def train(
     }
     files = {key: paths(value) for key, value in named.items() if paths(value)}
     sections: Sections = merge(
-        read_toml(Path(config)) if config else {}, settings or {}, {"data": files} if files else {}
+        read_toml(Path(config)) if config else {},
+        settings or {},
+        {"data": files} if files else {},
+        {"training": {"init_from": str(init_from)}} if init_from else {},
     )
     request = Request(sections, Path(out), preset, resume)
     return train_translator(request, say or to_stderr).path

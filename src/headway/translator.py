@@ -1,9 +1,9 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 import torch
@@ -15,9 +15,14 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.errors import RunError
 from headway.models.transformer import Transformer
 from headway.tasks.building import build_model
+from headway.tasks.coded_search import Candidate, CodedSearch, Found, Source
 from headway.tasks.settings import Settings
-from headway.tasks.translation import decode_all
+from headway.text import segment_texts
 from headway.text.cleaning import clean
+from headway.text.code_projection import Plain, Tokens, project, without_codes
+from headway.text.codes import check, parsed, parsed_text, repaired, with_placeholders
+from headway.text.memories.segments import Code, Segment
+from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
 from headway.training.parameters import load_weights
 from headway.training.run_folder import RunFolder
@@ -37,6 +42,11 @@ class Alternative(NamedTuple):
     """Of each sub-word, then of the end marker, in nats."""
     alignment: list[tuple[int, int]]
     """For each target sub-word: (source sub-word it looks at most, its own index), from 0."""
+    codes_complete: bool = True
+    """The model wrote just the codes of the source. Where it did not, `target` is mended: what was
+    invented is gone, what was missing stands at the end; the tokens are as they were."""
+    written: str = ""
+    """What the model wrote, before anything was mended."""
 
 
 class Translation(NamedTuple):
@@ -53,6 +63,22 @@ class Translation(NamedTuple):
     def target(self) -> str:
         """The best translation; blank for a blank line."""
         return self.n_best[0].target if self.n_best else ""
+
+    @property
+    def codes_complete(self) -> bool:
+        """Nothing had to be mended in the best translation."""
+        return not self.n_best or self.n_best[0].codes_complete
+
+
+class SegmentTranslation(NamedTuple):
+    """A segment of a translation file, translated."""
+
+    segment: Segment
+    """With every code of the source once, each as the file writes it (`Code.raw`)."""
+    complete: bool
+    """The model put all codes where they are. False: what it lost stands at the end."""
+    n_cut: int
+    """Sub-words at the end of the source that were too many and were left out."""
 
 
 class Attention(NamedTuple):
@@ -74,6 +100,8 @@ class Translator:
         self, model: Transformer, subwords: Subwords, settings: Settings, device: torch.device
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
+        self.masks_codes = settings.text.codes == "mask"
+        self.search = CodedSearch(model, subwords, settings.data.max_length, device)
 
     @classmethod
     def load(cls, run: str | Path, *, device: Device = "auto", threads: int = 0) -> "Translator":
@@ -101,18 +129,25 @@ class Translator:
         """Code of the language that is translated into, if it is known."""
         return self.settings.data.target_language
 
-    def translate(self, texts: Sequence[str], **decoding: Any) -> list[str]:
+    def translate(
+        self, texts: Sequence[str], *, tag: str | None = None, **decoding: Any
+    ) -> list[str]:
         """The best translation of each text, in order; a blank one stays blank.
 
-        `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
+        `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
+        taken, or raises ConfigError where there is a choice to make. `decoding` are settings of
+        `DecodingSettings`, such as `beam=5` or `method="greedy"`.
         """
-        return [translation.target for translation in self.translate_fully(texts, **decoding)]
+        return [
+            translation.target for translation in self.translate_fully(texts, tag=tag, **decoding)
+        ]
 
     @torch.inference_mode()
     def translate_fully(
         self,
         texts: Sequence[str],
         *,
+        tag: str | None = None,
         want_alignment: bool = False,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
@@ -124,65 +159,132 @@ class Translator:
         `Translation.n_cut` tells. `done` hears how many sentences each batch finished.
         """
         settings = replace(self.settings.decoding, **decoding)
-        encoded = self.subwords.encode_batch([clean(text) for text in texts])
-        limit = self.settings.data.max_length or max(map(len, encoded), default=0)
-        sources = [np.array(ids[:limit], dtype=np.int64) for ids in encoded]
-        filled = [i for i, ids in enumerate(sources) if len(ids)]
-        done(len(texts) - len(filled))
-        found: list[list[Hypothesis]] = [[] for _ in texts]
-        hypotheses = decode_all(
-            self.model,
-            [sources[i] for i in filled],
-            self.subwords,
+        sources = [Source.of(Segment((clean(text),)), masked=self.masks_codes) for text in texts]
+        found = self.search(
+            sources,
+            chosen_tag(tag, self.settings.data.tags),
             settings,
-            device=self.device,
             want_attention=want_alignment,
             done=done,
             generator=generator,
         )
-        for i, best in zip(filled, hypotheses, strict=True):
-            found[i] = best
         return [
             Translation(
                 text,
-                self.subwords.pieces(source.tolist()),
-                [self.alternative(hypothesis, len(source)) for hypothesis in best],
-                max(0, len(ids) - limit),
+                self.shown(one.ids, source),
+                [self.alternative(candidate, source, len(one.ids)) for candidate in one.candidates],
+                one.n_cut,
             )
-            for text, source, ids, best in zip(texts, sources, encoded, found, strict=True)
+            for text, source, one in zip(texts, sources, found, strict=True)
         ]
 
-    def alternative(self, hypothesis: Hypothesis, source_length: int) -> Alternative:
-        """A hypothesis in the user's terms."""
-        alignment = []
-        if hypothesis.attention is not None:
-            weights = hypothesis.attention[: len(hypothesis.ids), :source_length]
-            looked_at = weights.argmax(-1).tolist()
-            alignment = [(source, target) for target, source in enumerate(looked_at)]
-        return Alternative(
-            self.subwords.decode(hypothesis.ids),
-            hypothesis.score,
-            self.subwords.pieces(hypothesis.ids),
-            hypothesis.token_log_probs,
-            alignment,
+    @torch.inference_mode()
+    def translate_segments(
+        self,
+        segments: Sequence[Segment],
+        *,
+        tag: str | None = None,
+        done: Callable[[int], None] = lambda n: None,
+        **decoding: Any,
+    ) -> list[SegmentTranslation]:
+        """Translations of segments with inline codes, which all arrive, in pairs that nest.
+
+        A model that knows masks puts the codes where they belong; for any other one they are taken
+        out of the source, and put back beside the words that look at the words beside them. White
+        space around a segment stays, and so do line ends in it; one without words is copied.
+        """
+        settings = replace(self.settings.decoding, **decoding)
+        prepared = [segment_texts.prepare(segment) for segment in segments]
+        wholes = [parsed(one.segment) for one in prepared]
+        plain = [without_codes(one.segment) for one in prepared]
+        if self.masks_codes:
+            sources = [Source.of(whole, masked=True) for whole in wholes]
+        else:
+            sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
+        worded = [i for i, whole in enumerate(wholes) if not whole.blank]
+        done(len(segments) - len(worded))
+        tag = chosen_tag(tag, self.settings.data.tags)
+        found = self.search(
+            [sources[i] for i in worded],
+            tag,
+            settings,
+            want_attention=not self.masks_codes and any(one.places for one in plain),
+            done=done,
+        )
+        translations = [SegmentTranslation(segment, True, 0) for segment in segments]
+        for i, one in zip(worded, found, strict=True):
+            best = one.candidates[0]
+            written = best.segment
+            if plain[i].places and not self.masks_codes:
+                written = parsed(self.projected(prepared[i].segment.codes, plain[i], tag, one))
+            mended = repaired(wholes[i], written)
+            translations[i] = SegmentTranslation(
+                segment_texts.restore(segments[i], prepared[i], mended),
+                check(wholes[i], written).complete,
+                one.n_cut,
+            )
+        return translations
+
+    def projected(self, codes: Sequence[Code], plain: Plain, tag: str, found: Found) -> Segment:
+        """The best translation of a text that codes were taken out of, with the codes put back."""
+        best = found.candidates[0].hypothesis
+        in_front = len(tagged(plain.text, tag)) - len(plain.text)
+        spans = self.subwords.source_spans(tagged(plain.text.rstrip(), tag))[: len(found.ids)]
+        return project(
+            codes,
+            plain,
+            [(start - in_front, end - in_front) for start, end in spans],
+            Tokens(self.subwords.decode(best.ids), self.subwords.target_spans(best.ids)),
+            alignment(best, len(found.ids)),
         )
 
+    def alternative(self, candidate: Candidate, source: Source, source_length: int) -> Alternative:
+        """A candidate in the user's terms."""
+        hypothesis = candidate.hypothesis
+        return Alternative(
+            repaired(source.segment, candidate.segment).text,
+            hypothesis.score,
+            self.shown(hypothesis.ids, source),
+            hypothesis.token_log_probs,
+            alignment(hypothesis, source_length),
+            candidate.complete,
+            candidate.segment.text,
+        )
+
+    def shown(self, ids: Iterable[SupportsIndex], source: Source) -> list[str]:
+        """Sub-words as a reader would write them, codes in the place of placeholders."""
+        return [
+            source.codes[piece].text if piece in source.codes else piece
+            for piece in self.subwords.pieces(ids)
+        ]
+
     @torch.inference_mode()
-    def attention(self, text: str, target: str | None = None) -> Attention:
+    def attention(
+        self, text: str, target: str | None = None, *, tag: str | None = None
+    ) -> Attention:
         """Where every layer and head looks while `target` is written.
 
-        Without `target`, the model's own translation is taken.
+        Without `target`, the model's own translation is taken; `tag` is as in `translate`.
         """
         special = self.subwords.special
+        tag = chosen_tag(tag, self.settings.data.tags)
         if target is None:
-            target = self.translate([text])[0]
-        source_ids = [*self.subwords.encode(clean(text)), special.end]
-        target_ids = [special.begin, *self.subwords.encode(clean(target))]
+            target = self.translate([text], tag=tag)[0]
+        source = Source.of(Segment((clean(text),)), masked=self.masks_codes)
+        source_ids = [*self.subwords.encode(tagged(source.text, tag)), special.end]
+        fed = with_placeholders(parsed_text(clean(target)), source.codes)
+        target_ids = [special.begin, *self.subwords.encode(fed)]
         weights = self.model.look(
             torch.tensor([source_ids], device=self.device),
             torch.tensor([target_ids], device=self.device),
         )
         arrays = [layer[:, 0].float().cpu().numpy() for layer in weights]
-        return Attention(
-            self.subwords.pieces(source_ids), self.subwords.pieces(target_ids), *arrays
-        )
+        return Attention(self.shown(source_ids, source), self.shown(target_ids, source), *arrays)
+
+
+def alignment(hypothesis: Hypothesis, source_length: int) -> list[tuple[int, int]]:
+    """For each token of a hypothesis that has its attention, the source token it looks at most."""
+    if hypothesis.attention is None:
+        return []
+    looked_at = hypothesis.attention[: len(hypothesis.ids), :source_length].argmax(-1).tolist()
+    return [(source, target) for target, source in enumerate(looked_at)]

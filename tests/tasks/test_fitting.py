@@ -15,7 +15,12 @@ from headway.tasks.fitting import (
 
 
 def corpus(target_tokens: int) -> Corpus:
-    return Corpus(n_pairs=target_tokens // 20, target_tokens=target_tokens)
+    return Corpus(distinct_tokens=target_tokens, target_tokens=target_tokens)
+
+
+def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
+    many_times = Corpus(distinct_tokens=400_000, target_tokens=80_000_000)
+    assert fit_preset(many_times, budget_s=None, on_gpu=True)[0] == "tiny"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +72,20 @@ def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
         )  # fmt: skip
         assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
         assert f"{epochs} times" in why
+
+
+def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
+    for tokens in (10_000, 10**6, 10**9):
+        lengths = [
+            fit_steps(
+                corpus(tokens), tokens_per_step=1000.0, step_s=1.0, validation_s=1.0,
+                left_s=None, n_validations=40, tuned=tuned,
+            )[0]
+            for tuned in (True, False)
+        ]  # fmt: skip
+        assert 3 * tokens <= 1000 * lengths[0] < 1000 * lengths[1]
+        assert 1 <= fit_warmup(lengths[0], tuned=True) <= fit_warmup(lengths[0])
+    assert fit_validations(None, 1.0, tuned=True) < fit_validations(None, 1.0)
 
 
 def test_validations_are_forty_at_most_and_four_at_least():

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch import nn
+from torch import Tensor, nn
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, RunError
 from headway.objectives import Loss
 from headway.training import checkpoint
 from headway.training.loop import BatchLoss, Progress, Trainer, Validation, rate
@@ -415,3 +415,73 @@ def test_a_run_can_be_moved_while_it_is_stopped(tmp_path):
     again = trainer_in(tmp_path / "elsewhere")
     assert again.resume()
     assert again.train(never).step == 12
+
+
+# -- begun with other weights -----------------------------------------------------------------
+
+
+def other_weights() -> dict[str, Tensor]:
+    torch.manual_seed(9)
+    return {name: torch.randn_like(p) for name, p in network().named_parameters()}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtype):
+    trainer = trainer_in(tmp_path / "run", dtype=dtype)
+    weights = {
+        name: torch.randn(shape, generator=torch.Generator().manual_seed(3))
+        for name, shape in trainer.optimizer.shapes.items()
+    }
+    trainer.begin_with(weights)
+    for name, parameter in trainer.model.named_parameters():
+        torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
+    for name, tensor in checkpoint.read(trainer.folder.checkpoints, 0).weights.items():
+        assert torch.equal(tensor, weights[name])
+    assert trainer.folder.read_log()[0]["step"] == 0
+    assert trainer.progress.validated == [0]
+
+
+def test_stopped_right_after_the_first_measurement_equals_never_stopping(tmp_path):
+    first = trainer_in(tmp_path / "whole")
+    first.begin_with(other_weights())
+    first.train(lambda: False)
+    stopped = trainer_in(tmp_path / "stopped")
+    stopped.begin_with(other_weights())
+    again = trainer_in(tmp_path / "stopped")
+    assert again.resume()
+    again.train(lambda: False)
+    for name, tensor in first.optimizer.weights().items():
+        assert torch.equal(tensor, again.optimizer.weights()[name])
+    steps = [line["step"] for line in again.folder.read_log()]
+    assert steps == [line["step"] for line in first.folder.read_log()]
+
+
+def test_a_measurement_whose_checkpoint_was_lost_is_made_again_and_logged_once(tmp_path):
+    trainer = trainer_in(tmp_path / "run")
+    trainer.begin_with(other_weights())
+    checkpoint.discard(checkpoint.folder_of(trainer.folder.checkpoints, 0))
+    again = trainer_in(tmp_path / "run")
+    assert not again.resume()
+    again.begin_with(other_weights())
+    assert [line["step"] for line in again.folder.read_log()] == [0]
+
+
+def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
+    weights = other_weights()
+    trainer = trainer_in(tmp_path / "run", scores=[5.0, 4.0, 3.0, 2.0, 1.0])
+    trainer.task.scores = [9.0]  # what they score before the first update
+    trainer.begin_with(weights)
+    trainer.task.scores = [5.0, 4.0, 3.0, 2.0, 1.0]
+    trainer.train(lambda: False)
+    assert "began with" in trainer.choose()
+    assert isinstance(trainer.reporter, Listener)
+    assert trainer.reporter.best == [True, False, False, False, False]
+    kept = load_file(trainer.folder.model)
+    for name, tensor in weights.items():
+        assert torch.equal(kept[name], tensor)
+
+
+def test_weights_of_another_shape_are_refused(tmp_path):
+    trainer = trainer_in(tmp_path / "run")
+    with pytest.raises(RunError, match="must fit the model; 0.weight should be"):
+        trainer.begin_with({name: torch.zeros(1) for name in trainer.optimizer.shapes})

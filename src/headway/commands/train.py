@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from headway.commands.settings_flags import Overrides, option_names
 
 Files = Annotated[list[Path] | None, Parameter(consume_multiple=True)]
+Specifications = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
 def train(
@@ -15,16 +16,17 @@ def train(
     out: Path,
     source: Files = None,
     target: Files = None,
-    pairs: Files = None,
+    pairs: Specifications = None,
     valid_source: Files = None,
     valid_target: Files = None,
-    valid_pairs: Files = None,
+    valid_pairs: Specifications = None,
     source_language: str | None = None,
     target_language: str | None = None,
     preset: str | None = None,
     config: Path | None = None,
     budget: str | None = None,
     seed: int | None = None,
+    init_from: Path | None = None,
     resume: bool = False,
 ) -> None:
     """Train a translator on your own pairs of texts.
@@ -41,13 +43,15 @@ def train(
     target
         Text file(s) in the language to translate into.
     pairs
-        File(s) that hold both sides: .tsv or .jsonl. All may end in .gz.
+        File(s) that hold both sides: .tsv or .jsonl. All may end in .gz. Behind a file may stand
+        how often its pairs are seen in a pass, a tag to put before its source texts, and which of
+        its languages are meant: big.tsv@2 mine.tsv@8:tag=mine all.jsonl@0.5:source=en:target=de
     valid_source
         Text file(s) to validate on; held out of the corpus if left out.
     valid_target
         Their translations.
     valid_pairs
-        The same as .tsv or .jsonl.
+        The same as files of pairs, with tag, source and target as in --pairs.
     source_language
         Code of the source language; otherwise taken from the file's name or header.
     target_language
@@ -60,6 +64,9 @@ def train(
         Time for all of it, such as 30m or 2h.
     seed
         Of weights, dropout and data order.
+    init_from
+        A finished run to begin with: its weights, sub-words and shape. With your own --pairs a
+        general model becomes your own; its first score is said, and kept if nothing is better.
     resume
         Go on with the run in --out as if it had never stopped.
     """
@@ -86,6 +93,7 @@ def train(
         valid_pairs=valid_pairs or (),
         preset=preset,
         config=config,
+        init_from=init_from,
         resume=resume,
         settings=merge(flags, {key: values for key, values in given.items() if values}),
     )

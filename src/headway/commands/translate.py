@@ -13,6 +13,7 @@ def translate(
     beam: int | None = None,
     n_best: int | None = None,
     method: str | None = None,
+    tag: str | None = None,
     scores: bool = False,
     alignment: bool = False,
     json: bool = False,
@@ -37,6 +38,9 @@ def translate(
         Translations per line, best first, each on its own line.
     method
         beam, greedy or sampling.
+    tag
+        Which of the run's tags stands before each text (train --pairs F:tag=NAME); otherwise none,
+        or the only one if the run has read no text without.
     scores
         Put each translation's score and a tab in front of it.
     alignment
@@ -50,6 +54,7 @@ def translate(
     given = {"beam": beam, "n_best": n_best, "method": method}
     options = Options(
         decoding={key: value for key, value in given.items() if value is not None},
+        tag=tag,
         scores=scores,
         alignment=alignment,
         json=json,

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from headway.commands.tags import announced_tag
 from headway.config import build, merge, parse_overrides
 from headway.decoding.settings import DecodingSettings
 from headway.errors import DataError
@@ -28,6 +29,7 @@ class Options:
     """How to search, and what to write."""
 
     decoding: dict[str, Any] = field(default_factory=dict)
+    tag: str | None = None
     scores: bool = False
     alignment: bool = False
     json: bool = False
@@ -47,6 +49,7 @@ def translate_lines(
     if file is not None:
         check_file(file)
     translator = Translator.load(run, device=runtime.device, threads=runtime.threads)
+    tag = announced_tag(translator, options.tag)
     wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
     stored = asdict(translator.settings.decoding)
     decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
@@ -58,7 +61,10 @@ def translate_lines(
     with destination(out) as output:
         for chunk in chunks:
             translations = translator.translate_fully(
-                chunk, want_alignment=options.alignment or options.json, **asdict(decoding)
+                chunk,
+                tag=tag,
+                want_alignment=options.alignment or options.json,
+                **asdict(decoding),
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             if options.json:

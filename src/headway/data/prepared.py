@@ -1,9 +1,13 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
+
+from headway.data.batching import Weights
 from headway.data.cleaned import (
     CleanedCorpus,
     Progress,
@@ -13,13 +17,19 @@ from headway.data.cleaned import (
     silent,
     unseen,
 )
-from headway.data.files import cache_root, key_of, read_whole_folder, reopened, whole_folder
-from headway.data.store import FORMAT, PairStore, write_store
+from headway.data.coded import handling_of_codes
+from headway.data.encoding import Encoding, encode
+from headway.data.files import cache_root, key_of, read_whole_folder, whole_folder
+from headway.data.once import made_once
+from headway.data.reading import Reading
+from headway.data.store import FORMAT, PairStore
 from headway.errors import ConfigError
+from headway.runtime import available_cores
 from headway.text.cleaning import CleaningSettings, Report
+from headway.text.codes import PLACEHOLDERS
 from headway.text.corpora import Corpus
 from headway.text.subword_training import VERSION as LEARNING_VERSION
-from headway.text.subwords import Subwords, TextSettings, fitted_vocabulary_size
+from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,8 @@ class DataSettings(CleaningSettings):
 
     max_length: int = 256
     """The longest side allowed, in sub-words without markers; 0 for any."""
+    workers: int = 0
+    """Processes that clean and encode a large corpus, with the same result; 0: one for a core."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no pair could satisfy."""
@@ -35,6 +47,10 @@ class DataSettings(CleaningSettings):
         if self.max_length < 0:
             raise ConfigError(
                 f"data.max_length is 0 (any) or more; got {self.max_length}. Try 256."
+            )
+        if self.workers < 0:
+            raise ConfigError(
+                f"data.workers is 0 (one for each core) or more; got {self.workers}. Try 0."
             )
 
     def cleaning(self) -> CleaningSettings:
@@ -47,6 +63,8 @@ class DataSettings(CleaningSettings):
 class Prepared:
     """Everything that training needs to know of a corpus."""
 
+    corpus: Corpus
+    """What was read, under the names that its files had then."""
     train: PairStore
     valid: PairStore
     valid_texts: list[tuple[str, str]]
@@ -58,6 +76,10 @@ class Prepared:
     """Of the training pairs, both sides together."""
     checksums: dict[str, str]
     """SHA-256 of each file that was read."""
+    weights: Weights | None
+    """How often each training pair is seen in a pass, if not all are once: [pairs]."""
+    codes: CodeHandling
+    """What was done with tags, placeholders and other codes."""
 
 
 def prepare_corpus(
@@ -90,15 +112,21 @@ def prepare_corpus(
         valid=valid,
         hold_out=hold_out,
         seed=seed,
+        workers=data.workers,
         say=say,
         progress=progress,
     )
+    codes = handling_of_codes(cleaned, text.codes, subwords, root, say)
+    reading = {"train": Reading.of(codes, corpus), "valid": Reading.of(codes, valid or corpus)}
     if subwords is None:
         progress("learning sub-words", 0, None)
-        subwords = _learned_subwords(cleaned, text, seed, root, say)
+        text = replace(text, codes=codes)
+        subwords = _learned_subwords(cleaned, text, reading["train"], seed, root, say)
     stores, reports = {}, {}
     for split in ("train", "valid"):
-        stores[split] = _encoded(cleaned, split, subwords, data.max_length, root, say, progress)
+        stores[split] = _encoded(
+            cleaned, split, subwords, reading[split], data, root, say, progress
+        )
         reports[split] = Report.from_dict(stores[split].content["report"])
         if unknown := stores[split].content["unknown"]:
             n_tokens = sum(stores[split].content[f"{side}_tokens"] for side in ("source", "target"))
@@ -106,6 +134,7 @@ def prepare_corpus(
     rows = set(stores["valid"].rows.tolist())
     texts = [pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows]
     return Prepared(
+        corpus=corpus,
         train=stores["train"],
         valid=stores["valid"],
         valid_texts=texts,
@@ -114,11 +143,19 @@ def prepare_corpus(
         valid_report=reports["valid"],
         n_characters=cleaned.n_characters,
         checksums=cleaned.checksums,
+        weights=_weights(stores["train"], corpus),
+        codes=codes,
     )
 
 
+def _weights(store: PairStore, corpus: Corpus) -> Weights | None:
+    weight = {part.name: part.use.weight for part in corpus.parts}
+    of_file = np.array([weight.get(file, 1.0) for file in store.content["files"]], np.float64)
+    return None if (of_file == 1).all() else of_file[store.file_numbers]
+
+
 def _learned_subwords(
-    cleaned: CleanedCorpus, text: TextSettings, seed: int, root: Path, say: Say
+    cleaned: CleanedCorpus, text: TextSettings, reading: Reading, seed: int, root: Path, say: Say
 ) -> Subwords:
     size = text.vocabulary_size
     if not size:
@@ -134,34 +171,47 @@ def _learned_subwords(
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
             "settings": asdict(text) | {"vocabulary_size": size},
+            "reading": reading.key(),
             "seed": seed,
         }
     )
     directory = root / f"subwords-{key}"
-    said: list[str] | None = reopened(directory, lambda: read_whole_folder(directory)["said"], say)
-    if said is None:
-        said = []
+
+    def make(_work: Path) -> None:
+        said: list[str] = []
         with whole_folder(directory) as (part, content):
             learned = Subwords.train(
-                cleaned.train_lines(),
+                _train_lines(cleaned, reading),
                 vocabulary_size=size,
                 algorithm=text.algorithm,
                 sample_lines=text.sample_lines,
+                placeholders=PLACEHOLDERS if text.codes == "mask" else (),
                 seed=seed,
                 say=said.append,
             )
             learned.save(part / "tokenizer.json")
             content["said"] = said
-    for message in said:
+
+    for message in made_once(directory, lambda: read_whole_folder(directory)["said"], make, say):
         say(message)
     return Subwords.load(directory)
+
+
+def _train_lines(cleaned: CleanedCorpus, reading: Reading) -> Iterator[str]:
+    """Every side of every training pair, as the model reads it."""
+    if reading.as_written:
+        yield from cleaned.train_lines()
+        return
+    for pair in cleaned.pairs("train"):
+        yield from reading(pair)
 
 
 def _encoded(
     cleaned: CleanedCorpus,
     split: Split,
     subwords: Subwords,
-    max_length: int,
+    reading: Reading,
+    data: DataSettings,
     root: Path,
     say: Say,
     progress: Progress,
@@ -173,22 +223,15 @@ def _encoded(
             "cleaned": cleaned.directory.name,
             "split": split,
             "fingerprint": subwords.fingerprint(),
-            "max_length": max_length,
+            "max_length": data.max_length,
+            "reading": reading.key(),
         }
     )
     directory = root / f"encoded-{key}"
-    found = reopened(directory, lambda: PairStore.open(directory), say)
-    if found is not None:
-        return found
-    report = Report.from_dict(cleaned.reports[split].as_dict())
-    n_pairs = report.kept
-    return write_store(
-        cleaned.pairs(split),
-        subwords,
-        directory,
-        files=cleaned.files,
-        max_length=max_length,
-        on_drop=report.drop_kept,
-        on_progress=lambda done: progress("encoding", done, n_pairs),
-        known=lambda: {"report": report.as_dict()},
-    )
+
+    def make(work: Path) -> None:
+        encoding = Encoding(cleaned, split, subwords, reading, data.max_length)
+        n_workers = data.workers or available_cores()
+        encode(encoding, directory, work, n_workers=n_workers, progress=progress)
+
+    return made_once(directory, lambda: PairStore.open(directory), make, say)

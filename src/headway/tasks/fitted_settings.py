@@ -19,6 +19,7 @@ from headway.tasks.building import build_model, build_trainer
 from headway.tasks.presets import preset
 from headway.tasks.settings import Settings, TranslationData
 from headway.text.corpora import languages
+from headway.text.mixing import absolute_pairs_files, tags_read
 from headway.training.run_folder import RunFolder
 from headway.training.settings import seconds
 
@@ -41,18 +42,20 @@ def fit(
     `given` is what the user set, `started` when the command began (`time.monotonic`).
     """
     asked = Settings.of(given)
-    data, budget_s = asked.data, seconds(asked.training.budget)
+    data, tuned = asked.data, bool(asked.training.init_from)
     corpus = fitting.Corpus(
-        n_pairs=len(prepared.train),
-        target_tokens=int(prepared.train.target_lengths.sum()) + len(prepared.train),
+        distinct_tokens=int(prepared.train.target_lengths.sum()) + len(prepared.train),
+        target_tokens=pass_tokens(prepared),
     )
     sections = given
     fitted_preset = ""
     if named_preset:
         sections = merge(preset(named_preset), sections)
-    else:
+    elif not tuned:
         fitted_preset, why = fitting.fit_preset(
-            corpus, budget_s=budget_s, on_gpu=runtime.device.type == "cuda"
+            corpus,
+            budget_s=seconds(asked.training.budget),
+            on_gpu=runtime.device.type == "cuda",
         )
         say(f"preset {fitted_preset}: {why}")
         sections = merge(preset(fitted_preset), sections)
@@ -60,7 +63,7 @@ def fit(
     sections = merge(
         sections,
         {
-            "text": {"vocabulary_size": len(prepared.subwords)},
+            "text": {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes},
             "data": absolute(data, *found),
             "runtime": {"threads": runtime.threads},
         },
@@ -79,7 +82,7 @@ def fit(
     if fitted_preset in ("tiny", "small") and "dropout" not in given.get("model", {}):
         settings = fit_dropout(settings, corpus, say)
     if not settings.training.warmup_steps:
-        warmup = fitting.fit_warmup(settings.training.max_steps)
+        warmup = fitting.fit_warmup(settings.training.max_steps, tuned=tuned)
         settings = replace(settings, training=replace(settings.training, warmup_steps=warmup))
     model = build_model(settings, prepared.subwords)
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -101,10 +104,22 @@ def absolute(
 ) -> dict[str, Any]:
     """The data settings as stored: a run can be resumed from any folder."""
     stored = asdict(data)
-    for key, value in stored.items():
-        if isinstance(value, tuple):
-            stored[key] = [Path(path).absolute() for path in value]
-    return {**stored, "source_language": source_language, "target_language": target_language}
+    for key in ("source", "target", "valid_source", "valid_target"):
+        stored[key] = [Path(path).absolute() for path in stored[key]]
+    return {
+        **stored,
+        "pairs": absolute_pairs_files(data.pairs),
+        "valid_pairs": absolute_pairs_files(data.valid_pairs),
+        "source_language": source_language,
+        "target_language": target_language,
+        "tags": tags_read((part.use for part in data.corpus().parts), data.tags),
+    }
+
+
+def pass_tokens(prepared: Prepared) -> int:
+    """Target tokens of one pass, end markers included, each pair as often as it weighs."""
+    lengths = prepared.train.target_lengths + 1
+    return round(float(lengths.sum() if prepared.weights is None else lengths @ prepared.weights))
 
 
 def fit_length(
@@ -143,7 +158,8 @@ def fit_length(
             f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
             f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
         )
-    n_validations = fitting.fit_validations(left_s, validation_s)
+    tuned = bool(training.init_from)
+    n_validations = fitting.fit_validations(left_s, validation_s, tuned=tuned)
     max_steps = training.max_steps
     if not max_steps:
         max_steps, why = fitting.fit_steps(
@@ -153,6 +169,7 @@ def fit_length(
             validation_s=validation_s,
             left_s=left_s,
             n_validations=n_validations,
+            tuned=tuned,
         )
         epochs = max_steps * tokens_per_step / corpus.target_tokens
         say(

@@ -1,5 +1,6 @@
 """The README.md of a run folder: what the model is, learned from, scores, and how to use it."""
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from headway import runtime as machine_runtime
 from headway.data.prepared import Prepared
 from headway.metrics.translation import TranslationScores, score_translations
 from headway.runtime import Runtime
+from headway.tasks.mixture import mixture
 from headway.tasks.settings import Settings
 from headway.tasks.translation import TranslationTask
 from headway.training.console import clock
@@ -51,11 +53,22 @@ def next_commands(run: Path, settings: Settings) -> list[str]:
     data = settings.data
     suffix = f".{data.source_language}" if data.source_language else ".txt"
     other = f".{data.target_language}" if data.target_language else ".txt"
+    tag = f" --tag {[tag for tag in data.tags if tag][-1]}" if data.tags else ""
     return [
-        f"echo 'a sentence' | headway translate {place}",
-        f"headway translate {place} FILE{suffix} --out FILE{other}",
-        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}",
+        f"echo 'a sentence' | headway translate {place}{tag}",
+        f"headway translate {place} FILE{suffix} --out FILE{other}{tag}",
+        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}{tag}",
     ]
+
+
+def origin(folder: RunFolder) -> str:
+    """Which run the model began with, and how good that was; nothing if it began with none."""
+    parent = json.loads(folder.data.read_text(encoding="utf-8")).get("parent")
+    if not parent:
+        return ""
+    return f"""
+It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}), whose BLEU on the
+validation sentences was {folder.read_log()[0]["bleu"]:.2f} by greedy search."""
 
 
 def card(
@@ -72,7 +85,9 @@ def card(
     data, training, progress = settings.data, settings.training, trainer.progress
     n_parameters = sum(parameter.numel() for parameter in trainer.twin.parameters())
     direction = f"{data.source_language or 'source'} -> {data.target_language or 'target'}"
-    files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in prepared.checksums.items())
+    lines = [f"- `{name}` (sha256 {sum_})" for name, sum_ in prepared.checksums.items()]
+    lines += [f"- of what is seen in a pass: {line}" for line in mixture(prepared)]
+    files = "\n".join(lines)
     dropped = ", ".join(
         f"{n:,} {reason.replace('_', ' ')}" for reason, n in prepared.report.dropped.most_common()
     )
@@ -86,7 +101,7 @@ def card(
     return f"""# {direction}, trained with headway
 
 A {settings.model_type} of {n_parameters:,} parameters and {len(prepared.subwords):,} sub-words;
-every setting is in `config.toml`. The weights are {chosen}.
+every setting is in `config.toml`. The weights are {chosen}.{origin(RunFolder(run))}
 
 ## Scores
 

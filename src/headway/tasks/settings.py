@@ -12,6 +12,7 @@ from headway.errors import ConfigError
 from headway.models import MODELS
 from headway.runtime import RuntimeSettings
 from headway.text.corpora import Corpus
+from headway.text.mixing import PLAIN, parse_pairs_file
 from headway.text.subwords import TextSettings
 from headway.training.settings import TrainingSettings
 
@@ -22,31 +23,52 @@ class TranslationData(DataSettings):
 
     source: tuple[Path, ...] = ()
     target: tuple[Path, ...] = ()
-    pairs: tuple[Path, ...] = ()
+    pairs: tuple[str, ...] = ()
+    """Each `PATH[@WEIGHT][:key=value ...]`; see `headway.text.mixing`."""
     valid_source: tuple[Path, ...] = ()
     valid_target: tuple[Path, ...] = ()
-    valid_pairs: tuple[Path, ...] = ()
+    valid_pairs: tuple[str, ...] = ()
+    """The same without weights."""
     valid_size: int = 0
     """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
     source_language: str | None = None
     target_language: str | None = None
+    tags: tuple[str, ...] = ()
+    """Every tag that the model has read, its parent's too; empty text stands for none. Filled in,
+    where there are any."""
 
     def corpus(self) -> Corpus:
-        """The files to train on."""
-        return Corpus(
-            self.source, self.target, self.pairs, self.source_language, self.target_language
-        )
+        """The files to train on; raises ConfigError where it is not clear which."""
+        return self._corpus(self.source, self.target, self.pairs)
 
     def validation(self) -> Corpus | None:
-        """The files to validate on, if any are named."""
+        """The files to validate on, if any are named.
+
+        Raises:
+            ConfigError: it is not clear which, or one of them has a weight.
+        """
         if not (self.valid_source or self.valid_target or self.valid_pairs):
             return None
+        corpus = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
+        for text, use in zip(self.valid_pairs, corpus.uses, strict=True):
+            if use.weight != PLAIN.weight:
+                raise ConfigError(
+                    "every validation pair is scored once, whatever the weights in training; got "
+                    f"--valid-pairs {text}. Leave @{use.weight:g} out."
+                )
+        return corpus
+
+    def _corpus(
+        self, source: tuple[Path, ...], target: tuple[Path, ...], pairs: tuple[str, ...]
+    ) -> Corpus:
+        parsed = [parse_pairs_file(text) for text in pairs]
         return Corpus(
-            self.valid_source,
-            self.valid_target,
-            self.valid_pairs,
+            source,
+            target,
+            tuple(path for path, _ in parsed),
             self.source_language,
             self.target_language,
+            tuple(use for _, use in parsed),
         )
 
 

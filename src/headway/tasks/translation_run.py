@@ -16,18 +16,21 @@ from headway.config import Sections, merge
 from headway.data.prepared import Prepared, prepare_corpus
 from headway.errors import ConfigError, DataError
 from headway.runtime import Runtime
-from headway.tasks import model_card
+from headway.tasks import model_card, tuning
 from headway.tasks.building import build_trainer
 from headway.tasks.fitted_settings import fit
+from headway.tasks.mixture import mixture, shares, valid_files
 from headway.tasks.presets import preset
 from headway.tasks.settings import Settings
 from headway.tasks.translation import TranslationTask
 from headway.text.cleaning import refuse_unusable
+from headway.text.mixing import parse_pairs_file
 from headway.text.subwords import Subwords
 from headway.training.console import ConsoleReporter
 from headway.training.loop import Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.stopping import StoppedError, stop_on_signal
+from headway.training.transfer import Parent
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
@@ -55,34 +58,64 @@ def train_translator(request: Request, say: Say) -> RunFolder:
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
     started = time.monotonic()
-    known = RunFolder(request.out)
-    if request.resume and known.config.exists():
-        stored = known.settings()
+    request = replace(request, sections=found_from_anywhere(request.sections))
+    folder = RunFolder(request.out)
+    if request.resume and folder.config.exists():
+        stored = folder.settings()
         refuse_changes(request, stored)
         settings = Settings.of(stored)
-        if known.card.exists():
+        if folder.card.exists():
             say(f"{request.out} is finished; nothing to resume.")
-            return known
-        subwords = Subwords.load(known.tokenizer)
-        prepared = prepare(settings, say, subwords)
-        refuse_changed_data(known, prepared)
+            return folder
+        prepared = prepare(settings, say, Subwords.load(folder.tokenizer))
+        refuse_changed_data(folder, prepared)
         runtime = machine_runtime.start(settings.runtime)
-        return run(known, settings, prepared, runtime, say, resume=True)
+        return run(folder, settings, prepared, runtime, say, resume=True)
     RunFolder.refuse_taken(request.out)
-    layers = [request.sections]
-    if request.preset:
-        layers.insert(0, preset(request.preset))
-    sections = merge(*layers)
+    parent = parent_of(request)
+    if parent:
+        request = replace(request, sections=tuning.inherited(parent, request.sections))
+    sections = merge(preset(request.preset) if request.preset else {}, request.sections)
     settings = Settings.of(sections)  # wrong settings are found before an hour of reading
     runtime = machine_runtime.start(settings.runtime)
     say(f"runs on {runtime.describe()}")
-    prepared = prepare(settings, say)
+    if parent:
+        say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
+        say(f"peak of the learning rate: {settings.training.learning_rate:.2g}")
+    subwords = Subwords.load(parent.folder.tokenizer) if parent else None
+    prepared = prepare(settings, say, subwords)
     settings = fit(request.sections, request.preset, prepared, runtime, say, started)
     folder = RunFolder.create(request.out)
     prepared.subwords.save(folder.tokenizer)
-    write_data_record(folder, settings, prepared)
+    write_data_record(folder, prepared, parent)
     folder.write_settings(settings.sections())
     return run(folder, settings, prepared, runtime, say, resume=False)
+
+
+def found_from_anywhere(given: Sections) -> Sections:
+    """The same settings, with the run to begin with named so that any folder will do."""
+    parent = given.get("training", {}).get("init_from")
+    if not parent:
+        return given
+    return merge(given, {"training": {"init_from": str(Path(parent).absolute())}})
+
+
+def parent_of(request: Request) -> Parent | None:
+    """The run to begin with, if there is to be one.
+
+    Raises:
+        ConfigError: a preset is named as well.
+        RunError: it is none, not finished, or damaged.
+    """
+    run = request.sections.get("training", {}).get("init_from")
+    if not run:
+        return None
+    if request.preset:
+        raise ConfigError(
+            f"a run that begins with another's weights has its sizes as well; got --preset "
+            f"{request.preset} and --init-from {run}. Leave one of them out."
+        )
+    return Parent.open(Path(run))
 
 
 def prepare(settings: Settings, say: Say, subwords: Subwords | None = None) -> Prepared:
@@ -108,7 +141,11 @@ def prepare(settings: Settings, say: Say, subwords: Subwords | None = None) -> P
             "validation needs at least one usable pair; none was left. "
             "Give --valid-source and --valid-target, or more text."
         )
-    say(f"{len(prepared.valid_texts):,} pairs for validation")
+    lines = mixture(prepared)
+    where = f", from {', '.join(valid_files(prepared))}" if lines else ""
+    say(f"{len(prepared.valid_texts):,} pairs for validation{where}")
+    for line in lines:
+        say(f"  of what is seen in a pass: {line}")
     return prepared
 
 
@@ -131,6 +168,9 @@ def run(
                 if found
                 else "no checkpoint yet: starts at step 0"
             )
+        if settings.training.init_from and not trainer.progress.validated:
+            before = trainer.begin_with(parent_of_record(folder).weights())
+            say(f"before: {before.score_name.upper()} {before.score:.2f} on validation sentences")
         with stop_on_signal(reporter.say) as stop_asked:
             progress = trainer.train(stop_asked)
             if not progress.finished:
@@ -140,6 +180,9 @@ def run(
                 )
     chosen = trainer.choose()
     say(f"the model is {chosen}")
+    if settings.training.init_from:
+        before, now = folder.read_log()[0]["bleu"], progress.best_score
+        say(f"BLEU by greedy search: {before:.2f} before, {now:.2f} at the best checkpoint")
     if settings.training.tune_length_penalty:
         settings = tune_length_penalty(folder, settings, trainer, say)
     model_card.write(folder, settings, prepared, trainer, chosen=chosen, runtime=runtime, say=say)
@@ -164,12 +207,14 @@ def tune_length_penalty(
     return settings
 
 
-def write_data_record(folder: RunFolder, settings: Settings, prepared: Prepared) -> None:
+def write_data_record(folder: RunFolder, prepared: Prepared, parent: Parent | None) -> None:
     """data.json: what was read, with checksums, and by which versions."""
     record = {
         "sha256": {str(Path(name).absolute()): sum_ for name, sum_ in prepared.checksums.items()},
         "train": prepared.report.as_dict(),
         "valid": prepared.valid_report.as_dict(),
+        "mixture": [share.as_dict() for share in shares(prepared)],
+        "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
         "versions": {
             "headway": headway.__version__,
             **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
@@ -178,6 +223,16 @@ def write_data_record(folder: RunFolder, settings: Settings, prepared: Prepared)
     }
     body = json.dumps(record, indent=1, ensure_ascii=False)
     folder.data.write_text(body, encoding="utf-8")
+
+
+def parent_of_record(folder: RunFolder) -> Parent:
+    """The run that this one began with, as it was then.
+
+    Raises:
+        RunError: it is gone, or its weights have changed.
+    """
+    stored = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+    return Parent(RunFolder.open(Path(stored["run"])), stored["sha256"])
 
 
 def refuse_changed_data(folder: RunFolder, prepared: Prepared) -> None:
@@ -193,6 +248,7 @@ def refuse_changed_data(folder: RunFolder, prepared: Prepared) -> None:
 
 def refuse_changes(request: Request, stored: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise ConfigError when a resumed run is given other settings than it has."""
+    refuse_changed_uses(request.sections.get("data", {}), stored["data"])
     base = preset(request.preset) if request.preset else {}
     wanted = merge(stored, base, request.sections)
     changed = Settings.of(wanted)
@@ -206,3 +262,18 @@ def refuse_changes(request: Request, stored: Mapping[str, Mapping[str, Any]]) ->
                     f"A resumed run keeps its settings; [{section}] {key} is {had!r}, "
                     f"got {value!r}. Leave it out, or start a new run."
                 )
+
+
+def refuse_changed_uses(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Raise ConfigError when a resumed run is given other weights, tags or languages of files."""
+    for key in ("pairs", "valid_pairs"):
+        if key not in given:
+            continue
+        had = [parse_pairs_file(text)[1] for text in stored[key]]
+        uses = [parse_pairs_file(text)[1] for text in given[key]]
+        if uses != had:
+            raise ConfigError(
+                "A resumed run keeps the weights, tags and languages of its files; "
+                f"--{key.replace('_', '-')} is {' '.join(stored[key])}, got "
+                f"{' '.join(given[key])}. Leave it out, or start a new run."
+            )

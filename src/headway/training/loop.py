@@ -159,6 +159,19 @@ class Trainer(Generic[AnyTask]):
         self.device = self.optimizer.masters.device
         self.progress = Progress()
 
+    def begin_with(self, weights: Mapping[str, Tensor]) -> Validation:
+        """Take these weights for step 0: measured, saved, and kept if training finds none better.
+
+        Raises:
+            RunError: they are another model's.
+        """
+        clock = time.monotonic()
+        self.optimizer.take(weights)
+        result = self.validate()
+        self.progress.time_s += time.monotonic() - clock
+        self.save()
+        return result
+
     def train(self, stop_asked: Callable[[], bool]) -> Progress:
         """Run to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
         progress, settings = self.progress, self.settings
@@ -239,7 +252,7 @@ class Trainer(Generic[AnyTask]):
             "target_tokens": progress.target_tokens,
         }
 
-    def validate(self) -> None:
+    def validate(self) -> Validation:
         """Score the float32 weights; the best so far become the run's model at once."""
         progress, settings = self.progress, self.settings
         random_state = torch.get_rng_state()
@@ -263,6 +276,7 @@ class Trainer(Generic[AnyTask]):
             }
         )
         self.reporter.validation(progress, result, best=best)
+        return result
 
     def end_early(self) -> None:
         """Patience ran out: stop, or first bring a rate that is to decay down to its end."""
@@ -299,7 +313,7 @@ class Trainer(Generic[AnyTask]):
     def resume(self) -> bool:
         """Go back to the newest whole checkpoint; False when there is none."""
         saved = checkpoint.read_newest(self.folder.checkpoints, self.reporter.say)
-        self.folder.cut_log(0 if saved is None else saved.step)
+        self.folder.cut_log(-1 if saved is None else saved.step)
         if saved is None:
             return False
         adam = {
@@ -326,6 +340,8 @@ class Trainer(Generic[AnyTask]):
         """
         progress, folder = self.progress, self.folder
         chosen = self.averaged()
+        if not progress.best_step:
+            return "the checkpoint that training began with, as nothing better was found"
         if len(chosen) < 2:
             return f"the best checkpoint (step {progress.best_step})"
         # Not from `folder.model`: that is the average already if a kill came right after this.

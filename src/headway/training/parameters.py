@@ -90,9 +90,13 @@ class FlatAdam:
 
     def restore(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
         """Go on from saved weights and moments; raises RunError when they are another model's."""
-        copy_weights(weights, self.weights())
+        self.take(weights)
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """Begin with these weights; raises RunError when they are another model's."""
+        copy_weights(weights, self.weights())
         self.rounded.copy_(self.masters.data[: self.n_rounded])
 
 

@@ -15,6 +15,8 @@ class TrainingSettings:
 
     budget: str = ""
     """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps once."""
+    init_from: str = ""
+    """A finished run, whose weights, sub-words and shape this one begins with."""
     max_steps: int = 0
     """Optimizer updates."""
     batch_tokens: int = 0

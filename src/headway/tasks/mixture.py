@@ -1,0 +1,60 @@
+"""How much of a pass each file makes up, in numbers and in words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headway.data.prepared import Prepared
+from headway.text.mixing import PLAIN, Use
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one file gives to a pass through the corpus."""
+
+    file: str
+    n_pairs: int
+    use: Use
+    share: float
+    """Of the target tokens that are seen, from 0 to 1."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in data.json."""
+        use = {"weight": self.use.weight, "tag": self.use.tag}
+        return {"file": self.file, "pairs": self.n_pairs, **use, "share": round(self.share, 4)}
+
+    def __str__(self) -> str:
+        times = f", each {self.use.weight:g} times" if self.use.weight != 1 else ""
+        tag = f", tag <{self.use.tag}>" if self.use.tag else ""
+        return f"{self.share:.1%} {self.file}: {self.n_pairs:,} pairs{times}{tag}"
+
+
+def shares(prepared: Prepared) -> list[Share]:
+    """The files of the corpus in the order in which they are read."""
+    store = prepared.train
+    weights = np.ones(len(store)) if prepared.weights is None else prepared.weights
+    names = list(store.content["files"])
+    seen = np.bincount(
+        store.file_numbers, weights * (store.target_lengths + 1), minlength=len(names)
+    )
+    n_pairs = np.bincount(store.file_numbers, minlength=len(names))
+    number = {name: i for i, name in enumerate(names)}
+    found = []
+    for part in prepared.corpus.parts:
+        i = number.get(part.name)
+        n, tokens = (0, 0.0) if i is None else (int(n_pairs[i]), float(seen[i]))
+        found.append(Share(part.name, n, part.use, tokens / max(float(seen.sum()), 1.0)))
+    return found
+
+
+def mixture(prepared: Prepared) -> list[str]:
+    """A line for each file, in words; none for a single one without weight and tag."""
+    found = shares(prepared)
+    return [] if [share.use for share in found] == [PLAIN] else [str(share) for share in found]
+
+
+def valid_files(prepared: Prepared) -> list[str]:
+    """The files that validation pairs are from."""
+    store = prepared.valid
+    return [store.content["files"][i] for i in np.unique(store.file_numbers)]
