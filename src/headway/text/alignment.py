@@ -84,8 +84,9 @@ class ShiftDetector:
 
     def add_lengths(self, source: int, target: int, place: Place) -> None:
         """Take the next pair of the corpus: the characters of its sides, and where it stands."""
-        if self._places and place.file != self._places[-1].file:
+        if place.file != self._file:
             self._end_of_file()
+            self._file = place.file
         self._places.append(place)
         self._lengths.append((source, target))
         if len(self._lengths) == _BLOCK:
