@@ -8,6 +8,7 @@ from headway.data.cleaned import CleanedCorpus, clean_corpus, held_out_size
 from headway.errors import DataError
 from headway.text.cleaning import CleaningSettings
 from headway.text.corpora import Corpus
+from headway.text.mixing import Use
 
 Texts = list[tuple[str, str]]
 FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)
@@ -138,3 +139,54 @@ def test_misaligned_files_leave_nothing_in_the_cache(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has 3 lines"):
         clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def mixed(folder: Path, uses: tuple[Use, ...], *texts: Texts) -> Corpus:
+    """Files a.tsv, b.tsv, .. with these uses."""
+    paths = [
+        corpus_of(folder, name, some).pairs[0] for name, some in zip("abc", texts, strict=False)
+    ]
+    return Corpus(pairs=tuple(paths), uses=uses)
+
+
+def numbered(name: str, n: int) -> Texts:
+    return [(f"{name} {i}", f"{name.upper()} {i}") for i in range(n)]
+
+
+def test_of_copies_in_several_files_the_heaviest_is_kept_and_of_equals_the_first(
+    tmp_path: Path,
+) -> None:
+    texts = [("one", "eins"), ("two", "zwei")]
+    for weights, kept in (((1.0, 8.0, 2.0), "b"), ((3.0, 3.0, 3.0), "a"), ((0.5, 1.0, 1.0), "b")):
+        corpus = mixed(tmp_path, tuple(map(Use, weights)), texts, texts, texts)
+        cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache", hold_out=0)
+        assert {Path(pair.file).stem for pair in cleaned.pairs("train")} == {kept}
+        assert cleaned.reports["train"].dropped["duplicate"] == 4
+
+
+def test_validation_pairs_are_drawn_from_the_heaviest_files(tmp_path: Path) -> None:
+    texts = numbered("a", 2_000), numbered("b", 500), numbered("c", 450)
+    for weights, drawn_from, n_held_out in (
+        ((1.0, 4.0, 2.0), {"b"}, 25),
+        ((1.0, 4.0, 4.0), {"b", "c"}, 47),
+        ((1.0, 1.0, 1.0), {"a", "b", "c"}, 147),
+        ((3.0, 1.0, 1.0), {"a"}, 100),
+    ):
+        corpus = mixed(tmp_path, tuple(map(Use, weights)), *texts)
+        cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+        held_out = [Path(pair.file).stem for pair in cleaned.pairs("valid")]
+        assert (set(held_out), len(held_out)) == (drawn_from, n_held_out)
+
+
+def test_lighter_files_join_where_the_heaviest_is_too_small_to_measure_on(tmp_path: Path) -> None:
+    corpus = mixed(tmp_path, (Use(), Use(20.0)), numbered("a", 3_000), numbered("b", 30))
+    cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+    held_out = [Path(pair.file).stem for pair in cleaned.pairs("valid")]
+    assert len(held_out) == held_out_size(3_030)
+    assert held_out.count("b") < 15, "most of a small file is trained on"
+    many = clean_corpus(
+        mixed(tmp_path, (Use(), Use(2.0)), numbered("a", 3_000), numbered("b", 500)),
+        CleaningSettings(), tmp_path / "cache", hold_out=400,
+    )  # fmt: skip
+    assert {Path(pair.file).stem for pair in many.pairs("valid")} == {"a", "b"}
+    assert many.reports["valid"].kept == 400

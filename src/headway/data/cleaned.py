@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.data.clean_pieces import PIECE_CHARACTERS, PIECE_PAIRS, Piece, PieceCleaner, blocks
 from headway.data.files import checksum, key_of, read_whole_folder, whole_folder
-from headway.data.joined import Splitter, Texts, fates, spans
+from headway.data.joined import Splitter, Texts, fates, rows_of_heaviest, spans
 from headway.data.once import made_once
 from headway.data.pair_files import PairWriter, Stretch, read_pair_file, read_sides
 from headway.data.workers import in_order
@@ -26,6 +26,9 @@ Split = Literal["train", "valid"]
 
 PIECES_ALONE = 4
 """Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
+
+LEAST_DRAWN_FROM = 400
+"""A twentieth of so many is the least that says anything about a model."""
 
 _FORMAT = 2
 """Raised whenever the same pairs give another folder."""
@@ -83,7 +86,9 @@ def clean_corpus(
     """Read, clean and split a corpus into the cache at `root`, or find it done there.
 
     Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside, drawn with `seed` from
-    those whose sides occur once, as far as there are such. A training pair that shares its source
+    those whose sides occur once, as far as there are such, in the files with the highest weight: it
+    says which text the model is for. Lighter files join them where they have under
+    `LEAST_DRAWN_FROM` pairs. A training pair that shares its source
     or its target with a validation pair is dropped. Memory does not grow with the corpus, but for
     some bytes a pair.
 
@@ -154,11 +159,15 @@ class _Cleaning:
             texts = self._read_valid(valid, valid_report, valid_writer) if valid else None
             pieces = list(self._pieces(corpus, reading))
             n_clean = sum(piece.n_rows for piece in pieces)
+            weights = {part.name: part.use.weight for part in corpus.parts}
+            least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
+            n_drawn_from = rows_of_heaviest(pieces, weights, least)
             fate = fates(
                 pieces,
                 deduplicate=self.settings.deduplicate,
                 valid=texts,
-                n_held_out=held_out_size(n_clean) if hold_out is None else hold_out,
+                n_held_out=held_out_size(n_drawn_from) if hold_out is None else hold_out,
+                n_drawn_from=n_drawn_from,
                 seed=self.seed,
             )
             with PairWriter(part, "train", files) as train_writer:

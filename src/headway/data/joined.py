@@ -1,6 +1,7 @@
 """Clean pieces joined to a corpus: what only all the pairs together can tell."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -32,19 +33,44 @@ class Texts(NamedTuple):
         return cls(text_hashes([p.source for p in pairs]), text_hashes([p.target for p in pairs]))
 
 
+def rows_of_heaviest(pieces: Sequence[Piece], weights: Mapping[str, float], least: int) -> int:
+    """How many rows the heaviest files have, which come first; lighter ones too up to `least`.
+
+    `weights` says by name how heavy each file is.
+    """
+    n_rows: Counter[float] = Counter()
+    for piece in pieces:
+        of_file = np.bincount(piece.rows()["file"], minlength=len(piece.files)).tolist()
+        for file, n in zip(piece.files, of_file, strict=True):
+            n_rows[weights[file]] += n
+    total = 0
+    for weight in sorted(n_rows, reverse=True):
+        total += n_rows[weight]
+        if total >= least:
+            break
+    return total
+
+
 def fates(
-    pieces: Sequence[Piece], *, deduplicate: bool, valid: Texts | None, n_held_out: int, seed: int
+    pieces: Sequence[Piece],
+    *,
+    deduplicate: bool,
+    valid: Texts | None,
+    n_held_out: int,
+    n_drawn_from: int,
+    seed: int,
 ) -> Fates:
     """What becomes of each row of all pieces, one after the other: [rows].
 
-    Without `valid`, `n_held_out` rows are chosen for it, at most half of those that may be.
+    Without `valid`, `n_held_out` rows are chosen for it, at most half of those that may be, among
+    the first `n_drawn_from`.
     """
     duplicate = np.zeros(sum(piece.n_rows for piece in pieces), np.bool_)
     if deduplicate:
         duplicate = find_repeats([piece.hashes("pair") for piece in pieces]).later
     fate = np.where(duplicate, np.uint8(DUPLICATE), np.uint8(KEPT))
     if valid is None:
-        chosen = _chosen(pieces, duplicate, n_held_out, seed)
+        chosen = _chosen(pieces, duplicate, n_held_out, n_drawn_from, seed)
         valid = _texts(pieces, chosen)
     else:
         chosen = np.zeros(0, np.int64)
@@ -65,7 +91,11 @@ def spans(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, slice]]:
 
 
 def _chosen(
-    pieces: Sequence[Piece], duplicate: NDArray[np.bool_], wanted: int, seed: int
+    pieces: Sequence[Piece],
+    duplicate: NDArray[np.bool_],
+    wanted: int,
+    n_drawn_from: int,
+    seed: int,
 ) -> NDArray[np.int64]:
     """Rows to set aside: if possible such whose source and target occur once, else no duplicates.
 
@@ -75,8 +105,10 @@ def _chosen(
         return np.zeros(0, np.int64)
     candidate = ~find_repeats([piece.hashes("source") for piece in pieces]).shared
     candidate &= ~find_repeats([piece.hashes("target") for piece in pieces]).shared
+    candidate[n_drawn_from:] = False
     if np.count_nonzero(candidate) < 2 * wanted:
         candidate = ~duplicate
+        candidate[n_drawn_from:] = False
     wanted = min(wanted, int(np.count_nonzero(candidate)) // 2)
     best_keys, best_rows = np.zeros(0, np.uint64), np.zeros(0, np.int64)
     for piece, span in spans(pieces):
