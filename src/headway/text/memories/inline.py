@@ -12,6 +12,9 @@ START_TAG = re.compile(rb"""<[^<>"'/\s]+(?:[^<>"']|"[^"]*"|'[^']*')*>""")
 """A whole start tag or empty tag of well-formed XML."""
 END_TAG = re.compile(rb"</[^>]*>")
 
+_LINE_BREAK = re.compile(r"[ \t]*[\r\n][ \t\r\n]*")
+_LINE_BREAK_FIRST = re.compile(r"\A[ \t]*[\r\n]")
+_LINE_BREAK_LAST = re.compile(r"[\r\n][ \t]*\Z")
 _NAME = re.compile(r"<([^\s/>]+)")
 _IDENTITIES = ("id", "i", "x", "mid", "rid", "startRef")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -71,6 +74,8 @@ class InlineText:
         self.active = False
         self.natives: Mapping[str, str] = {}
         """What codes stand for, by the name under which they refer to it."""
+        self.unwrap = False
+        """Line breaks are only layout."""
         self._events, self._role, self._data = events, role, data
         self._open: list[_Open] = []
         self._inside_whole = 0
@@ -96,23 +101,26 @@ class InlineText:
         if self._inside_whole:
             self._inside_whole += 1
             return
+        role = self._role(name, attributes)
+        if role is Role.MARK and any(element.role is Role.MARK for element in self._open):
+            role = Role.PAIR
         element = _Open(
             name.rpartition(" ")[2],
-            self._role(name, attributes),
+            role,
             attributes,
             self._events.position,
             len(self._parts),
             self._n_native,
         )
         self._open.append(element)
-        if element.role is Role.PAIR:
+        if role is Role.PAIR:
             self._parts.append(
                 Code(
                     self.natives.get(attributes.get("dataRefStart", ""), element.shown(">")),
                     self._raw(START_TAG, element.position),
                 )
             )
-        elif element.role is Role.WHOLE:
+        elif role is Role.WHOLE:
             self._inside_whole = 1
 
     def end(self) -> None:
@@ -125,7 +133,7 @@ class InlineText:
         if element.role is Role.MARK:
             name = element.attributes.get("mid", "")
             written = self._n_native > element.n_native or _has_text(behind)
-            segment = Segment(tuple(behind))
+            segment = Segment(tuple(self._laid_out(behind)))
             self._marks.append(
                 Mark(name, segment, written, element.position, self._events.position)
             )
@@ -147,7 +155,11 @@ class InlineText:
         self._events.gather_text(None)
         parts, marks, n_native = self._parts, self._marks, self._n_native
         self._nothing_gathered()
+        parts = self._laid_out(parts)
         return Gathered(parts, n_native > 0 or _has_text(parts), marks)
+
+    def _laid_out(self, parts: list[str | Code]) -> list[str | Code]:
+        return _unwrapped(parts) if self.unwrap and parts else parts
 
     def _replace(self, last: list[str | Code], code: Code) -> None:
         del self._parts[len(self._parts) - len(last) :]
@@ -184,7 +196,17 @@ class _Open(NamedTuple):
 
 
 def _has_text(parts: Sequence[str | Code]) -> bool:
-    return any([isinstance(part, str) and not part.isspace() for part in parts])
+    return any(isinstance(part, str) and not part.isspace() for part in parts)
+
+
+def _unwrapped(parts: Sequence[str | Code]) -> list[str | Code]:
+    """Line breaks and the indentation around them are one space, and none at either end."""
+    lines = [part if isinstance(part, Code) else _LINE_BREAK.sub(" ", part) for part in parts]
+    for place, side in ((0, _LINE_BREAK_FIRST), (-1, _LINE_BREAK_LAST)):
+        outer, line = parts[place], lines[place]
+        if isinstance(outer, str) and isinstance(line, str) and side.search(outer):
+            lines[place] = line.lstrip(" ") if place == 0 else line.rstrip(" ")
+    return [line for line in lines if line]
 
 
 def element_end(data: bytes, start: int, end_event: int) -> int:
