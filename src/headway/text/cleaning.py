@@ -34,6 +34,7 @@ REASONS = {
     "not_json": "a JSONL line that is no JSON object",
     "missing_language": "nothing in one of the two languages",
     "untranslated": "no translation yet, or not of every plural form",
+    "do_not_translate": "marked as not to be translated",
     "fuzzy": "a translation that nobody has gone over yet (fuzzy, machine-made, needs review)",
 }
 """Why a pair is dropped, in words."""

@@ -14,6 +14,8 @@ from headway.text.languages import Languages, is_language
 from headway.text.lines import check_file, read_lines, shown
 from headway.text.memories.po import po_languages, read_po
 from headway.text.memories.tables import jsonl_languages, read_jsonl, read_tsv, tsv_languages
+from headway.text.memories.tmx import read_tmx, tmx_languages
+from headway.text.memories.xliff import read_xliff, xliff_languages
 from headway.text.mixing import PLAIN, Use
 
 _MISSING = object()
@@ -153,7 +155,14 @@ def _break(source: Path, target: Path) -> str:
     return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
 
 
-READERS: dict[str, Reader] = {".tsv": read_tsv, ".jsonl": read_jsonl, ".po": read_po}
+READERS: dict[str, Reader] = {
+    ".tsv": read_tsv,
+    ".jsonl": read_jsonl,
+    ".po": read_po,
+    ".tmx": read_tmx,
+    ".xlf": read_xliff,
+    ".xliff": read_xliff,
+}
 """The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
 
 
@@ -213,5 +222,8 @@ _LANGUAGES: dict[str, Callable[[Path, Languages], tuple[str | None, str | None]]
     ".tsv": tsv_languages,
     ".jsonl": jsonl_languages,
     ".po": po_languages,
+    ".tmx": tmx_languages,
+    ".xlf": xliff_languages,
+    ".xliff": xliff_languages,
 }
 """What each kind of file says of its languages."""

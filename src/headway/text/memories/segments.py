@@ -67,6 +67,10 @@ class Document(Protocol):
     source_language: str | None
     target_language: str | None
 
+    def can_hold(self, translation: Segment, /) -> bool:
+        """Whether all of its characters can be written in the file's encoding."""
+        ...
+
     def filled(self, translations: Sequence[Segment | None]) -> bytes:
         """The whole file with a translation in each gap; None leaves a gap as it is.
 

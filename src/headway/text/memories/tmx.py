@@ -1,5 +1,6 @@
 """TMX, translation memory exchange (1.1 to 1.4b): read for training, and filled in."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -267,23 +268,31 @@ class TmxDocument:
     def __init__(
         self, path: Path, contents: Contents, source: str, target: str, *, overwrite: bool
     ) -> None:
-        self.source_language, self.target_language = source, target
-        self.gaps: list[Gap] = []
-        self.counts = Counts()
+        self.source_language: str | None = source
+        self.target_language: str | None = target
         self._contents = contents
         self._places: list[tuple[Unit, Variant, Variant | None]] = []
-        units, left_alone = 0, dict[str, int]()
+        self._new_language = target
+        """As the file writes it, where it has that language."""
+        gaps: list[Gap] = []
+        n_units, left_alone = 0, Counter[str]()
         sides = _Sides(source, target)
         for unit in _Units(path, contents.data).read([contents.data]):
-            units += 1
+            n_units += 1
             left, right = sides.of(unit)
+            self._new_language = right.language if right else self._new_language
             reason = _reason_to_leave(left, right)
             if left is None or (reason and not (reason in ("translated", "fuzzy") and overwrite)):
-                left_alone[reason] = left_alone.get(reason, 0) + 1
+                left_alone[reason] += 1
                 continue
-            self.gaps.append(Gap(left.seg.segment, unit.line, filled=bool(reason)))
+            gaps.append(Gap(left.seg.segment, unit.line, filled=bool(reason)))
             self._places.append((unit, left, right))
-        self.counts = Counts(units, left_alone)
+        self.gaps: Sequence[Gap] = gaps
+        self.counts = Counts(n_units, dict(left_alone))
+
+    def can_hold(self, _translation: Segment) -> bool:
+        """Always: XML writes by number what the encoding lacks."""
+        return True
 
     def filled(self, translations: Sequence[Segment | None]) -> bytes:
         """See `Document.filled`: what is new bears the user `MT!`."""
@@ -307,7 +316,7 @@ class TmxDocument:
         tag = START_TAG.match(data, source.start)
         by_prefix = tag is not None and b"xml:lang" in tag[0]
         values = {
-            "xml:lang" if by_prefix else "lang": self.target_language,
+            "xml:lang" if by_prefix else "lang": self._new_language,
             "creationtool": "headway",
             "creationtoolversion": __version__,
             "creationid": MACHINE,

@@ -131,7 +131,7 @@ class XliffDocument:
         overwrite: bool,
     ) -> None:
         self.source_language, self.target_language = source, target
-        self.gaps: list[Gap] = []
+        self._gaps: list[Gap] = []
         self._contents = contents
         self._overwrite = overwrite
         self._places: list[_Place] = []
@@ -142,7 +142,10 @@ class XliffDocument:
             n_units += 1
             reason = self._add_gaps(unit)
             left[reason] += bool(reason)
+        self.gaps: Sequence[Gap] = self._gaps
         self.counts = Counts(n_units, dict(+left))
+        if n_units and left["missing_language"] == n_units:
+            self.source_language, self.target_language = xliff_languages(path, _Given(None, None))
 
     def _add_gaps(self, unit: Unit) -> str:
         """Add what is to be translated of a unit; the reason why, if that is nothing."""
@@ -152,15 +155,19 @@ class XliffDocument:
             return "do_not_translate"
         if unit.source is None or unit.source.content.segment.blank:
             return "blank_side"
-        before = len(self.gaps)
+        before = len(self._gaps)
         for segment, mark, filled in _translatable(unit):
             if not segment.blank and (self._overwrite or not filled):
-                self.gaps.append(Gap(segment, unit.line, filled))
+                self._gaps.append(Gap(segment, unit.line, filled))
                 self._places.append(_Place(len(self._units), mark))
-        if len(self.gaps) == before:
+        if len(self._gaps) == before:
             return "translated" if unit.trusted else "fuzzy"
         self._units.append(unit)
         return ""
+
+    def can_hold(self, _translation: Segment) -> bool:
+        """Always: XML writes by number what the encoding lacks."""
+        return True
 
     def filled(self, translations: Sequence[Segment | None]) -> bytes:
         """See `Document.filled`: what is new is `needs-review-translation`, `mt-suggestion`.
@@ -252,8 +259,9 @@ class XliffDocument:
             (side for side in (source, unit.seg_source) if side), key=lambda side: side.start
         )
         end = element_end(data, last.start, last.end)
-        if XML + "lang" in source.attributes and self.target_language:
-            values = {"xml:lang": self.target_language, **values}
+        language = unit.languages[1] or self.target_language
+        if XML + "lang" in source.attributes and language:
+            values = {"xml:lang": language, **values}
         tag = START_TAG.match(data, source.start)
         assert tag, "a source begins with its tag"
         name = tag_name(tag[0]).removesuffix(b"source") + b"target"
