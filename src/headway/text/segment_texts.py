@@ -22,17 +22,15 @@ def prepare(segment: Segment) -> Prepared:
     """Clean the text of a segment; a line end inside of it becomes a code."""
     parts = list(segment.parts)
     before = after = ""
-    while parts and isinstance(parts[0], str):
-        text = parts.pop(0)
-        before += text[: len(text) - len(text.lstrip())]
-        if text.strip():
-            parts.insert(0, text.lstrip())
+    while parts and isinstance(first := parts[0], str):
+        before += first[: len(first) - len(first.lstrip())]
+        parts[:1] = [first.lstrip()] if first.strip() else []
+        if first.strip():
             break
-    while parts and isinstance(parts[-1], str):
-        text = parts.pop()
-        after = text[len(text.rstrip()) :] + after
-        if text.strip():
-            parts.append(text.rstrip())
+    while parts and isinstance(last := parts[-1], str):
+        after = last[len(last.rstrip()) :] + after
+        parts[-1:] = [last.rstrip()] if last.strip() else []
+        if last.strip():
             break
     cleaned: list[str | Code] = []
     for part in parts:
