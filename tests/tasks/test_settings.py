@@ -6,6 +6,7 @@ from headway.config import read_toml, write_toml
 from headway.errors import ConfigError
 from headway.tasks.presets import PRESETS, preset
 from headway.tasks.settings import Settings
+from headway.text.mixing import Use
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -65,3 +66,23 @@ def test_validation_files_are_used_only_if_they_are_named():
     assert validation is not None
     assert [str(path) for path in validation.pairs] == ["v.tsv"]
     assert validation.target_language == "de"
+
+
+def test_files_of_pairs_keep_their_weights_tags_and_languages(tmp_path):
+    names = ["a.tsv@8:tag=mine", "b.tsv@0.5", "c.tsv:source=en:target=fr"]
+    data = Settings.of({"data": {"pairs": names, "valid_pairs": ["v.tsv:tag=mine"]}}).data
+    corpus, validation = data.corpus(), data.validation()
+    assert [str(path) for path in corpus.pairs] == ["a.tsv", "b.tsv", "c.tsv"]
+    assert corpus.uses == (
+        Use(8.0, "mine"), Use(0.5), Use(source_language="en", target_language="fr"),
+    )  # fmt: skip
+    assert validation is not None
+    assert validation.uses == (Use(tag="mine"),)
+    write_toml(tmp_path / "config.toml", {"data": {"pairs": names}})
+    assert Settings.of(read_toml(tmp_path / "config.toml")).data.corpus() == corpus
+
+
+def test_validation_files_have_no_weight():
+    data = Settings.of({"data": {"valid_pairs": ["v.tsv@2:tag=mine"]}}).data
+    with pytest.raises(ConfigError, match="scored once.*got --valid-pairs v.tsv@2.*Leave @2 out"):
+        data.validation()

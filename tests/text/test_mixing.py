@@ -12,9 +12,11 @@ from headway.text.mixing import (
     Use,
     absolute_pairs_files,
     check_tag,
+    chosen_tag,
     format_pairs_file,
     parse_pairs_file,
     tagged,
+    tags_read,
 )
 
 
@@ -116,3 +118,45 @@ def test_a_tag_stands_before_text_and_a_blank_one_stays_blank(text: str) -> None
 def test_a_tag_is_the_same_however_its_letters_are_composed() -> None:
     assert check_tag("e\u0301") == "\u00e9"
     assert parse_pairs_file("a.tsv:tag=e\u0301", nowhere)[1].tag == "\u00e9"
+
+
+def test_the_tags_of_a_model_are_those_that_it_read_and_none_is_one_of_them() -> None:
+    assert tags_read([Use(), Use(8.0)]) == ()
+    assert tags_read([Use(tag="mine"), Use(), Use(tag="mine")]) == ("mine", "")
+    assert tags_read([Use(tag="mine")], before=("",)) == ("", "mine")
+    assert tags_read([Use()], before=("",)) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "chosen"),
+    [
+        (None, (), ""),
+        ("", (), ""),
+        (None, ("mine", ""), ""),
+        ("", ("mine", ""), ""),
+        ("mine", ("mine", ""), "mine"),
+        (None, ("mine",), "mine"),
+        ("de", ("de", "fr"), "de"),
+    ],
+)
+def test_without_a_word_a_text_is_read_as_in_training(
+    asked: str | None, known: tuple[str, ...], chosen: str
+) -> None:
+    assert chosen_tag(asked, known) == chosen
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "message"),
+    [
+        ("mine", (), "got 'mine'. It has none: leave the tag out"),
+        ("mien", ("", "mine", "news"), "got 'mien'. Its tags: mine, news"),
+        (None, ("de", "fr"), "it must be told which. Its tags: de, fr"),
+        ("", ("de",), "it must be told which. Its tags: de"),
+        ("<de>", ("de",), "a tag is one word"),
+    ],
+)
+def test_a_tag_that_was_never_read_is_refused(
+    asked: str | None, known: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        chosen_tag(asked, known)

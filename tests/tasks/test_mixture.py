@@ -1,0 +1,54 @@
+"""What each file gives to a pass."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.data.batching import TokenBatches
+from headway.data.prepared import DataSettings, Prepared, prepare_corpus
+from headway.tasks.mixture import mixture, shares, valid_files
+from headway.text.corpora import Corpus
+from headway.text.everyday import generate
+from headway.text.mixing import Use
+from headway.text.subwords import TextSettings
+
+
+def prepared(folder: Path, *uses: Use) -> Prepared:
+    paths = []
+    for seed, _ in enumerate(uses, start=1):
+        paths.append(folder / f"{seed}.tsv")
+        text = "".join(f"{s} {seed}\t{t} {seed}\n" for s, t in generate(40 * seed, seed))
+        paths[-1].write_text(text, encoding="utf-8")
+    return prepare_corpus(
+        Corpus(pairs=tuple(paths), uses=uses), DataSettings(), TextSettings(vocabulary_size=500),
+        hold_out=10, root=folder / "cache",
+    )  # fmt: skip
+
+
+def test_shares_are_what_the_batches_of_a_pass_hold(tmp_path: Path) -> None:
+    found = prepared(tmp_path, Use(), Use(3.0, "mine"), Use(2.0))
+    store = found.train
+    batches = TokenBatches(
+        store.source_lengths, store.target_lengths, batch_tokens=100, seed=1, weights=found.weights
+    )
+    tokens = dict.fromkeys(store.content["files"], 0)
+    for i in (i for batch in batches.epoch(0) for i in batch.tolist()):
+        tokens[store.content["files"][store.file_numbers[i]]] += int(store.target_lengths[i]) + 1
+    for share in shares(found):
+        assert share.share == pytest.approx(tokens[share.file] / sum(tokens.values()))
+        assert share.n_pairs > 0
+    assert sum(share.share for share in shares(found)) == pytest.approx(1)
+    assert [share.use.weight for share in shares(found)] == [3, 2, 1]
+
+
+def test_each_file_is_told_with_weight_and_tag_and_a_plain_one_is_not(tmp_path: Path) -> None:
+    heavy, plain = mixture(prepared(tmp_path, Use(), Use(3.0, "mine")))
+    assert "2.tsv" in heavy
+    assert heavy.endswith(" pairs, each 3 times, tag <mine>")
+    assert plain.endswith(" pairs")
+    assert mixture(prepared(tmp_path, Use())) == []
+    assert len(mixture(prepared(tmp_path, Use(tag="mine")))) == 1
+
+
+def test_validation_pairs_tell_their_files(tmp_path: Path) -> None:
+    assert [Path(name).name for name in valid_files(prepared(tmp_path, Use()))] == ["1.tsv"]
