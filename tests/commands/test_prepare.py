@@ -56,7 +56,7 @@ def test_the_report_for_people_names_reason_file_and_line(
     printed = capsys.readouterr().out
     assert "read 7 pairs, kept 4 (57.14%)" in printed
     for reason, line in (("blank_side", 3), ("duplicate", 5), ("length_ratio", 6)):
-        assert f"1  {reason}: {REASONS[reason]}" in printed
+        assert f"1  14.29%  {reason}: {REASONS[reason]}" in printed
         assert f"{files[0]}:{line}" in printed
     assert MENDED["nul"] in printed
     assert "train would refuse this" in printed

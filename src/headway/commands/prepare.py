@@ -1,10 +1,11 @@
-"""`headway prepare`: the data doctor. What was read, kept, dropped and why."""
+"""`headway prepare`: the data doctor. What was read, kept and dropped, and what looks wrong."""
 
 import json as json_format
 import os
+import shlex
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -15,26 +16,33 @@ from headway.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from headway.data.cleaned import CleanedCorpus
-    from headway.text.cleaning import Report
+    from headway.data.doctor.examination import Examination, Tools
+    from headway.data.doctor.findings import Symptom
+    from headway.data.prepared import DataSettings
+    from headway.text.cleaning import Pair, Report
+    from headway.text.corpora import Corpus
 
-Number = int | float
 Files = Annotated[list[Path] | None, Parameter(consume_multiple=True)]
+Specifications = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
 def prepare(
     *overrides: Overrides,
     source: Files = None,
     target: Files = None,
-    pairs: Files = None,
+    pairs: Specifications = None,
     valid_source: Files = None,
     valid_target: Files = None,
-    valid_pairs: Files = None,
+    valid_pairs: Specifications = None,
     source_language: str | None = None,
     target_language: str | None = None,
+    tokenizer: Path | None = None,
     out: Path | None = None,
+    page: Path | None = None,
+    suspects: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Read parallel text as `train` would, and say what it found.
+    """Read parallel text as `train` would, and say what is wrong with it and what to do.
 
     Parameters
     ----------
@@ -43,8 +51,9 @@ def prepare(
     target
         Their translations: line n of one file translates line n of the other.
     pairs
-        Files of both sides: .tsv (source TAB target) or .jsonl ({"source": .., "target": ..}, or
-        two language codes as keys); .gz too.
+        Files of both sides: .tsv (source TAB target), .jsonl ({"source": .., "target": ..}, or
+        two language codes as keys) or a translation memory; .gz too. What `train` takes behind a
+        file, such as big.tsv@2:target=de, may stand here as well.
     valid_source
         Validation text: training pairs that share a side with it are dropped.
     valid_target
@@ -55,27 +64,34 @@ def prepare(
         Such as en; else from the suffix (train.en), the TSV header or the JSONL keys.
     target_language
         Such as de; likewise.
+    tokenizer
+        A run, tokenizer.json or vocab.txt: how well does its vocabulary suit this text?
     out
         Folder to write the clean pairs to, as two text files.
+    page
+        HTML file to write the report to, with plots; it needs no network.
+    suspects
+        TSV file to write every suspicious pair to: symptom, file, line, source, target, detail.
     json
         Print one JSON object on standard output.
     """
     from headway.commands.stages import Stages
     from headway.config import build, parse_overrides
     from headway.data.cleaned import clean_corpus
+    from headway.data.doctor.examination import examine
+    from headway.data.doctor.report import report_lines
     from headway.data.files import cache_root
     from headway.data.prepared import DataSettings
-    from headway.text.corpora import Corpus, languages
+    from headway.text.corpora import languages
 
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     settings = build(DataSettings, sections.get("data", {}), section="data")
     codes = source_language, target_language
-    corpus = Corpus(tuple(source or ()), tuple(target or ()), tuple(pairs or ()), *codes)
-    valid = Corpus(
-        tuple(valid_source or ()), tuple(valid_target or ()), tuple(valid_pairs or ()), *codes
-    )
+    corpus = _corpus(source, target, pairs, *codes)
+    valid = _corpus(valid_source, valid_target, valid_pairs, *codes)
+    tools = _tools(tokenizer, settings)
     with Stages() as stages:
         cleaned = clean_corpus(
             corpus,
@@ -86,30 +102,89 @@ def prepare(
             say=_say,
             progress=stages,
         )
-        found = _findings(cleaned, *languages(corpus))
+        named = languages(corpus)
+        clean_files = _clean_files(out, *named) if out else []
+        _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
+        with _listener(suspects) as hear:
+            examination = examine(cleaned, *named, tools, hear=hear, progress=stages)
+    found = _found(cleaned, examination, corpus, named, tools)
+    if page is not None:
+        _write_page(page, found)
     if json:
         print(json_format.dumps(found, ensure_ascii=False))
     else:
-        _print_report(found)
-    if out is not None:
-        _write_clean(cleaned, out, found["source_language"], found["target_language"])
+        print("\n".join(report_lines(found)))
+    if clean_files:
+        _write_clean(cleaned, clean_files)
 
 
 def _say(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def _findings(cleaned: "CleanedCorpus", source: str | None, target: str | None) -> dict[str, Any]:
+def _corpus(
+    source: Sequence[Path] | None,
+    target: Sequence[Path] | None,
+    pairs: Sequence[str] | None,
+    source_language: str | None,
+    target_language: str | None,
+) -> "Corpus":
+    from headway.text.corpora import Corpus
+    from headway.text.mixing import parse_pairs_file
+
+    parsed = [parse_pairs_file(text) for text in pairs or ()]
+    return Corpus(
+        tuple(source or ()),
+        tuple(target or ()),
+        tuple(path for path, _ in parsed),
+        source_language,
+        target_language,
+        tuple(use for _, use in parsed),
+    )
+
+
+def _tools(tokenizer: Path | None, settings: "DataSettings") -> "Tools":
+    from headway.data.doctor.examination import Tools
+    from headway.data.doctor.languages import detector, installed
+    from headway.text.subwords import Subwords
+
+    return Tools(
+        detect=detector() if installed() else None,
+        subwords=Subwords.load(tokenizer) if tokenizer else None,
+        max_length=settings.max_length,
+    )
+
+
+def _found(
+    cleaned: "CleanedCorpus",
+    examination: "Examination",
+    corpus: "Corpus",
+    named: tuple[str | None, str | None],
+    tools: "Tools",
+) -> dict[str, Any]:
     """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training."""
+    from headway.data.doctor.figures import figures
+    from headway.data.doctor.languages import HOW_TO_GET
+
     report = cleaned.reports["train"]
     valid = cleaned.reports["valid"]
+    problems = _problems(report)
     return {
         **report.as_dict(),
-        "problems": _problems(report),
-        "source_language": source,
-        "target_language": target,
-        "lengths": _lengths(cleaned),
+        "problems": problems,
+        "files": [str(path) for path in corpus.files],
+        "source_language": named[0],
+        "target_language": named[1],
+        "lengths": examination.sizes.summary(),
         "valid": valid.as_dict() if valid.read else None,
+        "findings": [finding.as_dict() for finding in examination.findings],
+        "scripts": examination.scripts,
+        "languages": examination.languages,
+        "languages_missing": "" if tools.detect else f"needs py3langid ({HOW_TO_GET})",
+        "subwords": examination.subwords,
+        "n_sampled": examination.n_sampled,
+        "figures": figures(examination),
+        "next": _next(corpus, problems, examination),
     }
 
 
@@ -124,92 +199,61 @@ def _problems(report: "Report") -> list[str]:
     return []
 
 
-def _lengths(cleaned: "CleanedCorpus") -> dict[str, dict[str, Number]]:
-    """Characters of both sides, words of both sides, and target over source characters."""
-    counts: dict[str, Counter[Number]] = {
-        name: Counter()
-        for name in (
-            "source_characters",
-            "target_characters",
-            "source_words",
-            "target_words",
-            "target_over_source",
-        )
-    }
-    for source, target, *_ in cleaned.pairs("train"):
-        counts["source_characters"][len(source)] += 1
-        counts["target_characters"][len(target)] += 1
-        counts["source_words"][len(source.split())] += 1
-        counts["target_words"][len(target.split())] += 1
-        counts["target_over_source"][round(len(target) / len(source), 2)] += 1
-    return {name: _summary(histogram) for name, histogram in counts.items() if histogram}
+def _next(corpus: "Corpus", problems: list[str], examination: "Examination") -> str:
+    """What to do after reading the report."""
+    if problems:
+        return "Next: mend what train would refuse, then run headway prepare again."
+    command = ["headway", "train"]
+    files = {"--source": corpus.source, "--target": corpus.target, "--pairs": corpus.pairs}
+    for flag, paths in files.items():
+        command += [flag, *map(str, paths)] if paths else []
+    urgent = any(finding.severity == "look" for finding in examination.findings)
+    first = "when you have looked at the above, " if urgent else ""
+    return f"Next: {first}{shlex.join(command)} --out RUN"
 
 
-def _summary(histogram: "Counter[Number]") -> dict[str, Number]:
-    n_values = histogram.total()
-    mean = sum(value * n for value, n in histogram.items()) / n_values
-    levels = {"low_1": 0.01, "median": 0.5, "high_99": 0.99}
-    quantiles = {name: _quantile(histogram, level) for name, level in levels.items()}
-    return {"mean": round(mean, 2), **quantiles, "longest": max(histogram)}
+@contextmanager
+def _listener(path: Path | None) -> "Iterator[Callable[[Symptom, Pair, str], None] | None]":
+    """Writes each suspicious pair to a TSV file, if one is named."""
+    if path is None:
+        yield None
+        return
+    with _text(path) as file:
+        file.write("symptom\tfile\tline\tsource\ttarget\tdetail\n")
+
+        def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
+            cells = (symptom.name, pair.file, str(pair.line), pair.source, pair.target, detail)
+            file.write("\t".join(cells) + "\n")
+
+        yield hear
+    _say(f"suspicious pairs: {path}")
 
 
-def _quantile(histogram: "Counter[Number]", level: float) -> Number:
-    passed = 0
-    for value in sorted(histogram):
-        passed += histogram[value]
-        if passed >= level * histogram.total():
-            return value
-    raise AssertionError("an empty histogram has no quantiles")
+def _write_page(path: Path, found: dict[str, Any]) -> None:
+    from headway.data.doctor.page import page
+
+    with _text(path) as file:
+        file.write(page(found))
+    _say(f"page: {path}")
 
 
-def _print_report(found: dict[str, Any]) -> None:
-    for line in _report_lines(found):
-        print(line)
+def _refuse_overwriting(written: Sequence[Path], cleaned: "CleanedCorpus") -> None:
+    for path in written:
+        if path.exists() and any(path.samefile(read) for read in cleaned.checksums):
+            raise ConfigError(
+                f"--out, --page and --suspects must not overwrite what was read; got {path}. "
+                "Name another."
+            )
 
 
-def _report_lines(found: dict[str, Any]) -> Iterator[str]:
-    from headway.text.cleaning import MENDED, NOTICED, REASONS
-
-    read, kept = found["read"], found["kept"]
-    yield f"read {read:,} pairs, kept {kept:,} ({kept / max(read, 1):.2%})"
-    yield from _counted("dropped", found["dropped"], REASONS, found["examples"])
-    yield from _counted("mended", found["mended"], MENDED, {})
-    yield from _counted("left as they are", found["noticed"], NOTICED, {})
-    yield f"languages: {found['source_language'] or '?'} -> {found['target_language'] or '?'}"
-    if found["lengths"]:
-        yield "lengths:                 mean   low 1%   median  high 99%   longest"
-        for name, row in found["lengths"].items():
-            numbers = " ".join(f"{value:>8,.6g}" for value in row.values())
-            yield f"  {name.replace('_', ' '):<20} {numbers}"
-    if valid := found["valid"]:
-        yield f"validation: read {valid['read']:,} pairs, kept {valid['kept']:,}"
-        yield from _counted("dropped", valid["dropped"], REASONS, valid["examples"])
-    for suspicion in found["suspicions"]:
-        yield f"suspicious: {suspicion}"
-    for problem in found["problems"]:
-        yield f"train would refuse this: {problem}"
-
-
-def _counted(
-    title: str, counts: dict[str, int], meaning: dict[str, str], examples: dict[str, Any]
-) -> Iterator[str]:
-    if counts:
-        yield f"{title}:"
-    for name, n in sorted(counts.items(), key=lambda item: -item[1]):
-        yield f"  {n:>9,}  {name}: {meaning[name]}"
-        for example in examples.get(name, ()):
-            yield f"             {example['file']}:{example['line']}  {example['text']}"
-
-
-def _write_clean(
-    cleaned: "CleanedCorpus", folder: Path, source: str | None, target: str | None
-) -> None:
-    """Write the clean training pairs as two files, complete or not at all."""
+def _clean_files(folder: Path, source: str | None, target: str | None) -> list[Path]:
     suffixes = (source, target) if source and target and source != target else ("source", "target")
-    finals = [folder / f"train.{suffix}" for suffix in suffixes]
-    for final in finals:
-        if any(final.exists() and final.samefile(read) for read in cleaned.checksums):
-            raise ConfigError(f"--out must not overwrite what was read; got {final}. Name another.")
+    return [folder / f"train.{suffix}" for suffix in suffixes]
+
+
+def _write_clean(cleaned: "CleanedCorpus", finals: Sequence[Path]) -> None:
+    """Write the clean training pairs as two files, complete or not at all."""
+    folder = finals[0].parent
     folder.mkdir(parents=True, exist_ok=True)
     parts = [final.with_name(f".{final.name}.{os.getpid()}.part") for final in finals]
     try:
@@ -226,4 +270,9 @@ def _write_clean(
 
 
 def _text(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8", newline="\n")
+    try:
+        return path.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DataError(
+            f"cannot write {path}: {error.strerror}. Check its folder and permissions."
+        ) from None

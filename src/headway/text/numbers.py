@@ -39,7 +39,7 @@ def odd_numbers(source: str, target: str) -> Odds:
     Groups of digits are compared, whatever stands between them and whichever digits they are:
     1,000.5 agrees with 1.000,5 and with 1 000,5; 01/02 with 1. 2.; ３ with 3. Repeating a number
     is no disagreement. A number up to 12 may be missing, as words stand for it; so may any beside
-    Chinese numerals; and 3 million agrees with 300万, 7 o'clock with 19.
+    Chinese numerals; and 3 million agrees with 300万, 7 o'clock with 19, the 1960s with the 60s.
     """
     left, right = _ascii(source), _ascii(target)
     ours, theirs = _groups(left), _groups(right)
@@ -50,7 +50,7 @@ def odd_numbers(source: str, target: str) -> Odds:
     ours, theirs = _groups(_joined(left)), _groups(_joined(right))
     only = set(ours) - set(theirs), set(theirs) - set(ours)
     only = _without_scales(*only, left + " " + right)
-    only = _without_clocks(*only)
+    only = _without_times(*only)
     if not (only[0] and only[1]):
         only = _without_words(only[0], target), _without_words(only[1], source)
     if not (only[0] or only[1]):
@@ -90,21 +90,27 @@ def _without_scales(ours: set[str], theirs: set[str], text: str) -> tuple[set[st
     )
 
 
-def _without_clocks(ours: set[str], theirs: set[str]) -> tuple[set[str], set[str]]:
-    """7 p.m. and 19:00 are the same hour."""
+def _without_times(ours: set[str], theirs: set[str]) -> tuple[set[str], set[str]]:
+    """7 p.m. and 19:00 are the same hour, the 1960s and the 60s the same years."""
     if not (ours and theirs):
         return ours, theirs
     return (
-        {n for n in ours if not _same_hour(n, theirs)},
-        {n for n in theirs if not _same_hour(n, ours)},
+        {n for n in ours if not _same_time(n, theirs)},
+        {n for n in theirs if not _same_time(n, ours)},
     )
 
 
-def _same_hour(number: str, others: set[str]) -> bool:
+def _same_time(number: str, others: set[str]) -> bool:
+    if len(number) == 4:
+        return number[2:] in others
     if len(number) > 2:
         return False
     hour = int(number)
-    return hour <= 24 and any(len(o) <= 2 and abs(int(o) - hour) == 12 for o in others)
+    return any(
+        (len(other) == 4 and other[2:] == number)
+        or (len(other) <= 2 and max(hour, int(other)) <= 24 and abs(int(other) - hour) == 12)
+        for other in others
+    )
 
 
 def _without_words(numbers: set[str], other_side: str) -> set[str]:

@@ -1,0 +1,182 @@
+"""What a translation should have in common with its source, pair by pair."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.data.doctor.batches import Batch, Side
+from headway.data.doctor.findings import Notes, Symptom
+from headway.text.cleaning import Pair
+from headway.text.code_patterns import find
+from headway.text.numbers import odd_numbers
+from headway.text.scripts import LAST
+
+NUMBERS_DIFFER = Symptom(
+    "numbers_differ",
+    "numbers that differ",
+    "Either side has a number that the other lacks: a wrong figure, or sentences that do not "
+    "belong together.",
+    "Correct or remove them: a model that saw wrong numbers writes wrong numbers.",
+    tolerated=0.001,
+)
+NUMBER_MISSING = Symptom(
+    "number_missing",
+    "numbers above 12 on one side only",
+    "A number was left out, or spelled out in words on the other side.",
+    "Correct those that were left out; words for numbers are no fault.",
+    tolerated=0.005,
+)
+CODES_DIFFER = Symptom(
+    "codes_differ",
+    "placeholders and tags that differ",
+    "Something like %s, {name}, <b> or a web address stands on one side only: programs that use "
+    "such a translation may break.",
+    "Correct them or remove these pairs.",
+    tolerated=0.02,
+)
+COPY = Symptom(
+    "copy",
+    "copies: both sides are the same text",
+    "Text that was not translated, or that needs no translation, such as names. A model that sees "
+    "many copies learns to copy.",
+    "Above some percent remove them, all but names and codes.",
+    tolerated=0.02,
+)
+BRACKETS_DIFFER = Symptom(
+    "brackets_differ",
+    "brackets that close on one side only",
+    "An opening or closing bracket is missing on one side: text was cut off or split differently.",
+    "Look whether the sentences were cut at the wrong place.",
+    tolerated=0.01,
+)
+QUESTION_DIFFERS = Symptom(
+    "question_differs",
+    "a question on one side, a statement on the other",
+    "One side ends in a question mark, the other in a full stop: possibly another sentence.",
+    "A few are free translations; if there are many, look for misaligned lines.",
+    tolerated=0.01,
+)
+ENDING_DIFFERS = Symptom(
+    "ending_differs",
+    "a final full stop on one side only",
+    "A model learns to add or leave out the final stop as its data do.",
+    "If you care, make both sides alike.",
+    tolerated=0.1,
+)
+CAPITALS_DIFFER = Symptom(
+    "capitals_differ",
+    "capital letters throughout on one side only",
+    "A heading in capitals was translated in small letters, or the other way round.",
+    "If you care, make both sides alike.",
+    tolerated=0.01,
+)
+SYMPTOMS = (
+    NUMBERS_DIFFER,
+    NUMBER_MISSING,
+    CODES_DIFFER,
+    COPY,
+    BRACKETS_DIFFER,
+    QUESTION_DIFFERS,
+    ENDING_DIFFERS,
+    CAPITALS_DIFFER,
+)
+
+_SHOWN = 5  # codes
+_QUESTION, _STOP = "?", "."
+_ENDINGS = {"?": _QUESTION, "？": _QUESTION, "؟": _QUESTION, ".": _STOP, "。": _STOP, "।": _STOP}
+_CLOSERS = "\"'”’»›)）」』】］] "
+_CODE_HINTS = "<>%{}&`|\\@/$_"
+_BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 1_000_000}
+_CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
+
+
+class Agreement:
+    """Compares the sides of each pair."""
+
+    def __init__(self, notes: Notes) -> None:
+        """Tell `notes`."""
+        self._notes = notes
+        self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
+        self._hints_code = _marks(_CODE_HINTS)
+        self._opened = np.zeros(LAST, np.int32)
+        for bracket, worth in _BRACKETS.items():
+            self._opened[ord(bracket)] = worth
+        for bracket, worth in _CLOSING_BRACKETS.items():
+            self._opened[ord(bracket)] = -worth
+        self._n_pairs = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take the next pairs."""
+        self._n_pairs += len(batch.pairs)
+        take = self._notes.take
+        for pair in batch.marked(_either(batch, self._is_digit)):
+            odd = odd_numbers(pair.source, pair.target)
+            if odd.both:
+                take(NUMBERS_DIFFER, pair, str(odd))
+            elif odd.source or odd.target:
+                take(NUMBER_MISSING, pair, str(odd))
+        for pair in batch.marked(_either(batch, self._hints_code)):
+            if odd_ones := odd_codes(pair):
+                take(CODES_DIFFER, pair, odd_ones)
+        left, right = (side.total(self._opened[side.codes]) for side in batch.sides)
+        for pair in batch.marked(left != right):
+            take(BRACKETS_DIFFER, pair)
+        for pair in batch.pairs:
+            if pair.source == pair.target:
+                take(COPY, pair)
+                continue
+            endings = ending(pair.source), ending(pair.target)
+            if endings[0] != endings[1]:
+                if all(endings):
+                    take(QUESTION_DIFFERS, pair)
+                elif _STOP in endings:
+                    take(ENDING_DIFFERS, pair)
+            if pair.source.isupper() != pair.target.isupper() and _capitals_differ(pair):
+                take(CAPITALS_DIFFER, pair)
+
+    def conclude(self) -> None:
+        """Tell what was found."""
+        self._notes.conclude(SYMPTOMS, self._n_pairs)
+
+
+def odd_codes(pair: Pair) -> str:
+    """Codes that stand more often on one side than on the other, in words; "" for none."""
+    source, target = (Counter(text[a:b] for a, b, _ in find(text)) for text in pair[:2])
+    missing, invented = source - target, target - source
+    parts = [
+        f"only in the {side}: {', '.join(list(codes)[:_SHOWN])}"
+        for side, codes in (("source", missing), ("target", invented))
+        if codes
+    ]
+    return "; ".join(parts)
+
+
+def ending(text: str) -> str:
+    """How a text ends, closing quotes and brackets apart: `?`, `.`, or "" for anything else."""
+    return _ENDINGS.get(text.rstrip(_CLOSERS)[-1:], "")
+
+
+def _capitals_differ(pair: Pair) -> bool:
+    """Whether one side is a few words in capitals, and the other could be but is not."""
+    shouted, other = pair[:2] if pair.source.isupper() else pair[1::-1]
+    return (
+        sum(map(str.isupper, shouted)) >= 8 and " " in shouted and sum(map(str.islower, other)) >= 8
+    )
+
+
+def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
+    marks = np.zeros(LAST, np.bool_)
+    marks[[ord(character) for character in characters]] = True
+    return marks
+
+
+def _either(batch: Batch, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The pairs of which either side has a marked character: [pairs]."""
+    source, target = (_any(side, marks) for side in batch.sides)
+    return source | target
+
+
+def _any(side: Side, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return side.count(marks[side.codes]) > 0

@@ -1,0 +1,139 @@
+"""One pass over the clean pairs, in which every check takes part."""
+
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.data.cleaned import CleanedCorpus, Progress, unseen
+from headway.data.doctor.agreement import Agreement
+from headway.data.doctor.alignment import Alignment
+from headway.data.doctor.batches import Batch, batches
+from headway.data.doctor.characters import Characters
+from headway.data.doctor.findings import Finding, Notes, Symptom
+from headway.data.doctor.languages import Detector, Languages
+from headway.data.doctor.losses import dropped, mended
+from headway.data.doctor.repeats import Repeats
+from headway.data.doctor.sides import Sides
+from headway.data.doctor.sizes import Sizes
+from headway.data.doctor.subword_use import SubwordUse
+from headway.data.doctor.writing import Writing
+from headway.text.alignment import Block
+from headway.text.cleaning import Pair
+from headway.text.subwords import Subwords
+
+SAMPLE_PAIRS = 10_000
+"""How many pairs are looked at where that is slow: languages and sub-words."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the slow checks need; a check whose tool is missing is left out."""
+
+    detect: Detector | None = None
+    subwords: Subwords | None = None
+    max_length: int = 0
+    """Of [data], in sub-words; 0 for any."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found in a corpus."""
+
+    findings: list[Finding]
+    """The most urgent first."""
+    sizes: Sizes
+    scripts: dict[str, dict[str, float]]
+    """By side, which part of the letters belongs to which script."""
+    languages: dict[str, dict[str, float]]
+    """By side, which part of the sampled texts is in which language; empty if not asked."""
+    subwords: dict[str, Any]
+    """How a given vocabulary takes to the corpus; empty without one."""
+    alignment: list[Block]
+    """The correlation of the lengths, block by block."""
+    n_sampled: int
+    """How many pairs the slow checks looked at."""
+
+
+def examine(
+    cleaned: CleanedCorpus,
+    source_language: str | None,
+    target_language: str | None,
+    tools: Tools,
+    *,
+    seed: int = 1,
+    hear: Callable[[Symptom, Pair, str], None] | None = None,
+    progress: Progress = unseen,
+) -> Examination:
+    """Look at every clean training pair, and at what was dropped; memory stays flat.
+
+    `hear` is told of every pair that shows a symptom.
+    """
+    report = cleaned.reports["train"]
+    notes = Notes(hear)
+    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
+        sizes = Sizes()
+        writing = Writing(notes, source_language, target_language)
+        alignment = Alignment(notes)
+        repeats = Repeats(notes, Path(folder), batches(cleaned.pairs("valid")))
+        others = Characters(notes), Agreement(notes), Sides(notes)
+        sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
+        checks = (sizes, writing, alignment, repeats, *others, sample)
+        for batch in batches(cleaned.pairs("train")):
+            for check in checks:
+                check.add(batch)
+            progress("examining", batch.first_row, report.kept)
+        for check in (writing, alignment, *others, sample):
+            check.conclude()
+        repeats.conclude(lambda: cleaned.pairs("train"))
+    for finding in (*dropped(report), *mended(report)):
+        notes.add(finding)
+    return Examination(
+        findings=notes.findings(),
+        sizes=sizes,
+        scripts=writing.shares(),
+        languages=sample.languages.shares() if sample.languages else {},
+        subwords=sample.subwords.summary() if sample.subwords else {},
+        alignment=alignment.blocks,
+        n_sampled=sample.n_pairs,
+    )
+
+
+class _Sample:
+    """Hands some pairs, drawn with a seed, to the checks that are slow."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        n_pairs: int,
+        seed: int,
+        source_language: str | None,
+        target_language: str | None,
+        tools: Tools,
+    ) -> None:
+        self.n_pairs = min(n_pairs, SAMPLE_PAIRS)
+        self._rows = frozenset(random.Random(seed).sample(range(n_pairs), self.n_pairs))
+        self.languages = (
+            Languages(notes, source_language, target_language, tools.detect)
+            if tools.detect
+            else None
+        )
+        self.subwords = (
+            SubwordUse(notes, tools.subwords, tools.max_length) if tools.subwords else None
+        )
+        self._checks = [check for check in (self.languages, self.subwords) if check]
+
+    def add(self, batch: Batch) -> None:
+        """Take the next pairs."""
+        if self._checks:
+            for row, pair in enumerate(batch.pairs, start=batch.first_row):
+                if row in self._rows:
+                    for check in self._checks:
+                        check.add(pair)
+
+    def conclude(self) -> None:
+        """Tell what was found."""
+        for check in self._checks:
+            check.conclude()

@@ -1,0 +1,220 @@
+"""The doctor's report as one HTML file: no script, nothing from elsewhere, every text escaped."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from headway.data.doctor.plots import Mark, Series, curve, histogram, named_bars
+
+_EXAMPLES = 5
+_HEADINGS = {
+    "look": ("Look at this", "Nothing asks for a look."),
+    "dropped": ("Will be dropped", "Nothing is dropped."),
+    "information": ("For information", ""),
+}
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
+  --card: #f6f8fa; --one: #2563a8; --two: #c2600c; --look: #b3261e; --fine: #2e7d4f; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ed; --soft: #9aa5b1;
+  --rule: #333b45; --card: #1c2229; --one: #6fa8e8; --two: #f0a35e; --look: #ff8a80;
+  --fine: #7cc79a; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; margin: 0.5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
+p { margin: 0.3rem 0; } .soft, figcaption, th { color: var(--soft); }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 0.6rem;
+  margin: 1rem 0; }
+.tiles div, article { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
+  padding: 0.6rem 0.8rem; }
+.tiles b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
+article { margin: 0.6rem 0; } article.look { border-left: 4px solid var(--look); }
+article h3 { font-size: 1rem; margin: 0; } article h3 span { color: var(--soft);
+  font-weight: normal; font-variant-numeric: tabular-nums; }
+.do { font-weight: 600; } .do::before { content: "\\2192\\a0"; }
+details { margin-top: 0.3rem; } summary { cursor: pointer; color: var(--one); }
+dl { margin: 0.4rem 0; } dt { color: var(--soft); font-size: 0.85rem; margin-top: 0.5rem; }
+dd { margin: 0 0 0 0.8rem; white-space: pre-wrap; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr));
+  gap: 0.8rem; }
+figure { margin: 0; padding: 0.6rem; border: 1px solid var(--rule); border-radius: 8px; }
+figcaption { font-size: 0.9rem; margin-bottom: 0.3rem; }
+svg { width: 100%; height: auto; display: block; } svg text { font-size: 11px; fill: var(--soft); }
+.grid { stroke: var(--rule); } .area { fill-opacity: 0.25; stroke-width: 1.5; }
+.area.one { fill: var(--one); stroke: var(--one); } .area.two { fill: var(--two);
+  stroke: var(--two); } .bar.one { fill: var(--one); } .bar.two { fill: var(--two); }
+.bar.lost { fill: var(--look); } .curve { fill: none; stroke: var(--one); stroke-width: 1.5; }
+line.mark { stroke: var(--look); stroke-dasharray: 4 3; } svg text.mark { fill: var(--look); }
+.key { margin-left: 0.8rem; white-space: nowrap; } .key i { display: inline-block; width: 0.8em;
+  height: 0.8em; margin-right: 0.3em; border-radius: 2px; } .key i.one { background: var(--one); }
+.key i.two { background: var(--two); }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+td, th { padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid var(--rule); }
+td:first-child, th:first-child { text-align: left; } code { background: var(--card); }
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(found: dict[str, Any]) -> str:
+    """The whole page, from what `--json` prints."""
+    body = "\n".join((*_summary(found), *_findings(found), *_plots(found), *_measures(found)))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{_title(found)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def _title(found: dict[str, Any]) -> str:
+    return escape(
+        f"Data report: {found['source_language'] or '?'} to {found['target_language'] or '?'}"
+    )
+
+
+def _summary(found: dict[str, Any]) -> Iterator[str]:
+    yield f"<h1>{_title(found)}</h1>"
+    yield f'<p class="soft">{escape(", ".join(found["files"]))}</p>'
+    n_urgent = sum(finding["severity"] == "look" for finding in found["findings"])
+    tiles = [
+        ("pairs read", f"{found['read']:,}"),
+        ("kept", f"{found['kept']:,}"),
+        ("dropped", f"{found['read'] - found['kept']:,}"),
+        ("to look at", f"{n_urgent}"),
+    ]
+    shown = "".join(f"<div><b>{number}</b>{name}</div>" for name, number in tiles)
+    yield f'<div class="tiles">{shown}</div>'
+    for problem in found["problems"]:
+        refusal = f"<h3>train would refuse this</h3>{_paragraph(problem)}"
+        yield f'<article class="look">{refusal}</article>'
+    yield f'<p class="do">{escape(found["next"])}</p>'
+
+
+def _findings(found: dict[str, Any]) -> Iterator[str]:
+    for severity, (heading, none) in _HEADINGS.items():
+        chosen = [finding for finding in found["findings"] if finding["severity"] == severity]
+        if chosen or none:
+            yield f"<h2>{heading}</h2>"
+        if not chosen and none:
+            yield f'<p class="soft">{none}</p>'
+        for finding in chosen:
+            yield _card(finding)
+
+
+def _card(finding: dict[str, Any]) -> str:
+    share = f"{finding['share']:.2%}" if finding["n"] < finding["of"] else "all"
+    remedy = finding["remedy"]
+    do = f'<p class="do">{escape(remedy)}</p>' if remedy != "Nothing." else ""
+    return (
+        f'<article class="{finding["severity"]}" id="{escape(finding["name"])}">'
+        f"<h3>{escape(finding['title'])} <span>{finding['n']:,} ({share})</span></h3>"
+        f"{_paragraph(finding['meaning'])}{do}{_examples(finding['examples'][:_EXAMPLES])}</article>"
+    )
+
+
+def _examples(examples: list[dict[str, Any]]) -> str:
+    if not examples:
+        return ""
+    shown = []
+    for example in examples:
+        detail = f" ({example['detail']})" if example["detail"] else ""
+        place = escape(f"{example['file']}:{example['line']}{detail}")
+        texts = (escape(example[side]) for side in ("source", "target") if example[side])
+        shown.append(f"<dt>{place}</dt>" + "".join(f'<dd dir="auto">{text}</dd>' for text in texts))
+    return f"<details open><summary>Examples</summary><dl>{''.join(shown)}</dl></details>"
+
+
+def _plots(found: dict[str, Any]) -> Iterator[str]:
+    plots = [*_size_plots(found), *_share_plots(found)]
+    if any(plots):
+        yield "<h2>Plots</h2>"
+        yield f'<div class="plots">{"".join(plots)}</div>'
+
+
+def _size_plots(found: dict[str, Any]) -> Iterator[str]:
+    drawn = found["figures"]
+    yield histogram(
+        "Lengths of the texts",
+        "characters",
+        [
+            _series("source", "one", drawn["source_characters"]),
+            _series("target", "two", drawn["target_characters"]),
+        ],
+    )
+    yield histogram(
+        "Target over source",
+        "characters over characters",
+        [_series("ratio", "one", drawn["target_over_source"])],
+    )
+    points = drawn["alignment"]
+    yield curve(
+        "How the lengths of both sides agree along the files",
+        "correlation in blocks of pairs, first to last",
+        [point["correlation"] for point in points],
+        [
+            Mark(_place(points, finding["examples"][0]), f"line {finding['examples'][0]['line']:,}")
+            for finding in found["findings"]
+            if finding["name"] == "misaligned"
+        ],
+    )
+
+
+def _share_plots(found: dict[str, Any]) -> Iterator[str]:
+    counts = sorted(found["dropped"].items(), key=lambda item: -item[1])
+    rows = [(name.replace("_", " "), float(n), f"{n:,}") for name, n in counts]
+    yield named_bars("Dropped, by reason", rows, "lost")
+    for name, title in (("scripts", "Scripts of the letters"), ("languages", "Languages heard")):
+        for side, style in (("source", "one"), ("target", "two")):
+            shares = list(found[name].get(side, {}).items())[:6]
+            bars = [(key.lower(), share, f"{share:.1%}") for key, share in shares]
+            yield named_bars(f"{title}, {side}", bars, style)
+
+
+def _measures(found: dict[str, Any]) -> Iterator[str]:
+    if not found["lengths"]:
+        return
+    yield "<h2>Sizes</h2>"
+    names = ("mean", "low 1%", "median", "high 99%", "longest")
+    head = "".join(f"<th>{name}</th>" for name in ("", *names))
+    rows = "".join(
+        f"<tr><td>{name.replace('_', ' ')}</td>"
+        + "".join(f"<td>{value:,.6g}</td>" for value in row.values())
+        + "</tr>"
+        for name, row in found["lengths"].items()
+    )
+    yield f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+    if found["languages_missing"]:
+        yield _paragraph(f"Languages were not detected: {found['languages_missing']}")
+    for side, use in found["subwords"].items():
+        if side != "vocabulary":
+            yield _paragraph(
+                f"Sub-words of the {side}: {use['pieces_per_word']:.2f} a word, "
+                f"{use['characters_per_piece']:.2f} characters each, {use['unknown_share']:.3%} "
+                "unknown."
+            )
+
+
+def _series(name: str, style: str, bars: dict[str, Any]) -> Series:
+    return Series(name, style, bars["counts"], bars["width"])
+
+
+def _place(points: list[dict[str, Any]], case: dict[str, Any]) -> float:
+    """The last point that begins no later in the file than the case does."""
+    before = [
+        i
+        for i, point in enumerate(points)
+        if point["file"] == case["file"] and point["line"] <= case["line"]
+    ]
+    return float(max(before, default=0))
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>" if text else ""

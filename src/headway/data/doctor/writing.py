@@ -1,0 +1,125 @@
+"""In which scripts each side is written, and which texts are not in theirs."""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.data.doctor.batches import Batch, Counts, Side
+from headway.data.doctor.findings import Finding, Notes, Severity, Symptom
+from headway.text.scripts import scripts, scripts_of_language
+
+WRONG_SCRIPT = Symptom(
+    "wrong_script",
+    "texts in the script of another language",
+    "Hardly a letter of one side belongs to a script that this language is written in: "
+    "untranslated text, exchanged sides, or a third language. Copied names are left out.",
+    "Remove these pairs or translate them; if there are many, look whether source and target were "
+    "exchanged.",
+    tolerated=0.001,
+)
+
+_LEAST_LETTERS = 4
+_LEAST_SHARE = 0.2  # of letters in the language's own scripts
+_LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
+
+
+@dataclass
+class _SideScripts:
+    language: str | None
+    letters: NDArray[np.int64] = field(default_factory=lambda: np.zeros(256, np.int64))
+    """Of each script: [scripts]."""
+
+    def expected(self) -> NDArray[np.bool_]:
+        """The scripts of the language, or if it is not known, the one seen most: [scripts]."""
+        names = scripts_of_language(self.language) or (scripts().names[self.letters.argmax()],)
+        return np.array([name in names for name in scripts().names])
+
+
+class Writing:
+    """Counts letters by script."""
+
+    def __init__(self, notes: Notes, source_language: str | None, target_language: str | None):
+        """Languages as the user or the files declare them."""
+        self._notes = notes
+        self._sides = _SideScripts(source_language), _SideScripts(target_language)
+        self._n_pairs = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take the next pairs."""
+        self._n_pairs += len(batch.pairs)
+        strange = [
+            _strange(side, found) for side, found in zip(batch.sides, self._sides, strict=True)
+        ]
+        for row in np.flatnonzero(strange[0] | strange[1]):
+            pair = batch.pairs[row]
+            texts = pair[:2]
+            odd = [
+                side
+                for n, side in enumerate(("source", "target"))
+                if strange[n][row] and not copied(texts[n], texts[1 - n])
+            ]
+            if odd:
+                self._notes.take(WRONG_SCRIPT, pair, " and ".join(odd))
+
+    def conclude(self) -> None:
+        """Tell what was found."""
+        self._notes.conclude([WRONG_SCRIPT], self._n_pairs)
+        for name, found in zip(("source", "target"), self._sides, strict=True):
+            declared = scripts_of_language(found.language)
+            main = scripts().names[found.letters.argmax()]
+            if declared and found.letters.sum() and main not in declared:
+                self._notes.add(_contradiction(name, found, main, self._n_pairs))
+
+    def shares(self) -> dict[str, dict[str, float]]:
+        """By side, which part of the letters belongs to which script, most first."""
+        return {
+            name: _shares(found.letters)
+            for name, found in zip(("source", "target"), self._sides, strict=True)
+        }
+
+
+def _strange(side: Side, found: _SideScripts) -> NDArray[np.bool_]:
+    """Which texts have hardly a letter in the scripts that are expected: [pairs]."""
+    script = scripts().of[side.codes]
+    found.letters += np.bincount(script, minlength=256)
+    found.letters[0] = 0
+    own = found.expected()
+    own[0] = False
+    n_letters: Counts = side.count(script > 0)
+    n_own: Counts = side.count(own[script])
+    return (n_letters >= _LEAST_LETTERS) & (_LEAST_SHARE * n_letters > n_own)
+
+
+def copied(text: str, other: str) -> bool:
+    """Whether half of its Latin letters stand in words that the other side has as well.
+
+    A Chinese text that consists of a name and two characters is no untranslated text.
+    """
+    words = _LATIN_WORD.findall(text)
+    n_letters = sum(map(len, words))
+    lowered = other.lower()
+    n_copied = sum(len(word) for word in words if word.lower() in lowered)
+    return n_letters > 0 and 2 * n_copied >= n_letters
+
+
+def _contradiction(side: str, found: _SideScripts, main: str, n_pairs: int) -> Finding:
+    share = found.letters.max() / found.letters.sum()
+    return Finding(
+        name=f"{side}_script",
+        severity=Severity.LOOK,
+        title=f"the {side} is declared as {found.language}, but written in {main.title()} letters",
+        n=n_pairs,
+        of=n_pairs,
+        meaning=f"{share:.0%} of the {side}'s letters are {main.title()}, in which "
+        f"{found.language} is not written: the sides are exchanged, or the language is another.",
+        remedy="Exchange --source and --target, or give the languages with --source-language and "
+        "--target-language.",
+    )
+
+
+def _shares(letters: NDArray[np.int64]) -> dict[str, float]:
+    total = max(int(letters.sum()), 1)
+    order = np.argsort(-letters, kind="stable")[: np.count_nonzero(letters)]
+    return {scripts().names[n]: round(int(letters[n]) / total, 6) for n in order}
