@@ -248,13 +248,14 @@ def open_document(
         DataError: as `read_contents` and `XmlEvents.run`.
     """
     contents = read_contents(path)
-    source, target = tmx_languages(path, _Given(source_language, target_language))
-    if not source or not target:
+    languages = tmx_languages(path, _Given(source_language, target_language))
+    document = TmxDocument(path, contents, *languages, overwrite=overwrite)
+    if document.counts.units and not all(languages):
         raise ConfigError(
             f"the language to translate into must be known; {path} has units in "
-            f"{source or 'none'} only. Give --target-language."
+            f"{languages[0] or 'no language'} only. Give --target-language."
         )
-    return TmxDocument(path, contents, source, target, overwrite=overwrite)
+    return document
 
 
 class _Given(NamedTuple):
@@ -266,13 +267,18 @@ class TmxDocument:
     """A memory to be filled in; see `Document`."""
 
     def __init__(
-        self, path: Path, contents: Contents, source: str, target: str, *, overwrite: bool
+        self,
+        path: Path,
+        contents: Contents,
+        source: str | None,
+        target: str | None,
+        *,
+        overwrite: bool,
     ) -> None:
-        self.source_language: str | None = source
-        self.target_language: str | None = target
+        self.source_language, self.target_language = source, target
         self._contents = contents
         self._places: list[tuple[Unit, Variant, Variant | None]] = []
-        self._new_language = target
+        self._new_language = target or ""
         """As the file writes it, where it has that language."""
         gaps: list[Gap] = []
         n_units, left_alone = 0, Counter[str]()
