@@ -1,4 +1,4 @@
-"""`headway translate`: text in, translations out, line by line."""
+"""`headway translate`: text in, translations out; a translation file is filled in."""
 
 from pathlib import Path
 
@@ -17,19 +17,26 @@ def translate(
     scores: bool = False,
     alignment: bool = False,
     json: bool = False,
+    overwrite: bool = False,
+    source_language: str | None = None,
+    target_language: str | None = None,
 ) -> None:
     """Translate a file, or standard input, with a trained run.
 
     N lines in, N lines out, in order; a blank line stays blank; a line longer than the model was
     trained on is cut at its end, and that is counted on stderr.
 
+    A translation file (.po, .tmx, .xlf, .xliff, .tsv, .jsonl, each also .gz) comes out as the same
+    kind of file: what was empty is filled in and marked as made by a machine, every other byte is
+    as it was, and nothing is cut.
+
     Parameters
     ----------
     run
         The run folder.
     file
-        Text to translate, one sentence a line (.gz too); standard input if left out. Behind it, any
-        setting as a flag, such as --decoding.length-penalty 1.
+        Text to translate, one sentence a line (.gz too), or a translation file; standard input if
+        left out. Behind it, any setting as a flag, such as --decoding.length-penalty 1.
     out
         Where translations go; standard output if left out.
     beam
@@ -47,8 +54,16 @@ def translate(
         Put a tab and source-target pairs of sub-words ("0-0 1-2") behind it.
     json
         One object on stdout with tokens, scores, alignments and n-best lists.
+    overwrite
+        In a translation file, translate everything anew, also what is there already.
+    source_language
+        Which language of a translation file is translated; the run's if left out.
+    target_language
+        Which one is filled in; the run's if left out.
     """
+    from headway.commands.filling import Languages, fills, translate_file
     from headway.commands.translating import Options, translate_lines
+    from headway.errors import ConfigError
 
     named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
     given = {"beam": beam, "n_best": n_best, "method": method}
@@ -60,4 +75,14 @@ def translate(
         json=json,
     )
     text = Path(named[0]) if named else None
-    translate_lines(run, text, out, options, flags, option_names(translate))
+    known = option_names(translate)
+    languages = Languages(source_language, target_language)
+    if text is not None and fills(text):
+        translate_file(run, text, out, options, languages, flags, known, overwrite=overwrite)
+        return
+    if overwrite or any(languages):
+        raise ConfigError(
+            "--overwrite, --source-language and --target-language are for files that are filled "
+            f"in (.po, .tmx, ..); got {text or 'standard input'}. Leave them out."
+        )
+    translate_lines(run, text, out, options, flags, known)

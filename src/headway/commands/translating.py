@@ -35,6 +35,20 @@ class Options:
     json: bool = False
 
 
+def ready(
+    run: Path, options: Options, overrides: Sequence[str], known_options: Sequence[str]
+) -> tuple[Translator, dict[str, Any]]:
+    """The run's translator, and how it is to translate: tag and settings of decoding."""
+    flags = parse_overrides(overrides, options=known_options)
+    runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
+    translator = Translator.load(run, device=runtime.device, threads=runtime.threads)
+    tag = announced_tag(translator, options.tag)
+    wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
+    stored = asdict(translator.settings.decoding)
+    decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
+    return translator, {"tag": tag, **asdict(decoding)}
+
+
 def translate_lines(
     run: Path,
     file: Path | None,
@@ -44,29 +58,21 @@ def translate_lines(
     known_options: Sequence[str],
 ) -> None:
     """Translate every line of `file` (or standard input) to `out` (or standard output)."""
-    flags = parse_overrides(overrides, options=known_options)
-    runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
     if file is not None:
         check_file(file)
-    translator = Translator.load(run, device=runtime.device, threads=runtime.threads)
-    tag = announced_tag(translator, options.tag)
-    wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
-    stored = asdict(translator.settings.decoding)
-    decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
+    translator, how = ready(run, options, overrides, known_options)
     if file is None and isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(newline="\n")  # as in a file, no other character ends a line
     chunks = waiting_lines(sys.stdin) if file is None else in_chunks(file)
     collected: list[dict[str, Any]] = []
-    n_cut = 0
+    n_cut = n_mended = 0
     with destination(out) as output:
         for chunk in chunks:
             translations = translator.translate_fully(
-                chunk,
-                tag=tag,
-                want_alignment=options.alignment or options.json,
-                **asdict(decoding),
+                chunk, want_alignment=options.alignment or options.json, **how
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
+            n_mended += sum(not translation.codes_complete for translation in translations)
             if options.json:
                 collected += [as_json(translation) for translation in translations]
                 continue
@@ -81,6 +87,12 @@ def translate_lines(
         print(
             f"{n_cut} of the lines were longer than the {limit} sub-words that the model was "
             "trained on at most, and were cut at the end",
+            file=sys.stderr,
+        )
+    if n_mended:
+        print(
+            f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
+            "model had lost stands at the end, what it had invented is gone",
             file=sys.stderr,
         )
 
@@ -187,4 +199,5 @@ def as_json(translation: Translation) -> dict[str, Any]:
         "alignment": best["alignment"],
         "n_best": n_best,
         "cut": translation.n_cut,
+        "codes_complete": translation.codes_complete,
     }

@@ -185,8 +185,8 @@ def languages(
 ) -> tuple[str | None, str | None]:
     """What is translated into what: as given, else as the files say, else None.
 
-    Two text files say it by suffix (`a.en`, `train.de.gz`), a TSV by its header, a JSONL by its
-    keys. Where files differ it is None.
+    Two text files say it by suffix (`a.en`, `train.de.gz`), a TSV and a PO by their header, a JSONL
+    by its keys, TMX and XLIFF by their attributes. Where files differ it is None.
     """
     given = replace(
         corpus,

@@ -62,10 +62,21 @@ class Counts:
 class Document(Protocol):
     """A file that can be filled in: every byte that no translation replaces stays as it is."""
 
-    gaps: Sequence[Gap]
-    counts: Counts
-    source_language: str | None
-    target_language: str | None
+    @property
+    def gaps(self) -> Sequence[Gap]:
+        """What can be filled in, in the order of the file."""
+
+    @property
+    def counts(self) -> Counts:
+        """All units, and those that are left alone."""
+
+    @property
+    def source_language(self) -> str | None:
+        """What is translated, as far as the file says it."""
+
+    @property
+    def target_language(self) -> str | None:
+        """What is filled in, as far as the file says it."""
 
     def can_hold(self, translation: Segment, /) -> bool:
         """Whether all of its characters can be written in the file's encoding."""
