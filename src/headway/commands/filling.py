@@ -25,8 +25,6 @@ KINDS: dict[str, Opener] = {
     ".tmx": tmx.open_document,
     ".xlf": xliff.open_document,
     ".xliff": xliff.open_document,
-    ".xlf": xliff.open_document,
-    ".xliff": xliff.open_document,
     ".tsv": tables.open_tsv,
     ".jsonl": tables.open_jsonl,
 }
