@@ -3,11 +3,14 @@
 import json
 import sys
 from types import ModuleType, SimpleNamespace
+from typing import get_args
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from headway.cli import main
+from headway.commands.evaluate import Tokenizer
+from headway.metrics.tokenizers import TOKENIZERS
 
 REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]
 GOOD = ["the cat sat on a mat .", "a dog runs fast .", "we go home now .", "so it was ."]
@@ -102,6 +105,77 @@ def test_the_table_shows_scores_intervals_lengths_and_signatures(files, capsys):
     out = capsys.readouterr().out
     assert "difference" in out
     assert "references" in out
+
+
+def test_several_references_are_scored_together(files, capsys):
+    given = [
+        "--hypothesis",
+        files("a.en", GOOD),
+        "--json",
+        "--reference",
+        files("b.en", REFERENCES),
+    ]
+    assert evaluate(*given, files("c.en", POOR)) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = BLEU().corpus_score(GOOD, [REFERENCES, POOR]).score
+    assert found["bleu"]["score"] == pytest.approx(expected)
+    assert "nrefs:2|" in found["bleu"]["signature"]
+    short = files("short.en", POOR[:3])
+    assert evaluate(*given, short) == 2
+    assert f"{short} has 3 and" in capsys.readouterr().err
+
+
+def test_the_score_card_has_every_convention_with_what_it_compares_to(files, capsys):
+    given = ["--hypothesis", files("a.en", GOOD), "--reference", files("b.en", REFERENCES)]
+    assert evaluate(*given, "--score-card", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row for row in found["score_card"]}
+    assert rows["13a"]["score"] == pytest.approx(found["bleu"]["score"])
+    assert rows["13a"]["signature"] == found["bleu"]["signature"]
+    assert rows["TER"]["score"] == pytest.approx(found["ter"]["score"])
+    assert set(rows["intl"]) == {
+        "name", "metric", "compares_to", "score", "low", "high", "signature"
+    }  # fmt: skip
+    assert {"name": "zh", "reason": "not for this language"} in found["left_out"]
+    assert evaluate(*given, "--json") == 0
+    assert "score_card" not in json.loads(capsys.readouterr().out)
+
+    assert evaluate(*given, "--score-card") == 0
+    out = capsys.readouterr().out
+    for row in rows.values():
+        assert f"{row['name']}: {row['signature']}" in out
+        assert f"{row['score']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" in out
+    assert "Left out: zh, ja-mecab, ko-mecab, char (not for this language)" in out
+
+
+def test_cards_of_two_systems_share_a_table_though_their_rows_differ(files, capsys):
+    lines = ["so it is, I say.", "a rich-text format"]
+    given = ["--reference", files("c.en", ["so it is, I say.", "a rich text format"])]
+    plain = [line.replace("-", " ") for line in lines]
+    first, second = files("a.en", plain), files("b.en", lines)
+    assert evaluate("--hypothesis", first, second, *given, "--score-card") == 0
+    [row] = [line for line in capsys.readouterr().out.splitlines() if "BLEU moses-split" in line]
+    assert row.split()[2] == "-"
+    assert float(row.split()[3]) > 0
+
+
+def test_what_may_be_wrong_is_said_and_nothing_where_nothing_is(files, capsys):
+    reference, source = files("b.en", REFERENCES * 5), files("s.de", ["das ist so ."] * 20)
+    blank = files("a.en", ["", *(REFERENCES * 5)[1:]])
+    given = ["--reference", reference, "--source", source]
+    assert evaluate("--hypothesis", blank, *given) == 0
+    out = capsys.readouterr().out
+    assert "What may be wrong with a.en" in out
+    assert "1 of 20 lines of the output are blank. Look at line 1." in out
+    assert evaluate("--hypothesis", blank, *given, "--json") == 0
+    [note] = json.loads(capsys.readouterr().out)["notes"]
+    assert (note["fault"], note["lines"]) == ("blank output", [1])
+    assert evaluate("--hypothesis", reference, *given) == 0
+    assert "What may be wrong" not in capsys.readouterr().out
+
+
+def test_the_command_takes_every_tokenizer_that_there_is():
+    assert get_args(Tokenizer) == TOKENIZERS
 
 
 def test_chinese_is_scored_by_character_as_the_suffix_says(files, capsys):

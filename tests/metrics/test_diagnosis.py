@@ -89,9 +89,9 @@ def test_tokenized_text_on_one_side_is_told():
     note = notes(tokenized, references)["tokenized on one side"]
     assert "before 100 % of the output's" in note.finding
     assert "0 % of the references'" in note.finding
-    assert note.remedy.startswith("the output must be detokenized")
+    assert note.remedy.startswith("Detokenize the output")
     other = notes(outputs, [line.replace(",", " ,").replace(".", " .") for line in references])
-    assert other["tokenized on one side"].remedy.startswith("the references must")
+    assert other["tokenized on one side"].remedy.startswith("Detokenize the references")
     assert notes(tokenized, tokenized) == {}
 
 

@@ -71,6 +71,7 @@ def evaluate(
     hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source_language: str | None = None,
     target_language: str | None = None,
+    tag: str | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     score_card: bool = False,
@@ -98,6 +99,8 @@ def evaluate(
     target_language
         Such as de; else the run's, or from the suffix of the reference (test.de). Of Chinese and
         Japanese, characters are scored, not words.
+    tag
+        Which of the run's tags stands before each source text; as in translate.
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
@@ -125,9 +128,11 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        system, language_of_run = _translate(run, sources)
+        system, language_of_run = _translate(run, sources, tag)
         systems, of_target = [system], target_language or language_of_run or of_target
     else:
+        if tag is not None:
+            raise ConfigError(f"--tag is for what a run translates; got {tag!r} without a run.")
         systems = _finished(hypothesis or [], reference[0], len(references[0]))
     if of_target is None and tokenize is None:
         print(
@@ -183,13 +188,15 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> list[Sys
     return systems
 
 
-def _translate(run: Path, sources: list[str]) -> tuple[System, str | None]:
+def _translate(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
     """Its translations, and the language that it translates into, if it knows."""
+    from headway.commands.tags import announced_tag
     from headway.translator import Translator
 
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
     translator = Translator.load(run)
-    return System(str(run), translator.translate(sources)), translator.target_language
+    translations = translator.translate(sources, tag=announced_tag(translator, tag))
+    return System(str(run), translations), translator.target_language
 
 
 def _score(

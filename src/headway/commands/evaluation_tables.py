@@ -111,7 +111,7 @@ def _print_notes(console: Console, name: str, notes: "Sequence[Note]") -> None:
     for note in notes:
         where = ", ".join(f"{line:,}" for line in note.lines)
         seen = f" Look at line {where}." if note.lines else ""
-        console.print(Text(f"- {note.finding}.{seen}\n  Remedy: {note.remedy}."), soft_wrap=True)
+        console.print(Text(f"- {note.finding}{seen}\n  {note.remedy}"), soft_wrap=True)
 
 
 def _name(system: str) -> Text:

@@ -28,7 +28,7 @@ class Note:
     fault: str
     """In a word or two, for programs."""
     finding: str
-    """What was found, with its number."""
+    """What was found, with its number: a sentence."""
     lines: list[int]
     """Where to look, from 1; some lines, not all."""
     remedy: str
@@ -83,11 +83,11 @@ def _shift(scored: Scored) -> Iterator[Note]:
     if shift is not None:
         yield Note(
             "shifted lines",
-            f"from line {shift.first + 1:,} to {shift.last + 1:,} outputs go with the references "
+            f"From line {shift.first + 1:,} to {shift.last + 1:,} outputs go with the references "
             f"{abs(shift.lines)} line(s) further {'down' if shift.lines > 0 else 'up'} (overlap of "
-            f"words {shift.shifted:.2f}, as given {shift.straight:.2f})",
+            f"words {shift.shifted:.2f}, as given {shift.straight:.2f}).",
             [shift.first + 1],
-            "a line is missing, or split in two, above; compare the files there",
+            "A line is missing, or split in two, above: compare the files there.",
         )
 
 
@@ -96,9 +96,9 @@ def _blank(scored: Scored) -> Iterator[Note]:
     if unanswered := [i for i in empty if any(right.strip() for right in scored.rights(i))]:
         yield Note(
             "blank output",
-            f"{scored.of(unanswered)} of the output are blank",
+            f"{scored.of(unanswered)} of the output are blank.",
             _examples(unanswered),
-            "translate these lines again; a system that skips lines shifts all below",
+            "Translate these lines again; a blank line of output scores nothing.",
         )
     missing = [
         i
@@ -109,18 +109,18 @@ def _blank(scored: Scored) -> Iterator[Note]:
         yield Note(
             "blank references",
             f"{scored.of(missing)} have a blank reference: every word of their output counts as "
-            "wrong",
+            "wrong.",
             _examples(missing),
-            "leave these lines out of all files alike",
+            "Leave these lines out of all files alike.",
         )
 
 
 _MARKS = (
-    ("@@", r"@@(?: |$)", "join the sub-words: sed -E 's/@@( |$)//g'"),
-    ("▁", "▁", "join the sub-words: spm_decode"),
-    ("@-@", r"@-@|##AT##", "join the compounds: sed -E 's/ (@-@|##AT##-##AT##) /-/g'"),
-    ("&apos;", r"&(?:apos|quot|amp|lt|gt|#91|#93|#124);", "put the signs themselves back"),
-    ("<unk>", r"<unk>|<pad>|</?s>|⁇", "words unknown to the model: sub-words would spell them"),
+    ("@@", r"@@(?: |$)", "Join the sub-words: sed -E 's/@@( |$)//g'."),
+    ("▁", "▁", "Join the sub-words: spm_decode."),
+    ("@-@", r"@-@|##AT##", "Join the compounds: sed -E 's/ (@-@|##AT##-##AT##) /-/g'."),
+    ("&apos;", r"&(?:apos|quot|amp|lt|gt|#91|#93|#124);", "Put the signs themselves back."),
+    ("<unk>", r"<unk>|<pad>|</?s>|⁇", "The model knows no such words; sub-words would spell them."),
 )
 """What is left of preparation: an example, the pattern, and how it is undone."""
 
@@ -134,7 +134,7 @@ def _marks(scored: Scored) -> Iterator[Note]:
             if pattern.search(line) and not any(map(pattern.search, scored.rights(i)))
         ]
         if found:
-            finding = f"{scored.of(found)} of the output hold marks such as {mark}"
+            finding = f"{scored.of(found)} of the output hold marks such as {mark}."
             yield Note("marks of preparation", finding, _examples(found), remedy)
 
 
@@ -148,10 +148,10 @@ def _tokens_apart(scored: Scored) -> Iterator[Note]:
     [side] = tokenized
     yield Note(
         "tokenized on one side",
-        f"a space stands before {100 * known['output']:.0f} % of the output's commas and full "
-        f"stops, and {100 * known['references']:.0f} % of the references'",
+        f"A space stands before {100 * known['output']:.0f} % of the output's commas and full "
+        f"stops, and {100 * known['references']:.0f} % of the references'.",
         _examples([i for i, line in enumerate(sides[side]) if tokenized_share([line])]),
-        f"the {side} must be detokenized, or the other side tokenized alike",
+        f"Detokenize the {side}, or tokenize the other side alike.",
     )
 
 
@@ -164,10 +164,10 @@ def _unspaced(scored: Scored) -> Iterator[Note]:
         by_word, by_character = (scored.score(name) for name in ("13a", "zh"))
         yield Note(
             "words of text without spaces",
-            f"the references are Chinese or Japanese, and BLEU counts words: {by_word:.1f}; by "
-            f"characters it is {by_character:.1f}",
+            f"The references are Chinese or Japanese, and BLEU counts words: {by_word:.1f}; by "
+            f"characters it is {by_character:.1f}.",
             [],
-            "--target-language zh or ja",
+            "Say --target-language zh or ja.",
         )
 
 
@@ -186,9 +186,9 @@ def _case(scored: Scored) -> Iterator[Note]:
             yield Note(
                 "lower-cased on one side",
                 f"{scored.of(lowered)} have capitals in the {other} and none in the {side}: BLEU "
-                f"({tokenizer}) is {with_case:.1f}, and {without:.1f} if case is ignored",
+                f"({tokenizer}) is {with_case:.1f}, and {without:.1f} if case is ignored.",
                 _examples(lowered),
-                "score with --lowercase, and say so; or restore the case",
+                "Score with --lowercase, and say so; or restore the case.",
             )
 
 
@@ -205,9 +205,9 @@ def _copies(scored: Scored) -> Iterator[Note]:
     if len(found) > WORTH_SAYING * len(scored.outputs):
         yield Note(
             "untranslated",
-            f"{scored.of(found)} of the output repeat the source where the references do not",
+            f"{scored.of(found)} of the output repeat the source where the references do not.",
             _examples(found),
-            "untranslated pairs in the training text teach this; headway prepare counts copies",
+            "Untranslated pairs in the training text teach this: headway prepare counts copies.",
         )
 
 
@@ -221,9 +221,9 @@ def _loops(scored: Scored) -> Iterator[Note]:
     if len(found) > WORTH_SAYING * len(scored.outputs):
         yield Note(
             "loops",
-            f"{scored.of(found)} of the output say the same four times in a row or more",
+            f"{scored.of(found)} of the output say the same four times in a row or more.",
             _examples(found),
-            "train longer, or on cleaner pairs; a beam of 4 or more loops less than greedy search",
+            "Train longer, or on cleaner pairs; beam search loops less than greedy search.",
         )
 
 
@@ -249,17 +249,18 @@ def _length(scored: Scored) -> Iterator[Note]:
         score, penalty = scored.bleu.score(), math.exp(1 - 1 / ratio)
         yield Note(
             "short output",
-            f"the output has {said}, and BLEU {score:.1f}; without the brevity penalty "
-            f"({penalty:.2f}) it would be {score / penalty:.1f}",
+            f"The output has {said}, and BLEU {score:.1f}; without the brevity penalty "
+            f"({penalty:.2f}) it would be {score / penalty:.1f}.",
             _examples(np.argsort(lengths - wanted, kind="stable")[:N_EXAMPLES].tolist()),
-            "a larger decoding.length_penalty; or were long sentences cut, here or in training?",
+            "Try a larger decoding.length_penalty; see whether long sentences were cut, here or in "
+            "training.",
         )
     elif ratio > LONG:
         yield Note(
             "long output",
-            f"the output has {said}: what is too much counts as wrong",
+            f"The output has {said}: what is too much counts as wrong.",
             _examples(np.argsort(wanted - lengths, kind="stable")[:N_EXAMPLES].tolist()),
-            "a smaller decoding.length_penalty; or does the output say more than the source?",
+            "Try a smaller decoding.length_penalty; see whether phrases repeat.",
         )
 
 

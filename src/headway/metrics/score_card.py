@@ -43,27 +43,27 @@ class Convention(NamedTuple):
 CONVENTIONS = tuple(
     Convention(*row)
     for row in (
-        ("13a", False, "sacreBLEU's default: WMT and most papers since 2018"),
+        ("13a", False, "WMT, most papers since 2018 (sacreBLEU)"),
         ("13a", True, "sacrebleu -lc; mteval-v13a.pl without -c"),
         ("intl", False, "tensor2tensor's t2t-bleu; mteval-v14.pl -c"),
-        ("intl", True, "t2t-bleu, uncased; TensorFlow's official Transformer"),
+        ("intl", True, "t2t-bleu, uncased; TensorFlow's Transformer"),
         ("zh", False, "WMT and most papers into Chinese"),
         ("ja-mecab", False, "WMT and most papers into Japanese"),
-        ("ko-mecab", False, "sacreBLEU's default for Korean"),
+        ("ko-mecab", False, "papers into Korean (sacreBLEU)"),
         ("char", False, "papers that count characters, such as IWSLT's"),
         ("flores101", False, "spBLEU of FLORES-101"),
         ("flores200", False, "spBLEU of FLORES-200 and NLLB"),
-        ("none", False, "multi-bleu.perl and fairseq-score on these very files"),
-        ("none", True, "multi-bleu.perl -lc on these very files"),
-        ("moses", False, "papers before 2018: tokenizer.perl, multi-bleu.perl"),
-        ("moses", True, "IWSLT14 and Multi30k papers, fairseq"),
-        ("moses-split", False, "WMT14 en-de papers: get_ende_bleu.sh, fairseq's too"),
+        ("none", False, "multi-bleu.perl, fairseq-score of these files"),
+        ("none", True, "multi-bleu.perl -lc of these files"),
+        ("moses", False, "papers before 2018 (multi-bleu.perl)"),
+        ("moses", True, "IWSLT14 and Multi30k papers (fairseq)"),
+        ("moses-split", False, "WMT14 en-de papers (get_ende_bleu.sh)"),
     )
 )
 """In the order of a score card."""
 
 _BESIDE = (
-    ("chrF2", "sacreBLEU's default: WMT"),
+    ("chrF2", "WMT (sacreBLEU's chrF)"),
     ("chrF2++", "FLORES-200 and NLLB; chrF++.py"),
     ("TER", "tercom; lower is better"),
 )

@@ -14,7 +14,10 @@ from sacrebleu.utils import SACREBLEU_DIR
 
 from headway.errors import ConfigError
 
-TOKENIZERS = "13a intl zh ja-mecab ko-mecab char flores101 flores200 none moses moses-split".split()
+TOKENIZERS = (
+    *("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none"),
+    *("moses", "moses-split"),
+)
 """All that BLEU can be computed with. All but the last two are sacreBLEU's; `moses` is that
 toolkit's tokenizer.perl, and `moses-split` splits compounds as well: `rich-text` is
 `rich ##AT##-##AT## text`."""
@@ -61,7 +64,7 @@ def lacking(tokenizer: str) -> str | None:
         model = Path(SACREBLEU_DIR) / "models" / Path(SPM_MODELS[tokenizer]["url"]).name
         if not model.exists():
             return (
-                f"its model {model} is not on this machine. sacreBLEU downloads it: "
+                f"no {model.name} in {model.parent}; this fetches it: "
                 f"sacrebleu REFERENCE -i OUTPUT --tokenize {tokenizer}"
             )
     return None
