@@ -286,6 +286,7 @@ def test_the_flags_stand_where_gettext_has_them(written):
     assert b"\n  #, fuzzy, no-wrap, c-format\r\n#, range: 0..3\r\n" in filled(
         written(body, newline="\n"), str.upper
     )
+    assert b"#, fuzzy\nmsgid" in filled(written('#, \nmsgid "a"\nmsgstr ""\n'), str.upper)
     body = '#, c-format, fuzzy\nmsgid "a"\nmsgstr ""\n'
     assert filled(written(body), str.upper).count(b"fuzzy") == 1
 

@@ -165,7 +165,8 @@ class PoDocument:
                 edits.behind[old.lines[-1]] = edits.behind.get(old.lines[-1], b"") + written
         if entry.flags_line and not entry.fuzzy:
             before, sign, flags = self._lines[entry.flags_line - 1].partition(b"#,")
-            edits.instead[entry.flags_line] = before + sign + b" fuzzy, " + flags.lstrip(b" \t")
+            new = b" fuzzy, " if flags.strip() else b" fuzzy"
+            edits.instead[entry.flags_line] = before + sign + new + flags.lstrip(b" \t")
         elif not entry.fuzzy:
             number = entry.previous_line or entry.line
             edits.before[number] = b"#, fuzzy" + _line_end(self._lines[number - 1])
