@@ -37,7 +37,9 @@ def run_that_translates(monkeypatch):
             assert str(run) == "runs/x"
             right = {f"source {i}": line for i, line in enumerate(GOOD)}
             return SimpleNamespace(
-                translate=lambda texts: [right[text] for text in texts], target_language="en"
+                translate=lambda texts, tag: [tag + right[text] for text in texts],
+                target_language="en",
+                settings=SimpleNamespace(data=SimpleNamespace(tags=())),
             )
 
     module = ModuleType("headway.translator")
@@ -256,6 +258,7 @@ def test_a_folder_is_refused(files, tmp_path, capsys):
         ([], "got 0 --hypothesis and no run"),
         (["--hypothesis", "{r}", "{r}", "{r}"], "got 3 --hypothesis"),
         (["runs/x"], "got no --source"),
+        (["--hypothesis", "{r}", "--tag", "mine"], "got 'mine' without a run"),
         (["runs/x", "--source", "{r}", "--hypothesis", "{r}"], "got --hypothesis as well"),
     ],
 )
