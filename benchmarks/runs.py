@@ -48,21 +48,27 @@ FLICKR = ("test_2016_flickr", "test_2018_flickr")
 CORPORA = {
     "multi30k-en-de": Corpus("multi30k", "en", "de", "train", "val", FLICKR, True),
     "multi30k-fr-en": Corpus("multi30k", "fr", "en", "train", "val", FLICKR, True),
+    "tatoeba-en-de": Corpus("tatoeba-en-de", "en", "de", "train", "valid", ("devtest",), False),
     "tatoeba-en-zh": Corpus("tatoeba-en-zh", "en", "zh", "train", "valid", ("devtest",), False),
     "pydocs-en-zh": Corpus("pydocs-en-zh", "en", "zh", "train", "valid", ("devtest",), False),
 }
 
 
 def train(corpus: Corpus, data: Path, out: Path, flags: Sequence[str]) -> None:
+    """`headway train` on a corpus, validated on what its publisher says."""
+    files: list[str] = []
+    for split, prefix in ((corpus.train, ""), (corpus.valid, "valid-")):
+        files += [f"--{prefix}source", str(corpus.file(data, split, corpus.source))]
+        files += [f"--{prefix}target", str(corpus.file(data, split, corpus.target))]
+    headway_train(out, [*files, *flags])
+
+
+def headway_train(out: Path, flags: Sequence[str]) -> None:
     """`headway train` in a process of its own; a run that was interrupted is gone on with.
 
     Raises HeadwayError when it ends without a model.
     """
-    command = [sys.executable, "-m", "headway", "train", "--out", str(out)]
-    for split, prefix in ((corpus.train, ""), (corpus.valid, "valid-")):
-        command += [f"--{prefix}source", str(corpus.file(data, split, corpus.source))]
-        command += [f"--{prefix}target", str(corpus.file(data, split, corpus.target))]
-    command += flags
+    command = [sys.executable, "-m", "headway", "train", "--out", str(out), *flags]
     if RunFolder(out).config.exists():
         command.append("--resume")
     process = subprocess.Popen(command)
