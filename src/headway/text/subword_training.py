@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from tokenizers import (
     AddedToken,
@@ -39,10 +40,13 @@ _IDEOGRAPH = r" ?[\p{Han}]"
 
 # Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
 # each clause is a new "word" to the trainer, which keeps them all in memory.
-_UNSPACED = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+|[^\\W\\d_]{25,}"
+_UNBROKEN = 25
+_UNSPACED_SCRIPT = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
 )
+_UNSPACED = re.compile(f"{_UNSPACED_SCRIPT.pattern}|[^\\W\\d_]{{{_UNBROKEN},}}")
 _UNSPACED_BUDGET = 1_000_000  # characters, 300 bytes of memory for each; more changes nothing
+_LINES_COUNTED = 1_000  # at a time, which is three times as fast as one by one
 _MAX_WORD = 1_000  # characters; a longer run is unknown to WordPiece
 
 
@@ -108,7 +112,10 @@ class _Reservoir:
 
 
 def _n_unspaced(line: str) -> int:
-    return sum(map(len, _UNSPACED.findall(line)))
+    longest = max(map(len, line.split()), default=0)
+    if longest >= _UNBROKEN:
+        return sum(map(len, _UNSPACED.findall(line)))
+    return 0 if line.isascii() else sum(map(len, _UNSPACED_SCRIPT.findall(line)))
 
 
 def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
@@ -225,8 +232,9 @@ def _learn(
 def _alphabet(lines: Iterable[str], most: int) -> list[str]:
     """The commonest characters that occur more than once, at most so many, in code point order."""
     counts: Counter[str] = Counter()
-    for line in lines:
-        counts.update(line)
+    remaining = iter(lines)
+    while some := list(islice(remaining, _LINES_COUNTED)):
+        counts.update("".join(some))
     ranked = sorted(counts, key=lambda character: (-counts[character], character))
     return sorted(character for character in ranked[:most] if counts[character] > 1)
 
