@@ -219,3 +219,107 @@ def test_whatever_is_read_is_kept_or_dropped_for_a_known_reason(
     assert set(report["dropped"]) <= set(REASONS)
     assert set(report["mended"]) <= set(MENDED)
     assert set(report["noticed"]) <= set(NOTICED)
+
+
+@pytest.fixture
+def everyday(tmp_path: Path) -> tuple[str, str]:
+    """300 clean pairs, but line 100 has another number and line 200 a lost character."""
+    from headway.text.everyday import generate
+
+    pairs = [list(pair) for pair in generate(300, 1)]
+    pairs[99] = ["He was born in 1990.", "他出生于1991年。"]
+    pairs[199][1] += "\ufffd"
+    paths = tmp_path / "e.en", tmp_path / "e.zh"
+    for n, path in enumerate(paths):
+        path.write_text("".join(f"{pair[n]}\n" for pair in pairs), encoding="utf-8")
+    return str(paths[0]), str(paths[1])
+
+
+def test_findings_say_where_how_many_and_what_to_do(
+    everyday: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prepare("--source", everyday[0], "--target", everyday[1], "--json") == 0
+    report = found(capsys)
+    findings = {finding["name"]: finding for finding in report["findings"]}
+    for name, line in (("numbers_differ", 100), ("replacement_character", 200)):
+        finding = findings[name]
+        assert (finding["n"], finding["of"], finding["severity"]) == (1, 300, "look")
+        assert (finding["examples"][0]["file"], finding["examples"][0]["line"]) == (
+            everyday[0],
+            line,
+        )
+        assert finding["meaning"]
+        assert finding["remedy"]
+    assert report["scripts"]["target"]["HAN"] > 0.9
+    assert report["languages"]["source"] == {"en": 1.0}
+    assert sum(report["figures"]["source_characters"]["counts"]) <= 300
+    assert f"headway train --source {everyday[0]} --target {everyday[1]} --out" in report["next"]
+
+
+def test_the_page_is_one_file_and_suspects_are_all_listed(
+    everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, suspects = tmp_path / "page.html", tmp_path / "suspects.tsv"
+    files = ["--source", everyday[0], "--target", everyday[1]]
+    assert prepare(*files, "--page", str(page), "--suspects", str(suspects)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "1990 against 1991" in text
+    rows = [row.split("\t") for row in suspects.read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["symptom", "file", "line", "source", "target", "detail"]
+    assert ["numbers_differ", everyday[0], "100"] in [row[:3] for row in rows]
+    assert ["replacement_character", everyday[0], "200"] in [row[:3] for row in rows]
+    assert "Look at this" in capsys.readouterr().out
+
+
+def test_page_and_suspects_never_overwrite_what_was_read(
+    everyday: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = Path(everyday[0]).read_bytes()
+    for flag in ("--page", "--suspects"):
+        assert prepare("--source", everyday[0], "--target", everyday[1], flag, everyday[0]) == 2
+        assert "must not overwrite" in capsys.readouterr().err
+    assert Path(everyday[0]).read_bytes() == before
+
+
+def test_a_page_that_cannot_be_written_is_the_users_mistake(
+    everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = str(tmp_path / "no" / "page.html")
+    assert prepare("--source", everyday[0], "--target", everyday[1], "--page", nowhere) == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_vocabulary_can_be_tried(
+    everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from headway.text.subwords import Subwords
+
+    lines = Path(everyday[0]).read_text(encoding="utf-8").splitlines()
+    tokenizer = tmp_path / "tokenizer.json"
+    Subwords.train(lines, vocabulary_size=400, algorithm="wordpiece").save(tokenizer)
+    files = ["--source", everyday[0], "--target", everyday[1], "--json"]
+    assert prepare(*files, "--tokenizer", str(tokenizer)) == 0
+    report = found(capsys)
+    assert report["subwords"]["source"]["unknown_share"] < 0.01
+    assert report["subwords"]["target"]["unknown_share"] > 0.5
+    assert "unknown" in {finding["name"] for finding in report["findings"]}
+    assert prepare(*files, "--tokenizer", str(tmp_path / "none.json")) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
+def test_without_the_extra_the_report_says_how_to_get_it(
+    everyday: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.data.doctor.languages.installed", lambda: False)
+    assert prepare("--source", everyday[0], "--target", everyday[1]) == 0
+    assert "pip install 'headway[languages]'" in capsys.readouterr().out
+
+
+def test_files_of_pairs_may_say_how_they_are_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.tsv").write_text("one\teins\n", encoding="utf-8")
+    assert prepare("--pairs", f"{tmp_path / 'a.tsv'}@8:tag=mine:source=en:target=de", "--json") == 0
+    report = found(capsys)
+    assert (report["source_language"], report["target_language"]) == ("en", "de")

@@ -208,7 +208,7 @@ def _next(corpus: "Corpus", problems: list[str], examination: "Examination") -> 
     for flag, paths in files.items():
         command += [flag, *map(str, paths)] if paths else []
     urgent = any(finding.severity == "look" for finding in examination.findings)
-    first = "when you have looked at the above, " if urgent else ""
+    first = "when you have looked at what was found, " if urgent else ""
     return f"Next: {first}{shlex.join(command)} --out RUN"
 
 

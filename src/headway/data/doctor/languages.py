@@ -19,7 +19,7 @@ OTHER_LANGUAGE = Symptom(
 HOW_TO_GET = "pip install 'headway[languages]'"
 
 _LEAST_LETTERS = 40
-_SURE = 0.95
+_SURE = 0.8
 _ALIKE = ({"no", "nb", "nn", "da"}, {"hr", "bs", "sr", "sh"}, {"id", "ms"}, {"zh", "yue", "cmn"})
 
 Detector = Callable[[str], tuple[str, float]]

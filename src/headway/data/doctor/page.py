@@ -10,11 +10,12 @@ _EXAMPLES = 5
 _HEADINGS = {
     "look": ("Look at this", "Nothing asks for a look."),
     "dropped": ("Will be dropped", "Nothing is dropped."),
-    "information": ("For information", ""),
+    "information": ("For information", "Nothing else was found."),
 }
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
   --card: #f6f8fa; --one: #2563a8; --two: #c2600c; --look: #b3261e; --fine: #2e7d4f; }
+@media (max-width: 36rem) { .tiles { grid-template-columns: 1fr 1fr !important; } }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ed; --soft: #9aa5b1;
   --rule: #333b45; --card: #1c2229; --one: #6fa8e8; --two: #f0a35e; --look: #ff8a80;
   --fine: #7cc79a; } }
@@ -36,7 +37,7 @@ details { margin-top: 0.3rem; } summary { cursor: pointer; color: var(--one); }
 dl { margin: 0.4rem 0; } dt { color: var(--soft); font-size: 0.85rem; margin-top: 0.5rem; }
 dd { margin: 0 0 0 0.8rem; white-space: pre-wrap; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr));
-  gap: 0.8rem; }
+  gap: 0.8rem; align-items: start; }
 figure { margin: 0; padding: 0.6rem; border: 1px solid var(--rule); border-radius: 8px; }
 figcaption { font-size: 0.9rem; margin-bottom: 0.3rem; }
 svg { width: 100%; height: auto; display: block; } svg text { font-size: 11px; fill: var(--soft); }
@@ -49,7 +50,8 @@ line.mark { stroke: var(--look); stroke-dasharray: 4 3; } svg text.mark { fill: 
   height: 0.8em; margin-right: 0.3em; border-radius: 2px; } .key i.one { background: var(--one); }
 .key i.two { background: var(--two); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid var(--rule); }
+td, th { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; overflow-wrap: normal;
+  border-bottom: 1px solid var(--rule); }
 td:first-child, th:first-child { text-align: left; } code { background: var(--card); }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -57,7 +59,15 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def page(found: dict[str, Any]) -> str:
     """The whole page, from what `--json` prints."""
-    body = "\n".join((*_summary(found), *_findings(found), *_plots(found), *_measures(found)))
+    parts = (
+        *_summary(found),
+        *_findings(found, "look"),
+        *_plots(found),
+        *_findings(found, "dropped"),
+        *_findings(found, "information"),
+        *_measures(found),
+    )
+    body = "\n".join(parts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -98,15 +108,14 @@ def _summary(found: dict[str, Any]) -> Iterator[str]:
     yield f'<p class="do">{escape(found["next"])}</p>'
 
 
-def _findings(found: dict[str, Any]) -> Iterator[str]:
-    for severity, (heading, none) in _HEADINGS.items():
-        chosen = [finding for finding in found["findings"] if finding["severity"] == severity]
-        if chosen or none:
-            yield f"<h2>{heading}</h2>"
-        if not chosen and none:
-            yield f'<p class="soft">{none}</p>'
-        for finding in chosen:
-            yield _card(finding)
+def _findings(found: dict[str, Any], severity: str) -> Iterator[str]:
+    heading, none = _HEADINGS[severity]
+    chosen = [finding for finding in found["findings"] if finding["severity"] == severity]
+    yield f"<h2>{heading}</h2>"
+    if not chosen:
+        yield f'<p class="soft">{none}</p>'
+    for finding in chosen:
+        yield _card(finding)
 
 
 def _card(finding: dict[str, Any]) -> str:
@@ -116,20 +125,21 @@ def _card(finding: dict[str, Any]) -> str:
     return (
         f'<article class="{finding["severity"]}" id="{escape(finding["name"])}">'
         f"<h3>{escape(finding['title'])} <span>{finding['n']:,} ({share})</span></h3>"
-        f"{_paragraph(finding['meaning'])}{do}{_examples(finding['examples'][:_EXAMPLES])}</article>"
+        f"{_paragraph(finding['meaning'])}{do}{_examples(finding)}</article>"
     )
 
 
-def _examples(examples: list[dict[str, Any]]) -> str:
-    if not examples:
+def _examples(finding: dict[str, Any]) -> str:
+    if not finding["examples"]:
         return ""
     shown = []
-    for example in examples:
+    for example in finding["examples"][:_EXAMPLES]:
         detail = f" ({example['detail']})" if example["detail"] else ""
         place = escape(f"{example['file']}:{example['line']}{detail}")
         texts = (escape(example[side]) for side in ("source", "target") if example[side])
         shown.append(f"<dt>{place}</dt>" + "".join(f'<dd dir="auto">{text}</dd>' for text in texts))
-    return f"<details open><summary>Examples</summary><dl>{''.join(shown)}</dl></details>"
+    state = " open" if finding["severity"] == "look" else ""
+    return f"<details{state}><summary>Examples</summary><dl>{''.join(shown)}</dl></details>"
 
 
 def _plots(found: dict[str, Any]) -> Iterator[str]:
@@ -173,12 +183,14 @@ def _share_plots(found: dict[str, Any]) -> Iterator[str]:
     yield named_bars("Dropped, by reason", rows, "lost")
     for name, title in (("scripts", "Scripts of the letters"), ("languages", "Languages heard")):
         for side, style in (("source", "one"), ("target", "two")):
-            shares = list(found[name].get(side, {}).items())[:6]
-            bars = [(key.lower(), share, f"{share:.1%}") for key, share in shares]
+            shares = [(k, share) for k, share in found[name].get(side, {}).items() if share > 5e-4]
+            bars = [(key.lower(), share, f"{share:.1%}") for key, share in shares[:6]]
             yield named_bars(f"{title}, {side}", bars, style)
 
 
 def _measures(found: dict[str, Any]) -> Iterator[str]:
+    if found["languages_missing"]:
+        yield _paragraph(f"Languages were not detected: {found['languages_missing']}")
     if not found["lengths"]:
         return
     yield "<h2>Sizes</h2>"
@@ -191,8 +203,6 @@ def _measures(found: dict[str, Any]) -> Iterator[str]:
         for name, row in found["lengths"].items()
     )
     yield f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
-    if found["languages_missing"]:
-        yield _paragraph(f"Languages were not detected: {found['languages_missing']}")
     for side, use in found["subwords"].items():
         if side != "vocabulary":
             yield _paragraph(

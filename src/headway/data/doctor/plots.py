@@ -50,7 +50,7 @@ def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[Mark])
     if not values:
         return ""
     low = min(0.0, *values)
-    right = max(len(values) - 1, 1)
+    right = float(max(len(values) - 1, 1))
     parts = [_axes(right, 1.0, x_name=unit, y_percent=False, low=low, ticks=False)]
     for mark in marks:
         x = _x(mark.at, right)
@@ -64,7 +64,7 @@ def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[Mark])
     parts.append(_path(points, right, low, 1.0, "curve"))
     if len(points) == 1:
         parts.append(
-            f'<circle class="curve" r="3" cx="{_x(0, right)}" cy="{_y(values[0], low, 1)}"/>'
+            f'<circle class="curve" r="3" cx="{_x(0.0, right)}" cy="{_y(values[0], low, 1.0)}"/>'
         )
     return _figure(title, parts, [])
 

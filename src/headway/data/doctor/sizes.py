@@ -15,7 +15,7 @@ _PER_UNIT = 100  # ratios are told apart to the hundredth
 class Histogram:
     """How often each value from 0 up occurs."""
 
-    def __init__(self, unit: float = 1) -> None:
+    def __init__(self, unit: float = 1.0) -> None:
         """Values are multiples of `unit`."""
         self.unit = unit
         self.counts: Counts = np.zeros(0, np.int64)

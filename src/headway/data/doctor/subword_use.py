@@ -31,7 +31,7 @@ class _Counts:
     pieces: int = 0
     unknown: int = 0
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, int | float]:
         return {
             "pieces": self.pieces,
             "unknown_share": round(self.unknown / max(self.pieces, 1), 6),

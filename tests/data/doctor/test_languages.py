@@ -1,0 +1,79 @@
+import pytest
+from doctoring import as_pairs
+
+from headway.data.doctor.findings import Finding, Notes
+from headway.data.doctor.languages import HOW_TO_GET, Languages, alike, detector, installed
+
+LONG = "a sentence that is long enough to tell its language"
+
+
+def by_first_word(text: str) -> tuple[str, float]:
+    """A language, and how sure one may be: `de? ..` is not."""
+    word = text.split()[0]
+    return word.rstrip("?"), 0.5 if word.endswith("?") else 1.0
+
+
+def found(
+    source: str | None, target: str | None, texts: list[tuple[str, str]]
+) -> tuple[dict[str, Finding], Languages]:
+    notes = Notes()
+    check = Languages(notes, source, target, by_first_word)
+    for pair in as_pairs(texts):
+        check.add(pair)
+    check.conclude()
+    return {finding.name: finding for finding in notes.findings()}, check
+
+
+def test_text_in_another_language_is_named_with_side_and_language() -> None:
+    texts = [(f"en {LONG}", f"de {LONG}")] * 9 + [(f"en {LONG}", f"fr {LONG}")]
+    findings, check = found("en", "de", texts)
+    assert set(findings) == {"other_language"}
+    (case,) = findings["other_language"].examples
+    assert (case.line, case.detail) == (10, "the target seems to be fr")
+    assert check.shares() == {"source": {"en": 1.0}, "target": {"de": 0.9, "fr": 0.1}}
+
+
+def test_short_texts_and_doubtful_answers_say_nothing() -> None:
+    findings, check = found("en", "de", [("fr short", f"fr? {LONG}")])
+    assert findings == {}
+    assert check.shares() == {"source": {}, "target": {}}
+
+
+def test_sides_that_are_declared_the_wrong_way_round_are_told() -> None:
+    findings, _ = found("de", "en", [(f"en {LONG}", f"de {LONG}")] * 3)
+    assert "declared as de, but seems to be en" in findings["source_language"].title
+    assert {"source_language", "target_language", "other_language"} == set(findings)
+
+
+def test_without_a_declaration_nothing_contradicts_it() -> None:
+    findings, check = found(None, None, [(f"en {LONG}", f"de {LONG}")])
+    assert findings == {}
+    assert check.shares()["target"] == {"de": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("zh", "zh-Hans", True),
+        ("PT_br", "pt", True),
+        ("nb", "no", True),
+        ("en", "de", False),
+        ("cs", "sk", False),
+    ],
+)
+def test_what_is_alike(one: str, other: str, expected: bool) -> None:
+    assert alike(one, other) is alike(other, one) is expected
+
+
+def test_the_real_detector_tells_languages_apart() -> None:
+    assert "headway[languages]" in HOW_TO_GET
+    assert installed()
+    for language, text in (
+        ("en", "The animal didn't cross the street because it was too tired."),
+        ("de", "Das Tier ging nicht über die Straße, weil es zu müde war."),
+        ("fr", "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."),
+        ("zh", "那只动物没有过马路，因为那只动物太累了，它想在树下睡觉。"),
+    ):
+        heard, probability = detector()(text)
+        assert heard == language
+        assert 0.8 < probability <= 1.0

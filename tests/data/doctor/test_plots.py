@@ -1,0 +1,62 @@
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.data.doctor.plots import Mark, Series, curve, histogram, named_bars
+
+counts = st.lists(st.integers(0, 10**7), max_size=40)
+
+
+def numbers(svg: str) -> list[float]:
+    """Every coordinate of every line, from first to last."""
+    return [
+        float(number)
+        for line in ElementTree.fromstring(svg).iter("polyline")
+        for point in (line.get("points") or "").split()
+        for number in point.split(",")
+    ]
+
+
+@given(counts, counts, st.floats(0.01, 1e4))
+def test_histograms_stay_inside_the_picture(one: list[int], other: list[int], width: float) -> None:
+    drawn = histogram(
+        "title", "unit", [Series("a", "one", one, width), Series("b", "two", other, width)]
+    )
+    if any(one) or any(other):
+        assert all(0 <= number <= 360 for number in numbers(drawn))
+    else:
+        assert drawn == ""
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=50))
+def test_curves_stay_inside_the_picture(values: list[float]) -> None:
+    drawn = curve("title", "unit", values, [Mark(0.0, "here")])
+    assert len(numbers(drawn)) == 2 * len(values)
+    assert all(0 <= number <= 360 for number in numbers(drawn))
+
+
+def test_a_bar_is_as_long_as_its_number_says() -> None:
+    drawn = ElementTree.fromstring(named_bars("title", [("a", 4.0, "4"), ("b", 2.0, "2")], "one"))
+    long, short = (float(bar.get("width") or 0) for bar in drawn.iter("rect"))
+    assert long == 2 * short
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        histogram("<a&b>", "<u>", [Series("<x>", "one", [1], 1.0), Series("y", "two", [1], 1.0)]),
+        curve("<a&b>", "<u>", [0.5], [Mark(0.0, "<m>")]),
+        named_bars("<a&b>", [("<x>", 1.0, "<u>")], "one"),
+    ],
+)
+def test_names_are_escaped(drawn: str) -> None:
+    words = "".join(ElementTree.fromstring(drawn).itertext())
+    assert "<a&b>" in words
+    assert "<u>" in words
+
+
+def test_nothing_to_draw_is_no_picture() -> None:
+    assert curve("title", "unit", [], []) == ""
+    assert named_bars("title", [], "one") == ""

@@ -1,0 +1,35 @@
+"""Pairs for one check of the data doctor, and what it finds in them."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from headway.data.doctor.batches import batches
+from headway.data.doctor.findings import Finding, Notes
+from headway.text.cleaning import Pair
+from headway.text.everyday import generate
+
+
+def everyday(n_pairs: int, seed: int = 1) -> list[tuple[str, str]]:
+    """Clean English and Chinese."""
+    return list(generate(n_pairs, seed))
+
+
+def as_pairs(texts: Iterable[Sequence[str]], file: str = "f") -> list[Pair]:
+    """Pairs of lines 1, 2, .. of a file."""
+    return [Pair(text[0], text[1], file, line) for line, text in enumerate(texts, start=1)]
+
+
+def found_by(
+    check: Callable[[Notes], object], texts: Iterable[Sequence[str]]
+) -> dict[str, Finding]:
+    """What a check finds, by name."""
+    notes = Notes()
+    made = check(notes)
+    for batch in batches(as_pairs(texts)):
+        made.add(batch)  # type: ignore[attr-defined]
+    made.conclude()  # type: ignore[attr-defined]
+    return {finding.name: finding for finding in notes.findings()}
+
+
+def lines_of(finding: Finding) -> list[int]:
+    """The lines of its examples."""
+    return [example.line for example in finding.examples]
