@@ -190,3 +190,21 @@ def test_lighter_files_join_where_the_heaviest_is_too_small_to_measure_on(tmp_pa
     )  # fmt: skip
     assert {Path(pair.file).stem for pair in many.pairs("valid")} == {"a", "b"}
     assert many.reports["valid"].kept == 400
+
+
+def test_where_a_corpus_is_read_both_ways_no_text_of_the_validation_set_is_on_either_side(
+    tmp_path: Path,
+) -> None:
+    there = tmp_path / "a.tsv"
+    texts = "".join(f"one {i}\teins {i}\n" for i in range(100))
+    there.write_text(f"en\tde\n{texts}", encoding="utf-8")
+    uses = (Use(tag="de", source_language="en"), Use(tag="en", source_language="de"))
+    cleaned = clean_corpus(
+        Corpus(pairs=(there, there), uses=uses), CleaningSettings(), tmp_path / "cache"
+    )
+    sides = {
+        split: {t for pair in texts_of(cleaned, split) for t in pair}
+        for split in ("train", "valid")
+    }
+    assert not sides["train"] & sides["valid"]
+    assert len(sides["train"] | sides["valid"]) == 200

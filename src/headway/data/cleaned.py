@@ -168,6 +168,9 @@ class _Cleaning:
                 valid=texts,
                 n_held_out=held_out_size(n_drawn_from) if hold_out is None else hold_out,
                 n_drawn_from=n_drawn_from,
+                both_ways=any(
+                    part.use.source_language or part.use.target_language for part in corpus.parts
+                ),
                 seed=self.seed,
             )
             with PairWriter(part, "train", files) as train_writer:

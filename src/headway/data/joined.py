@@ -58,12 +58,14 @@ def fates(
     valid: Texts | None,
     n_held_out: int,
     n_drawn_from: int,
+    both_ways: bool,
     seed: int,
 ) -> Fates:
     """What becomes of each row of all pieces, one after the other: [rows].
 
     Without `valid`, `n_held_out` rows are chosen for it, at most half of those that may be, among
-    the first `n_drawn_from`.
+    the first `n_drawn_from`. A row leaks that shares its source or its target with one of them; if
+    a corpus is read `both_ways`, also one whose source is a target there, or the other way round.
     """
     duplicate = np.zeros(sum(piece.n_rows for piece in pieces), np.bool_)
     if deduplicate:
@@ -75,8 +77,10 @@ def fates(
     else:
         chosen = np.zeros(0, np.int64)
     for piece, span in spans(pieces):
-        leaks = np.isin(read_run(piece.hashes("source")), valid.sources)
-        leaks |= np.isin(read_run(piece.hashes("target")), valid.targets)
+        source, target = read_run(piece.hashes("source")), read_run(piece.hashes("target"))
+        leaks = np.isin(source, valid.sources) | np.isin(target, valid.targets)
+        if both_ways:
+            leaks |= np.isin(source, valid.targets) | np.isin(target, valid.sources)
         fate[span][leaks] = LEAKAGE
     fate[chosen] = HELD_OUT
     return fate

@@ -1,8 +1,11 @@
 """Model, task and trainer of a run, made from its settings and its seed."""
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
+from headway.data.batching import Indices
 from headway.data.prepared import Prepared
 from headway.models import MODELS
 from headway.runtime import Runtime
@@ -21,6 +24,19 @@ def build_model(settings: Settings, subwords: Subwords) -> nn.Module:
     return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)
 
 
+def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:
+    """All pairs in an order whose beginning holds of each file what is its share: [pairs].
+
+    Those of one file stay in their order.
+    """
+    rows = np.arange(len(file_numbers))
+    place = np.zeros(len(rows))
+    for number in np.unique(file_numbers):
+        own = rows[file_numbers == number]
+        place[own] = (np.arange(len(own)) + 0.5) / len(own)
+    return np.argsort(place, kind="stable")
+
+
 def build_trainer(
     settings: Settings,
     prepared: Prepared,
@@ -30,23 +46,21 @@ def build_trainer(
 ) -> Trainer[TranslationTask]:
     """Model, float32 twin, task and optimizer, all from the run's seed."""
     training = settings.training
-    n_valid = min(training.valid_sentences, len(prepared.valid_texts))
+    rows = in_turn(prepared.valid.file_numbers)[: training.valid_sentences]
+    texts = [prepared.valid_texts[row] for row in rows]
     task = TranslationTask(
         prepared.train,
         prepared.valid,
-        [target for _, target in prepared.valid_texts[:n_valid]],
+        [target for _, target in texts],
         prepared.subwords,
         weights=prepared.weights,
+        valid_rows=rows,
         batch_tokens=training.batch_tokens,
         label_smoothing=training.label_smoothing,
         seed=settings.runtime.seed,
         device=runtime.device,
         target_language=settings.data.target_language,
-        valid_codes=[
-            mask_pair(*pair).codes
-            for pair in prepared.valid_texts[:n_valid]
-            if prepared.codes == "mask"
-        ],
+        valid_codes=[mask_pair(*pair).codes for pair in texts if prepared.codes == "mask"],
     )
     twin = build_model(settings, prepared.subwords).to(runtime.device)
     model = build_model(settings, prepared.subwords).to(runtime.device)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from headway.data.batching import BatchStream, TokenBatches, Weights, pad
+from headway.data.batching import BatchStream, Indices, TokenBatches, Weights, pad
 from headway.data.store import PairStore
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
@@ -71,6 +71,7 @@ class TranslationTask:
     """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU.
 
     `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text.
+    They belong to `valid_rows` of `valid` (None: to the first ones).
     `weights` say how often each training pair is seen in a pass (None: once).
     `valid_codes` says what the placeholders of each validation pair stand for, if it has any.
     """
@@ -84,6 +85,7 @@ class TranslationTask:
         *,
         batch_tokens: int,
         weights: Weights | None = None,
+        valid_rows: Indices | None = None,
         label_smoothing: float,
         seed: int,
         device: torch.device,
@@ -104,13 +106,14 @@ class TranslationTask:
         )
         self.stream = BatchStream(batches)
         self.valid_codes = list(valid_codes) or [{} for _ in valid_texts]
-        n_valid = len(self.valid_texts)
-        self.valid_batches = TokenBatches(
-            valid.source_lengths[:n_valid],
-            valid.target_lengths[:n_valid],
+        self.valid_rows = np.arange(len(self.valid_texts)) if valid_rows is None else valid_rows
+        valid_batches = TokenBatches(
+            valid.source_lengths[self.valid_rows],
+            valid.target_lengths[self.valid_rows],
             batch_tokens=batch_tokens,
             seed=seed,
-        ).epoch(0)
+        )
+        self.valid_batches = [self.valid_rows[batch] for batch in valid_batches.epoch(0)]
 
     def tensors(
         self, store: PairStore, indices: Ids
@@ -175,7 +178,7 @@ class TranslationTask:
         self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
     ) -> list[str]:
         """The (first) validation sources, translated, with their codes put back."""
-        sources = [self.valid.source(i) for i in range(len(self.valid_texts[:first]))]
+        sources = [self.valid.source(int(row)) for row in self.valid_rows[:first]]
         found = decode_all(
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )
