@@ -143,6 +143,17 @@ def test_a_shift_is_told_first():
     assert "references 1 line(s) further down" in found[0].finding
 
 
+def test_an_output_of_another_text_is_told():
+    _, references, outputs = sound()
+    assert list(notes(outputs[N // 2 :] + outputs[: N // 2], references)) == ["unrelated"]
+
+
+def test_case_is_not_blamed_where_ignoring_it_helps_nothing():
+    references = ["Foo Bar eats a big red fish", "Foo Bar has a small cat there"] * 20
+    outputs = ["they eat a big red fish", "they have a small cat there"] * 20
+    assert "lower-cased on one side" not in notes(outputs, references)
+
+
 def test_one_of_several_references_excuses():
     sources, references, outputs = sound()
     outputs[2] = sources[2]

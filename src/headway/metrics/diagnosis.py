@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headway.metrics.shifted_lines import CHARACTER, find_shift, words
+from headway.metrics.shifted_lines import CHARACTER, Overlaps, are_unrelated, find_shift, words
 from headway.metrics.statistics import SentenceStatistics, bleu_statistics
 from headway.metrics.tokenizers import TOKENIZERS, tokenized_share
 
@@ -78,8 +78,9 @@ def diagnose(
     return [note for check in _CHECKS for note in check(scored)]
 
 
-def _shift(scored: Scored) -> Iterator[Note]:
-    shift = find_shift(scored.outputs, scored.references[0])
+def _order(scored: Scored) -> Iterator[Note]:
+    overlaps = Overlaps(scored.outputs, scored.references[0])
+    shift = find_shift(overlaps)
     if shift is not None:
         yield Note(
             "shifted lines",
@@ -88,6 +89,15 @@ def _shift(scored: Scored) -> Iterator[Note]:
             f"words {shift.shifted:.2f}, as given {shift.straight:.2f}).",
             [shift.first + 1],
             "A line is missing, or split in two, above: compare the files there.",
+        )
+    elif are_unrelated(overlaps):
+        yield Note(
+            "unrelated",
+            "The output has no more in common with its own references than with those of other "
+            "lines.",
+            [],
+            "Compare the files: are they of one test set, in one order? Else nothing is learned "
+            "yet.",
         )
 
 
@@ -179,10 +189,12 @@ def _case(scored: Scored) -> Iterator[Note]:
         these = [pair if side == "output" else pair[::-1] for pair in pairs]
         cased = [i for i, (_, there) in enumerate(these) if there != there.lower()]
         lowered = [i for i in cased if these[i][0].strip() and these[i][0] == these[i][0].lower()]
-        if len(lowered) > max(0.5 * len(cased), 0.1 * len(these)):
-            tokenizer = scored.bleu.metric.tokenizer_signature
-            tokenizer = tokenizer if tokenizer in TOKENIZERS else "13a"
-            with_case, without = (scored.score(tokenizer, lowercase=fold) for fold in (False, True))
+        if len(lowered) <= max(0.5 * len(cased), 0.1 * len(these)):
+            continue
+        tokenizer = scored.bleu.metric.tokenizer_signature
+        tokenizer = tokenizer if tokenizer in TOKENIZERS else "13a"
+        with_case, without = (scored.score(tokenizer, lowercase=fold) for fold in (False, True))
+        if without > 1.02 * with_case:
             yield Note(
                 "lower-cased on one side",
                 f"{scored.of(lowered)} have capitals in the {other} and none in the {side}: BLEU "
@@ -265,7 +277,7 @@ def _length(scored: Scored) -> Iterator[Note]:
 
 
 _CHECKS: tuple[Callable[[Scored], Iterator[Note]], ...] = (
-    _shift,
+    _order,
     _blank,
     _marks,
     _tokens_apart,
