@@ -98,11 +98,17 @@ def train_way(way: Way, asked: argparse.Namespace, general: Path, files: dict[st
     valid_tag = f":tag={way.tags[0]}" if way.tags[0] else ""
     flags += ["--valid-pairs", f"{files['valid']}{valid_tag}"]
     flags += ["--source-language", OWN.source, "--target-language", OWN.target]
-    flags += ["--budget", asked.tuning_budget, "--seed", str(asked.seed), *way.flags]
+    flags += [*length(asked.tuning_budget, asked.tuning_steps), "--seed", str(asked.seed)]
+    flags += way.flags
     if way.from_general:
         flags += ["--init-from", str(general)]
     runs.headway_train(run, flags)
     return run
+
+
+def length(budget: str | None, steps: int | None) -> list[str]:
+    """How long to train, as flags."""
+    return ["--budget", budget] if budget else ["--training.max-steps", str(steps)]
 
 
 def scores(run: Path, data: Path, tags: tuple[str, ...]) -> dict[str, float]:
@@ -123,8 +129,12 @@ def main() -> int:
     """Train the general model, tune it in every way, score, print, record."""
     parser = record.parser(__doc__)
     record.add_data_option(parser)
-    parser.add_argument("--budget", required=True, help="time for the general model, such as 20m")
-    parser.add_argument("--tuning-budget", required=True, help="time for each way, such as 4m")
+    general_length = parser.add_mutually_exclusive_group(required=True)
+    general_length.add_argument("--budget", help="time for the general model, such as 20m")
+    general_length.add_argument("--steps", type=int, metavar="N", help="its updates instead")
+    tuning_length = parser.add_mutually_exclusive_group(required=True)
+    tuning_length.add_argument("--tuning-budget", help="time for each way, such as 4m")
+    tuning_length.add_argument("--tuning-steps", type=int, metavar="N", help="updates instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="for the runs")
     record.add_record_option(parser)
@@ -132,7 +142,8 @@ def main() -> int:
     asked.out = asked.out.absolute()
     files = write_files(asked)
     general = asked.out / "general"
-    runs.train(GENERAL, asked.data, general, ["--budget", asked.budget, "--seed", str(asked.seed)])
+    flags = [*length(asked.budget, asked.steps), "--seed", str(asked.seed)]
+    runs.train(GENERAL, asked.data, general, flags)
     rate = runs.facts(general)["settings"]["training"]["learning_rate"]
     rows: list[dict[str, Any]] = [
         {"way": "the general model", **scores(general, asked.data, ("",))}
