@@ -117,12 +117,12 @@ def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_pat
         make(tmp_path / "file" / "folder")
 
 
-def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
-    for name, age_s in ((".a.1.part", 2 * 24 * 3600), (".b.2.part", 3600)):
+def test_remains_of_killed_processes_are_swept_after_some_days(tmp_path: Path) -> None:
+    for name, days in ((".a.1.part", 2), (".b.2.part", 0.1), (".a.work", 8), (".b.work", 6)):
         (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
     make(tmp_path / "folder")
-    assert sorted(os.listdir(tmp_path)) == [".b.2.part", "folder"]
+    assert sorted(os.listdir(tmp_path)) == [".b.2.part", ".b.work", "folder"]
 
 
 def test_the_cache_is_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,4 @@
+import pickle
 import unicodedata
 from pathlib import Path
 
@@ -208,3 +209,12 @@ def test_impossible_settings_are_refused() -> None:
         TextSettings(vocabulary_size=-1)
     with pytest.raises(ConfigError, match="sample_lines"):
         TextSettings(sample_lines=0)
+
+
+def test_another_process_gets_the_same_subwords() -> None:
+    subwords = Subwords.train(["a typed marker </s> stays text"] * 3, vocabulary_size=300)
+    sent = pickle.loads(pickle.dumps(subwords))
+    text = "a typed </s> marker"
+    assert sent.encode(text) == subwords.encode(text)
+    assert sent.fingerprint() == subwords.fingerprint()
+    assert sent.decode(sent.encode(text)) == text

@@ -8,7 +8,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,9 @@ from headway.errors import DataError
 
 _META = "meta.json"
 _BLOCK_BYTES = 1 << 20
-_STALE_S = 24 * 3600
+_DAY_S = 24 * 3600
+_STALE_S = {"part": _DAY_S, "work": 7 * _DAY_S}
+"""After how long nobody will come back to what a killed process left."""
 
 T = TypeVar("T")
 
@@ -143,13 +145,12 @@ def _sync(path: Path) -> None:
 
 
 def _sweep(root: Path) -> None:
-    """Remove what killed processes left behind more than a day ago."""
-    for part in root.glob(".*.part"):
-        try:
-            if time.time() - part.stat().st_mtime > _STALE_S:
-                shutil.rmtree(part, ignore_errors=True)
-        except OSError:
-            continue
+    """Remove what killed processes left behind, and pieces that nobody goes on with."""
+    for suffix, stale_s in _STALE_S.items():
+        for remains in root.glob(f".*.{suffix}"):
+            with suppress(OSError):
+                if time.time() - remains.stat().st_mtime > stale_s:
+                    shutil.rmtree(remains, ignore_errors=True)
 
 
 @contextmanager

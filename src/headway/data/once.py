@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
+from headway.data.cache_limit import make_room, note_use
 from headway.data.files import CacheError, disk_errors, reopened
 from headway.data.locks import alone
 from headway.errors import UserError
@@ -30,6 +31,7 @@ def made_once(
     """
     found = reopened(directory, open_it, say)
     if found is not None:
+        note_use(directory)
         return found
     work = directory.with_name(f".{directory.name}.work")
     with ExitStack() as stack:
@@ -51,4 +53,6 @@ def made_once(
             shutil.rmtree(work, ignore_errors=True)
             raise
         shutil.rmtree(work, ignore_errors=True)
-        return found
+    note_use(directory)
+    make_room(directory.parent, say)
+    return found
