@@ -99,6 +99,7 @@ def prepare(
             cache_root(),
             valid=valid if valid_source or valid_target or valid_pairs else None,
             hold_out=0,
+            workers=settings.workers,
             say=_say,
             progress=stages,
         )
