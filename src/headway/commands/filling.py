@@ -255,9 +255,12 @@ def _report(file: Path, document: Document, filled: Sequence[Filled], limit: int
     )
     for why_not, n in Counter(one.why_not for one in filled if one.why_not).items():
         print(f"headway: {n:,} left: {WHY_NOT[why_not].format(limit=limit)}", file=sys.stderr)
+    n_mended = sum(one.translation is not None and not one.complete for one in filled)
+    if n_mended:
+        print(f"headway: {n_mended:,} filled in with codes at the end; look at", file=sys.stderr)
     for one in filled:
         place = f"{shown(file)}:{one.gap.line}"
         if one.why_not in (CUT, SILENT, UNWRITABLE):
             print(f"{place}: left as it was ({one.why_not})", file=sys.stderr)
         elif one.translation is not None and not one.complete:
-            print(f"{place}: some codes stand at the end; put them right", file=sys.stderr)
+            print(f"{place}: codes at the end", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from headway.text.memories.segments import Segment
 from headway.text.memories.splitting import joined, lines_of, sentences_of
 
-AT_ONCE = 400
+AT_ONCE = 128
 """Pieces translated together: enough to be sorted by length, few enough to lose."""
 
 CUT = "cut"
