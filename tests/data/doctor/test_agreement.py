@@ -43,6 +43,7 @@ def test_each_disagreement_is_named_with_its_line(
         ("a) first", "a) erstens"),  # unbalanced, but on both sides alike
         ("Use %(name)s and {0}.", "{0} und %(name)s verwenden."),
         ("WARNING", "警告"),
+        ("{{ n }} day|{{ n }} days", "{{ n }} день|{{ n }} дня|{{ n }} дней"),
         ("WHO IS WHO IN ROME", "罗马名人录"),
         ("50 % sure.", "zu 50 % sicher."),
     ],

@@ -34,7 +34,7 @@ def test_text_in_another_language_is_named_with_side_and_language() -> None:
 
 
 def test_short_texts_and_doubtful_answers_say_nothing() -> None:
-    findings, check = found("en", "de", [("fr short", f"fr? {LONG}")])
+    findings, check = found("en", "de", [("fr short", f"fr? {LONG}"), ("copy", "copy")])
     assert findings == {}
     assert check.shares() == {"source": {}, "target": {}}
 

@@ -36,6 +36,12 @@ def test_declared_languages_that_cannot_be_are_told() -> None:
     assert "declared as zh, but written in Latin letters" in found["source_script"].title
 
 
+def test_much_code_in_chinese_is_still_chinese() -> None:
+    texts = [("Use the parser like this", "使用解析器 parser.parse"), *everyday(5)] * 3
+    code = [("parser = ArgumentParser", "parser = ArgumentParser")] * 9
+    assert found_by(writing("en", "zh"), texts + code) == {}
+
+
 def test_shares_by_hand() -> None:
     check = Writing(Notes(), "en", "zh")
     assert check.shares() == {"source": {}, "target": {}}

@@ -142,8 +142,14 @@ class Agreement:
 
 
 def odd_codes(pair: Pair) -> str:
-    """Codes that stand more often on one side than on the other, in words; "" for none."""
+    """Codes that stand more often on one side than on the other, in words; "" for none.
+
+    Where `|` divides plural forms, of which languages have different numbers, only their presence
+    is compared.
+    """
     source, target = (Counter(text[a:b] for a, b, _ in find(text)) for text in pair[:2])
+    if all("|" in text for text in pair[:2]):
+        source, target = Counter(set(source)), Counter(set(target))
     missing, invented = source - target, target - source
     parts = [
         f"only in the {side}: {', '.join(list(codes)[:_SHOWN])}"

@@ -69,7 +69,7 @@ class Languages:
             if probability < _SURE:
                 continue
             heard[language] += 1
-            if declared and not alike(language, declared):
+            if declared and not alike(language, declared) and pair.source != pair.target:
                 self._notes.take(OTHER_LANGUAGE, pair, f"the {side} seems to be {language}")
 
     def conclude(self) -> None:

@@ -81,20 +81,26 @@ class Repeats:
         self, symptom: Symptom, marks: Marks, runs: "_Runs", again: Callable[[], Iterator[Pair]]
     ) -> None:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
-        rows = np.flatnonzero(marks).tolist()
-        shown = rows if self._notes.heard else rows[:EXAMPLES]
-        twins = runs.first_of_its_kind(shown[:EXAMPLES])
-        wanted, first_rows = set(shown), set(twins.values())
+        n_marked = np.count_nonzero(marks)
+        rows = np.flatnonzero(marks) if self._notes.heard else _first(marks, EXAMPLES)
+        twins = runs.first_of_its_kind(rows[:EXAMPLES].tolist())
+        first_rows = set(twins.values())
         first: dict[int, Pair] = {}
-        for row, pair in enumerate(again() if rows else ()):
+        for row, pair in enumerate(again() if n_marked else ()):
             if row in first_rows:
                 first[row] = pair
-            if row in wanted:
+            if marks[row]:
                 like = f"as {first[twins[row]].origin}" if row in twins else ""
                 self._notes.take(symptom, pair, like)
-            if row == shown[-1]:
+            if row == rows[-1]:
                 break
-        self._notes.count(symptom, len(rows) - len(shown))
+        self._notes.count(symptom, int(n_marked) - len(rows))
+
+
+def _first(marks: Marks, n: int) -> NDArray[np.int64]:
+    """The first `n` marked rows, without listing all others."""
+    end = int(np.searchsorted(np.cumsum(marks, dtype=np.uint32), n)) + 1
+    return np.flatnonzero(marks[:end])
 
 
 class _Runs:

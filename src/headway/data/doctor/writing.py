@@ -25,10 +25,14 @@ _LEAST_SHARE = 0.2  # of letters in the language's own scripts
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
 
 
+def _none() -> NDArray[np.int64]:
+    return np.zeros(len(scripts().names), np.int64)
+
+
 @dataclass
 class _SideScripts:
     language: str | None
-    letters: NDArray[np.int64] = field(default_factory=lambda: np.zeros(256, np.int64))
+    letters: NDArray[np.int64] = field(default_factory=_none)
     """Of each script: [scripts]."""
 
     def expected(self) -> NDArray[np.bool_]:
@@ -69,7 +73,8 @@ class Writing:
         for name, found in zip(("source", "target"), self._sides, strict=True):
             declared = scripts_of_language(found.language)
             main = scripts().names[found.letters.argmax()]
-            if declared and found.letters.sum() and main not in declared:
+            own = found.letters[found.expected()].sum()
+            if declared and own < _LEAST_SHARE * found.letters.sum():
                 self._notes.add(_contradiction(name, found, main, self._n_pairs))
 
     def shares(self) -> dict[str, dict[str, float]]:
@@ -83,7 +88,7 @@ class Writing:
 def _strange(side: Side, found: _SideScripts) -> NDArray[np.bool_]:
     """Which texts have hardly a letter in the scripts that are expected: [pairs]."""
     script = scripts().of[side.codes]
-    found.letters += np.bincount(script, minlength=256)
+    found.letters += np.bincount(script, minlength=len(found.letters))
     found.letters[0] = 0
     own = found.expected()
     own[0] = False
