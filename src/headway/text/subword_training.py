@@ -35,7 +35,7 @@ VERSION = 2
 
 # Words take along the space before them. Combining marks belong to the word (Hindi, Thai); digits
 # stand alone, so that a number is copied digit by digit instead of being looked up.
-_WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
+WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 _IDEOGRAPH = r" ?[\p{Han}]"
 
 # Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
@@ -156,7 +156,7 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             f"byte-level BPE needs a vocabulary of {least} or more (every byte and the markers); "
             f"got {vocabulary_size}. Try --text.vocabulary-size {least + 740}."
         )
-    alphabet, learned = _learn(lines, vocabulary_size, _WORDS)
+    alphabet, learned = _learn(lines, vocabulary_size, WORDS)
     merges = [step for character in alphabet for step in _spelling_merges(character)]
     merges = list(dict.fromkeys(merges)) + [(spell(left), spell(right)) for left, right in learned]
     vocabulary = {piece: i for i, piece in enumerate((*SPECIAL_PIECES, *BYTE_CHARACTERS))}
@@ -170,7 +170,7 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_WORDS), "isolated"),
+            pre_tokenizers.Split(Regex(WORDS), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -190,7 +190,7 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             f"WordPiece needs a vocabulary of {least} or more; got {vocabulary_size}. "
             "Try --text.vocabulary-size 8000."
         )
-    words = f"{_IDEOGRAPH}|{_WORDS}"
+    words = f"{_IDEOGRAPH}|{WORDS}"
     alphabet, learned = _learn(lines, vocabulary_size, words)
     pieces = [*SPECIAL_PIECES, *alphabet, *(left + right for left, right in learned)]
     vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}

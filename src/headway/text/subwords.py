@@ -20,6 +20,7 @@ from headway.text.subword_training import (
     with_placeholders,
 )
 from headway.text.vocabulary import SpecialIds, readable
+from headway.text.word_ids import WordIds, has_known_words
 
 __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
@@ -67,6 +68,7 @@ class Subwords:
         """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors."""
         self._serialized = serialized
         self._tokenizer = _parse(serialized, origin)
+        self._word_ids = WordIds(self._encode) if has_known_words(serialized) else None
         self._pieces = _pieces_by_id(self._tokenizer)
         self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
         self._markers = {self.special.padding, self.special.begin, self.special.end}
@@ -153,6 +155,9 @@ class Subwords:
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without markers."""
         normal = [unicodedata.normalize("NFC", text) for text in texts]
+        return self._word_ids.encode(normal) if self._word_ids else self._encode(normal)
+
+    def _encode(self, normal: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
         return [encoding.ids for encoding in encoded]
 
