@@ -163,6 +163,8 @@ def test_what_is_complete_is_left_alone(parts):
         ("A <b>bold</b> word", "Ein fettes</b> Wort", "Ein fettes Wort <b></b>"),
         ("A <i>b</i> <b>c</b>", "<i>b <b>c</i> d</b>", "b c d <i></i> <b></b>"),
         ("See :ref:`it <x>`.", "Siehe :ref:`es.", "Siehe :ref:`es.<x>`"),
+        ("See :ref:`it <x>` or [b](http://c.d)", "Da.", "Da. :ref:`it <x>` [b](http://c.d)"),
+        ("Set a_b and a_b", "Setze a_b, a_b, c_d und a_b", "Setze a_b, a_b, c_d und "),
     ],
 )
 def test_what_a_repair_looks_like(source, output, expected):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 _NAME_ROLES = (
     "class|meth|func|mod|attr|data|exc|const|obj|type|keyword|option|envvar|file|program|command"
 )
-_TEXT_ROLES = "dfn|guilabel|menuselection|abbr|emphasis|strong|title-reference|sub|sup"
+_TEXT_ROLES = "dfn|guilabel|menuselection|abbr|emphasis|strong|title-reference"
 _ROLE = r":(?:[A-Za-z][\w+.-]{0,30}:){1,3}`"
 _URL = r"[\w\#$%&*+,./:;=?@~!-]"
 _URL_END = r"[\w\#$%&*+/=@~-]"
@@ -176,6 +176,12 @@ def frame(code: str) -> Frame | None:
     if code.startswith("]("):
         return Frame("[", opens=False, closes=True)
     return None
+
+
+def needs_words(code: str) -> bool:
+    """Whether what this code opens is nothing without text in it: a link or role, not a tag."""
+    role = frame(code)
+    return role is not None and not role.name.startswith("<")
 
 
 def partners(codes: Sequence[str]) -> dict[int, int]:

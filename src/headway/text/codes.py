@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from headway.text.code_patterns import find, frame, kind_of, partners
+from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
 from headway.text.memories.segments import Code, Segment
 
 VERSION = 1
@@ -48,7 +48,7 @@ class Check(NamedTuple):
 
     missing: Counter[Code]
     invented: Counter[Code]
-    """In the output only, or there more often; names such as `max_length` may be."""
+    """In the output only, or there more often; new names such as `max_length` may be there."""
     crossed: bool
     """A pair such as `<b>`, `</b>` came apart, or stands the wrong way round."""
 
@@ -131,7 +131,13 @@ def unmask(text: str, codes: Codes) -> Segment:
 def check(source: Segment, output: Segment) -> Check:
     """Compare the codes of two parsed segments."""
     expected, found = Counter(source.codes), Counter(output.codes)
-    invented = Counter({code: n for code, n in (found - expected).items() if not _harmless(code)})
+    invented = Counter(
+        {
+            code: n
+            for code, n in (found - expected).items()
+            if code in expected or not _harmless(code)
+        }
+    )
     return Check(expected - found, invented, _pairs(source) != _pairs(output))
 
 
@@ -162,7 +168,8 @@ def _without_invented(source: Segment, output: Segment) -> Segment:
             parts.append(part)
         else:
             alike = [code for code in missing if _alike(code, part)]
-            parts += alike[:1] or ([part.text] if _harmless(part) else [])
+            new_name = part not in expected and _harmless(part)
+            parts += alike[:1] or ([part.text] if new_name else [])
             missing = _without(missing, alike[:1])
     return _joined(parts)
 
@@ -176,11 +183,39 @@ def _completed(source: Segment, output: Segment) -> Segment:
         closing = [code for code in missing if pairs[opening, code.text]][:1]
         parts += closing
         missing = _without(missing, closing)
-    for code in missing:
-        role = frame(code.text)
-        apart = bool(parts) and not (role and role.closes) and not code.text.isspace()
-        parts += [" "] * apart + [code]
-    return _joined(parts)
+    lost = _lost(source, Counter(missing))
+    if not parts and lost[:1] == [" "]:
+        del lost[0]
+    return _joined([*parts, *lost])
+
+
+def _lost(source: Segment, missing: Counter[Code]) -> list[str | Code]:
+    """What is missing, in the source's order; a link or role that is lost whole keeps its words."""
+    codes, left = source.codes, missing.copy()
+    lost: set[int] = set()
+    worded: set[int] = set()  # codes behind which words belong
+    for opening, closing in partners([code.text for code in codes]).items():
+        pair = Counter([codes[opening], codes[closing]])
+        if pair <= left:
+            left -= pair
+            lost |= {opening, closing}
+            worded |= set(range(opening, closing) if needs_words(codes[opening].text) else ())
+    for place, code in enumerate(codes):
+        if place not in lost and left[code]:
+            left[code] -= 1
+            lost.add(place)
+    parts: list[str | Code] = []
+    place = -1
+    for part in source.parts:
+        if isinstance(part, str):
+            parts += [part] * (place in worded)
+            continue
+        place += 1
+        if place in lost:
+            role = frame(part.text)
+            apart = not (role and role.closes) and not part.text.isspace()
+            parts += [" "] * (apart and place - 1 not in worded) + [part]
+    return parts
 
 
 def _first(codes: Sequence[Code], wanted: Counter[Code]) -> list[Code]:
@@ -206,7 +241,7 @@ def _alike(one: Code, other: Code) -> bool:
 
 
 def _harmless(code: Code) -> bool:
-    """A word for programmers, which a translation may well have more of."""
+    """A word for programmers, which a translation may well bring in."""
     return not code.raw and kind_of(code.text) == "name"
 
 
