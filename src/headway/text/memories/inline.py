@@ -58,6 +58,8 @@ class Gathered(NamedTuple):
     @property
     def text(self) -> str:
         """All of it as plain text: `segment.text`."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], str):
+            return self.parts[0]
         return "".join([part if isinstance(part, str) else part.text for part in self.parts])
 
 
@@ -72,6 +74,7 @@ class InlineText:
     ) -> None:
         """`data` is the UTF-8 that is being read, if codes shall keep how they are written."""
         self.active = False
+        """Between `begin` and the end of the segment."""
         self.natives: Mapping[str, str] = {}
         """What codes stand for, by the name under which they refer to it."""
         self.unwrap = False
@@ -79,28 +82,22 @@ class InlineText:
         self._events, self._role, self._data = events, role, data
         self._open: list[_Open] = []
         self._inside_whole = 0
-        self._nothing_gathered()
-
-    def _nothing_gathered(self) -> None:
-        self._parts: list[str | Code] = []
-        self._marks: list[Mark] = []
         self._n_native = 0
-
-    @property
-    def inside_element(self) -> bool:
-        """What ends next is an element inside of the segment, and not the segment."""
-        return bool(self._open)
+        self._marks: list[Mark] = []
 
     def begin(self) -> None:
         """From here on it is text."""
         self.active = True
-        self._events.gather_text(self._parts.append)
+        self._plain = True
+        self._parts: list[str | Code] = []
+        self._events.parser.CharacterDataHandler = self._parts.append
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins inside of the segment."""
         if self._inside_whole:
             self._inside_whole += 1
             return
+        self._plain = False
         role = self._role(name, attributes)
         if role is Role.MARK and any(element.role is Role.MARK for element in self._open):
             role = Role.PAIR
@@ -123,8 +120,14 @@ class InlineText:
         elif role is Role.WHOLE:
             self._inside_whole = 1
 
-    def end(self) -> None:
-        """An element ends inside of the segment."""
+    def end(self) -> Gathered | None:
+        """The segment ends, and is given; or an element inside of it does."""
+        if not self._open:
+            return self._finish()
+        self._end_element()
+        return None
+
+    def _end_element(self) -> None:
         if self._inside_whole > 1:
             self._inside_whole -= 1
             return
@@ -133,7 +136,7 @@ class InlineText:
         if element.role is Role.MARK:
             name = element.attributes.get("mid", "")
             written = self._n_native > element.n_native or _has_text(behind)
-            segment = Segment(tuple(self._laid_out(behind)))
+            segment = Segment(tuple(_unwrapped(behind) if self.unwrap else behind))
             self._marks.append(
                 Mark(name, segment, written, element.position, self._events.position)
             )
@@ -149,17 +152,15 @@ class InlineText:
             text = self.natives.get(element.attributes.get("dataRefEnd", ""), f"</{element.name}>")
             self._parts.append(Code(text, self._raw(END_TAG, self._events.position)))
 
-    def finish(self) -> Gathered:
-        """The segment ends here."""
+    def _finish(self) -> Gathered:
         self.active = False
-        self._events.gather_text(None)
-        parts, marks, n_native = self._parts, self._marks, self._n_native
-        self._nothing_gathered()
-        parts = self._laid_out(parts)
-        return Gathered(parts, n_native > 0 or _has_text(parts), marks)
-
-    def _laid_out(self, parts: list[str | Code]) -> list[str | Code]:
-        return _unwrapped(parts) if self.unwrap and parts else parts
+        self._events.parser.CharacterDataHandler = None
+        parts = _unwrapped(self._parts) if self.unwrap else self._parts
+        if self._plain:  # most are; the rest would change nothing
+            return Gathered(parts, _has_text(parts))
+        gathered = Gathered(parts, self._n_native > 0 or _has_text(parts), self._marks)
+        self._n_native, self._marks = 0, []
+        return gathered
 
     def _replace(self, last: list[str | Code], code: Code) -> None:
         del self._parts[len(self._parts) - len(last) :]
@@ -196,11 +197,17 @@ class _Open(NamedTuple):
 
 
 def _has_text(parts: Sequence[str | Code]) -> bool:
-    return any(isinstance(part, str) and not part.isspace() for part in parts)
+    return any(map(_is_text, parts))
+
+
+def _is_text(part: str | Code) -> bool:
+    return isinstance(part, str) and not part.isspace()
 
 
 def _unwrapped(parts: Sequence[str | Code]) -> list[str | Code]:
     """Line breaks and the indentation around them are one space, and none at either end."""
+    if not parts:
+        return []
     lines = [part if isinstance(part, Code) else _LINE_BREAK.sub(" ", part) for part in parts]
     for place, side in ((0, _LINE_BREAK_FIRST), (-1, _LINE_BREAK_LAST)):
         outer, line = parts[place], lines[place]

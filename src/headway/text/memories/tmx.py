@@ -39,7 +39,7 @@ before somebody has gone over it."""
 
 _LOOKED_AT = 1_000
 """Units that are looked at for the languages of a file."""
-_NOTHING = Gathered((), False)
+_NO_SEGMENT = Gathered((), False), -1, -1
 
 
 class Variant(NamedTuple):
@@ -106,31 +106,30 @@ class _Units:
 
     def __init__(self, path: Path, data: bytes = b"") -> None:
         self._events = XmlEvents(path, "tmx")
-        self._events.on_start, self._events.on_end = self._start, self._end
+        self._events.tell(self._start, self._end)
+        self._parser = self._events.parser
         self._inline = InlineText(self._events, _role, data)
         self._file_language = ""
         self._unit: Unit | None = None
         self._complete: list[Unit] = []
-        self._nothing_in_variant()
+        self._segment = _NO_SEGMENT
+        self._seg_start = -1
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[Unit]:
         for _ in self._events.run(chunks):
             complete, self._complete = self._complete, []
             yield from complete
 
-    def _nothing_in_variant(self) -> None:
-        self._text, self._seg_start, self._seg_end = _NOTHING, -1, -1
-
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._inline.active:
             self._inline.start(name, attributes)
         elif name == "seg":
             if self._unit is not None:
-                self._seg_start = self._events.position
+                self._seg_start = self._parser.CurrentByteIndex
                 self._inline.begin()
         elif name == "tuv":
-            self._variant = attributes, self._events.position
-            self._nothing_in_variant()
+            self._variant = attributes, self._parser.CurrentByteIndex
+            self._segment = _NO_SEGMENT
         elif name == "tu":
             self._events.unit_begins()
             language = attributes.get("srclang", self._file_language)
@@ -140,10 +139,9 @@ class _Units:
 
     def _end(self, name: str) -> None:
         if self._inline.active:
-            if self._inline.inside_element:
-                self._inline.end()
-            else:
-                self._text, self._seg_end = self._inline.finish(), self._events.position
+            segment = self._inline.end()
+            if segment is not None:
+                self._segment = segment, self._seg_start, self._parser.CurrentByteIndex
         elif name == "tuv":
             if self._unit is not None:
                 self._end_variant(self._unit)
@@ -160,10 +158,8 @@ class _Units:
                 get("xml:lang") or get("lang") or "",
                 (get("changeid") or get("creationid")) == MACHINE,
                 start,
-                self._events.position,
-                self._text,
-                self._seg_start,
-                self._seg_end,
+                self._parser.CurrentByteIndex,
+                *self._segment,
             )
         )
 

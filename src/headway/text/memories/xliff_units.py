@@ -107,7 +107,7 @@ class XliffUnits:
         self.second = False
         """Version 2 or later."""
         self._events = XmlEvents(path, "xliff", namespaces=True)
-        self._events.on_start, self._events.on_end = self._start, self._end
+        self._events.tell(self._start, self._end)
         self._inline = InlineText(self._events, self._role, data)
         self._namespace = ""
         self._levels: list[_Level] = []
@@ -174,13 +174,14 @@ class XliffUnits:
         return around == "trans-unit" and name in ("source", "seg-source", "target")
 
     def _end(self, name: str) -> None:
-        if self._inline.active and self._inline.inside_element:
-            self._inline.end()
-            return
-        local = self._levels.pop().name
+        gathered = None
         if self._inline.active:
-            attributes, start = self._element
-            element = Element(self._inline.finish(), attributes, start, self._events.position)
+            gathered = self._inline.end()
+            if gathered is None:
+                return
+        local = self._levels.pop().name
+        if gathered is not None:
+            element = Element(gathered, *self._element, self._events.position)
             self._end_text(local, element)
         elif local in ("trans-unit", "segment") and self._unit is not None:
             self._complete.append(self._unit)
@@ -190,7 +191,8 @@ class XliffUnits:
 
     def _end_text(self, name: str, element: Element) -> None:
         if name == "data":
-            self._natives[element.attributes.get("id", "")] = element.content.text
+            if "id" in element.attributes:
+                self._natives[element.attributes["id"]] = element.content.text
         elif self._unit is None:
             return
         elif name == "source":

@@ -31,23 +31,18 @@ _OTHER_REMEDY = "Mend that place, or export the file again."
 class XmlEvents:
     """Tells a reader of one kind of file what begins and what ends.
 
-    The reader sets `on_start` and `on_end`, calls `unit_begins` and `unit_ends`, and takes what it
-    has gathered after each step of `run`.
+    The reader calls `tell` once, `unit_begins` and `unit_ends` for each unit, and takes what it has
+    gathered after each step of `run`.
     """
 
     def __init__(self, path: Path, root: str, *, namespaces: bool = False) -> None:
         """The outermost element is a `root`; with `namespaces`, names are `uri name`."""
         self.path = path
         self._root = root
-        self.on_start: Callable[[str, dict[str, str]], None]
-        self.on_end: Callable[[str], None]
         self.parser = expat.ParserCreate("utf-8", " " if namespaces else None)
         self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
         self.parser.StartDoctypeDeclHandler = self._doctype
         self.parser.SkippedEntityHandler = self._skipped_entity
-        self._depth = 0
         self._n_fed = 0
         self._unit_start: int | None = None
 
@@ -72,9 +67,25 @@ class XmlEvents:
         """What was gathered is complete."""
         self._unit_start = None
 
-    def gather_text(self, gather: Callable[[str], object] | None) -> None:
-        """Give every piece of text to `gather` from here on; None: to nobody."""
-        self.parser.CharacterDataHandler = gather
+    def tell(
+        self, on_start: Callable[[str, dict[str, str]], None], on_end: Callable[[str], None]
+    ) -> None:
+        """Call these with the name (and the attributes) of what begins and what ends."""
+        depth = 0
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            nonlocal depth
+            if not 0 < depth < MAX_DEPTH:
+                self._check(name, depth)
+            depth += 1
+            on_start(name, attributes)
+
+        def end(name: str) -> None:
+            nonlocal depth
+            depth -= 1
+            on_end(name)
+
+        self.parser.StartElementHandler, self.parser.EndElementHandler = start, end
 
     def run(self, chunks: Iterable[bytes]) -> Iterator[None]:
         """Read UTF-8, stopping after each chunk.
@@ -112,23 +123,13 @@ class XmlEvents:
                 "Remove it, or close the quote or the comment that was left open",
             )
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if not 0 < self._depth < MAX_DEPTH:
-            self._check(name)
-        self._depth += 1
-        self.on_start(name, attributes)
-
-    def _end(self, name: str) -> None:
-        self._depth -= 1
-        self.on_end(name)
-
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, depth: int) -> None:
         """Refuse an outermost element of another kind, and one that lies too deep."""
         found = name.rpartition(" ")[2]
-        if self._depth >= MAX_DEPTH:
+        if depth >= MAX_DEPTH:
             raise self.refusal(
                 f"elements lie at most {MAX_DEPTH} levels deep",
-                f"has <{found}> at level {self._depth + 1}",
+                f"has <{found}> at level {depth + 1}",
                 "Remove what lies deeper",
             )
         if found != self._root:
