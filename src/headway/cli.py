@@ -22,7 +22,7 @@ VERBS = {
     "demo": "Train, score and use a translator on generated sentences.",
     "prepare": "The data doctor: what was read, kept, dropped and why.",
     "train": "Train a translator on your own parallel text.",
-    "translate": "Translate a file, or standard input line by line.",
+    "translate": "Translate text line by line, or fill in a translation file.",
     "evaluate": "Score a translator, or finished translations, against references.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

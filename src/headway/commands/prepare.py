@@ -52,7 +52,7 @@ def prepare(
         Their translations: line n of one file translates line n of the other.
     pairs
         Files of both sides: .tsv (source TAB target), .jsonl ({"source": .., "target": ..}, or
-        two language codes as keys) or a translation memory; .gz too. What `train` takes behind a
+        two language codes as keys), .tmx, .po, .xlf or .xliff; .gz too. What `train` takes behind a
         file, such as big.tsv@2:target=de, may stand here as well.
     valid_source
         Validation text: training pairs that share a side with it are dropped.

@@ -6,14 +6,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
+"""For `*tokens: Unread`: every token that is no option of the verb, in order, as it is."""
+
 Overrides = Annotated[
-    str,
-    Parameter(
-        allow_leading_hyphen=True,
-        help="Any setting as a flag: --section.key VALUE, such as --model.heads 4.",
-    ),
+    Unread,
+    Parameter(help="Any setting as a flag: --section.key VALUE, such as --model.heads 4."),
 ]
-"""For `*overrides: Overrides`: every token that is no option of the verb, in order, unread."""
+"""For `*overrides: Overrides`: tokens that can only be settings."""
 
 
 def option_names(verb: Callable[..., object]) -> list[str]:

@@ -43,9 +43,10 @@ def train(
     target
         Text file(s) in the language to translate into.
     pairs
-        File(s) that hold both sides: .tsv or .jsonl. All may end in .gz. Behind a file may stand
-        how often its pairs are seen in a pass, a tag to put before its source texts, and which of
-        its languages are meant: big.tsv@2 mine.tsv@8:tag=mine all.jsonl@0.5:source=en:target=de
+        File(s) that hold both sides: .tsv, .jsonl, .tmx, .po, .xlf or .xliff; all may end in .gz.
+        Behind a file may stand how often its pairs are seen in a pass, a tag to put before its
+        source texts, and which of its languages are meant: big.tmx@2 mine.po@8:tag=mine
+        all.tmx@0.5:source=en:target=de
     valid_source
         Text file(s) to validate on; held out of the corpus if left out.
     valid_target

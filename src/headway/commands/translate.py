@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from headway.commands.settings_flags import Overrides, option_names
+from headway.commands.settings_flags import Unread, option_names
 
 
 def translate(
     run: Path,
     /,
-    *file: Overrides,
+    *file: Unread,
     out: Path | None = None,
     beam: int | None = None,
     n_best: int | None = None,
