@@ -8,7 +8,7 @@ from those: the beginning of one pair, the end of another. A twentieth of the pa
 
 Run: python benchmarks/prepare.py [--pairs 1000000 3000000 10000000] [--workers 2]
      [--data DIR --languages en de] [--folder DIR]
-10 million pairs need 12 GB of disk in --folder. Linux only: it reads /proc.
+10 million pairs need 8 GB of disk in --folder. Linux only: it reads /proc.
 """
 
 import argparse

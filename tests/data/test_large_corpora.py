@@ -84,14 +84,14 @@ def test_a_process_that_is_killed_again_and_again_is_gone_on_with(
     n_pieces = [0]
     for stage, call in points:
         process = run(corpus, tmp_path, stage, call)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=280)
         assert process.returncode == -signal.SIGKILL
         n_pieces.append(len(list(tmp_path.glob(".*.work/*"))))
     assert n_pieces[2] >= 9
     assert n_pieces[5] >= 7
     assert "going on with what an ended process left" in said
     process = run(corpus, tmp_path)
-    assert process.communicate(timeout=120)[0].endswith("done\n")
+    assert process.communicate(timeout=280)[0].endswith("done\n")
     assert {
         name: data for name, data in contents(tmp_path).items() if not name.startswith(".")
     } == undisturbed
@@ -127,7 +127,7 @@ def test_a_worker_that_is_killed_changes_no_byte(
     corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     process = run(corpus, tmp_path, "worker", 4)
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=280)
     assert "killed a worker" in said
     assert contents(tmp_path) == undisturbed
 
@@ -136,6 +136,6 @@ def test_two_processes_that_prepare_the_same_do_it_once(
     corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     both = [run(corpus, tmp_path), run(corpus, tmp_path)]
-    said = [process.communicate(timeout=120)[0] for process in both]
+    said = [process.communicate(timeout=280)[0] for process in both]
     assert all(text.endswith("done\n") for text in said)
     assert contents(tmp_path) == undisturbed

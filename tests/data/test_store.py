@@ -26,6 +26,7 @@ def test_what_is_written_is_what_encoding_gives(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store_module, "_CHUNK", chunk)
+        patch.setattr(store_module, "_LENGTHS", chunk)
         folder = tmp_path_factory.getbasetemp() / "any"
         store = write_store(pairs_of(texts), SUBWORDS, folder)
     assert len(store) == len(texts)

@@ -18,6 +18,7 @@ FORMAT = 2
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # pairs encoded at a time
+_LENGTHS = 1 << 20  # computed at a time
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 Sides = Callable[[Pair], tuple[str, str]]
@@ -90,7 +91,7 @@ class _Side:
     def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_pairs: int) -> None:
         self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_pairs + 1)
         self.ids = _mapped(directory / f"{name}.ids", kind, int(self.offsets[-1]))
-        self.lengths: NDArray[np.int32] = np.diff(self.offsets).astype(np.int32)
+        self.lengths = _lengths(directory / f"{name}.offsets", n_pairs)
 
     def __getitem__(self, i: int) -> Ids:
         if not 0 <= i < len(self.lengths):
@@ -103,6 +104,17 @@ def _mapped(path: Path, kind: np.dtype[Any], length: int) -> NDArray[Any]:
     if not length:
         return np.zeros(0, kind)  # an empty file cannot be mapped
     return np.memmap(path, dtype=kind, mode="r", shape=(length,)).view(np.ndarray)
+
+
+def _lengths(offsets: Path, n_pairs: int) -> NDArray[np.int32]:
+    """Of each sequence; read piece by piece, as what was mapped would count as memory."""
+    lengths = np.empty(n_pairs, np.int32)
+    with offsets.open("rb") as file:
+        for start in range(0, n_pairs, _LENGTHS):
+            some = lengths[start : start + _LENGTHS]
+            file.seek(start * np.dtype(np.int64).itemsize)
+            some[:] = np.diff(np.fromfile(file, np.int64, len(some) + 1))
+    return lengths
 
 
 def write_store(
