@@ -166,9 +166,10 @@ def main() -> int:
         and float(f["peak_mb_above_imports"]) < REFUSED_WITHIN_MB
         for f in figures.values()
     )
+    refused = f"refused within {REFUSED_WITHIN_S:g} s and {REFUSED_WITHIN_MB} MB: {harmless}"
     print(
         f"{LEAST_UNITS_PER_S:,} units/s: {fast}; under {MEMORY_LIMIT_MB} MB: {small}; "
-        f"hostile files refused within {REFUSED_WITHIN_S:g} s and {REFUSED_WITHIN_MB} MB: {harmless}"
+        f"hostile files {refused}"
     )
     return 0 if fast and small and harmless else 1
 
