@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from headway import runtime as machine_runtime
 from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.settings import DecodingSettings
 from headway.errors import RunError
 from headway.models.transformer import Transformer
 from headway.tasks.building import build_model
@@ -79,6 +80,13 @@ class SegmentTranslation(NamedTuple):
     """The model put all codes where they are. False: what it lost stands at the end."""
     n_cut: int
     """Sub-words at the end of the source that were too many and were left out."""
+
+
+class Written(NamedTuple):
+    """What the model wrote for a segment, not mended."""
+
+    segment: Segment
+    n_cut: int
 
 
 class Attention(NamedTuple):
@@ -189,41 +197,58 @@ class Translator:
     ) -> list[SegmentTranslation]:
         """Translations of segments with inline codes, which all arrive, in pairs that nest.
 
-        A model that knows masks puts the codes where they belong; for any other one they are taken
-        out of the source, and put back beside the words that look at the words beside them. White
-        space around a segment stays, and so do line ends in it; one without words is copied.
+        A model that knows masks puts the codes where they belong. For any other one tags are taken
+        out of the source, and put back beside the words that look at the words beside them; where
+        it then loses a placeholder that it was to spell, so are the placeholders. White space
+        around a segment stays, and so do line ends in it; one without words is copied.
         """
         settings = replace(self.settings.decoding, **decoding)
+        tag = chosen_tag(tag, self.settings.data.tags)
         prepared = [segment_texts.prepare(segment) for segment in segments]
         wholes = [parsed(one.segment) for one in prepared]
-        plain = [without_codes(one.segment) for one in prepared]
-        if self.masks_codes:
-            sources = [Source.of(whole, masked=True) for whole in wholes]
-        else:
-            sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
         worded = [i for i, whole in enumerate(wholes) if not whole.blank]
         done(len(segments) - len(worded))
-        tag = chosen_tag(tag, self.settings.data.tags)
-        found = self.search(
-            [sources[i] for i in worded],
-            tag,
-            settings,
-            want_attention=not self.masks_codes and any(one.places for one in plain),
-            done=done,
-        )
+        found: dict[int, Written] = {}
+        if self.masks_codes:
+            sources = [Source.of(wholes[i], masked=True) for i in worded]
+            answers = self.search(sources, tag, settings, done=done)
+            for i, answer in zip(worded, answers, strict=True):
+                found[i] = Written(answer.candidates[0].segment, answer.n_cut)
+        else:
+            tagless = [prepared[i].segment for i in worded]
+            found |= zip(worded, self.by_projection(tagless, tag, settings, done), strict=True)
+            lost = [i for i in worded if not check(wholes[i], found[i].segment).complete]
+            again = self.by_projection([wholes[i] for i in lost], tag, settings, lambda n: None)
+            found |= zip(lost, again, strict=True)
         translations = [SegmentTranslation(segment, True, 0) for segment in segments]
-        for i, one in zip(worded, found, strict=True):
-            best = one.candidates[0]
-            written = best.segment
-            if plain[i].places and not self.masks_codes:
-                written = parsed(self.projected(prepared[i].segment.codes, plain[i], tag, one))
-            mended = repaired(wholes[i], written)
+        for i, written in found.items():
+            mended = repaired(wholes[i], written.segment)
             translations[i] = SegmentTranslation(
                 segment_texts.restore(segments[i], prepared[i], mended),
-                check(wholes[i], written).complete,
-                one.n_cut,
+                check(wholes[i], written.segment).complete,
+                written.n_cut,
             )
         return translations
+
+    def by_projection(
+        self,
+        segments: Sequence[Segment],
+        tag: str,
+        settings: DecodingSettings,
+        done: Callable[[int], None],
+    ) -> list[Written]:
+        """Translations of segments without their codes, which are then put back."""
+        plain = [without_codes(segment) for segment in segments]
+        sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
+        want_attention = any(one.places for one in plain)
+        answers = self.search(sources, tag, settings, want_attention=want_attention, done=done)
+        written = []
+        for segment, one, answer in zip(segments, plain, answers, strict=True):
+            best = answer.candidates[0].segment
+            if one.places:
+                best = parsed(self.projected(segment.codes, one, tag, answer))
+            written.append(Written(best, answer.n_cut))
+        return written
 
     def projected(self, codes: Sequence[Code], plain: Plain, tag: str, found: Found) -> Segment:
         """The best translation of a text that codes were taken out of, with the codes put back."""
