@@ -124,6 +124,15 @@ def framed(segment: Segment) -> Counter[tuple[str, str]]:
     return Counter((texts[i], texts[j]) for i, j in partners(texts).items())
 
 
+def test_a_model_that_never_saw_codes_is_not_asked_to_spell_those_that_it_loses(everyday_run):
+    translator = Translator.load(everyday_run, device="cpu", threads=1)
+    segments = [Segment(("I love %s cats.",)), Segment(("The <b>dog</b> is {very} tired.",))]
+    for segment, found in zip(segments, translator.translate_segments(segments), strict=True):
+        assert found.complete
+        codes = codes_of(segment.text)
+        assert sorted(codes_of(found.segment.text)) == sorted(codes)
+
+
 def test_a_segment_without_words_is_copied(translator):
     for segment in SEGMENTS[-2:]:
         [translation] = translator.translate_segments([segment])
