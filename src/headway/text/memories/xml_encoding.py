@@ -1,16 +1,14 @@
 """The bytes of an XML file as UTF-8, whatever encoding it declares, and back."""
 
 import codecs
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
-from headway.text.lines import open_bytes
+from headway.text.lines import damage_told, open_bytes
 
 _CHUNK_BYTES = 1 << 18
 _HEAD_BYTES = 1 << 10
@@ -60,33 +58,23 @@ def utf8_chunks(path: Path) -> Iterator[bytes]:
         DataError: the file cannot be read, its encoding is unknown, or it is not in that encoding.
     """
     line = 1
-    try:
-        with open_bytes(path) as file:
-            chunk = file.read(_HEAD_BYTES)
-            encoding = _encoding(chunk, path)
-            chunk = chunk[len(encoding.byte_order_mark) :]
-            decode = codecs.getincrementaldecoder(encoding.name)().decode
-            as_it_is = encoding.name == "utf-8"
-            while True:
-                try:
-                    text = decode(chunk, not chunk)
-                except UnicodeError as error:
-                    raise _not_in(encoding, error, line, path) from None
-                utf8 = chunk if as_it_is else text.encode("utf-8")
-                line += utf8.count(b"\n")
-                yield utf8
-                if not chunk:
-                    break
-                chunk = file.read(_CHUNK_BYTES)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(
-            f"a .gz file must be whole; {path} is damaged or cut off after line {line:,} "
-            f"({error}). Copy or download it again."
-        ) from None
-    except OSError as error:
-        raise DataError(
-            f"cannot read {path} after line {line:,}: {error.strerror or error}. Check the disk."
-        ) from None
+    with damage_told(path, lambda: f" after line {line:,}"), open_bytes(path) as file:
+        chunk = file.read(_HEAD_BYTES)
+        encoding = _encoding(chunk, path)
+        chunk = chunk[len(encoding.byte_order_mark) :]
+        decode = codecs.getincrementaldecoder(encoding.name)().decode
+        as_it_is = encoding.name == "utf-8"
+        while True:
+            try:
+                text = decode(chunk, not chunk)
+            except UnicodeError as error:
+                raise _not_in(encoding, error, line, path) from None
+            utf8 = chunk if as_it_is else text.encode("utf-8")
+            line += utf8.count(b"\n")
+            yield utf8
+            if not chunk:
+                break
+            chunk = file.read(_CHUNK_BYTES)
 
 
 def read_contents(path: Path) -> Contents:
