@@ -8,10 +8,11 @@ asked only for those that are new.
 import json
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from headway.text.subword_training import WORDS
 
-_MOST = 1 << 16  # words remembered: some 20 MB
+_MOST = 1 << 17  # words remembered: some 30 MB
 
 # Characters on which Python's classes and those of Unicode agree, whatever the version: ASCII,
 # letters of Latin, Greek and Cyrillic, and the common punctuation around them.
@@ -28,6 +29,10 @@ def has_known_words(serialized: str) -> bool:
     return patterns == [{"Regex": WORDS}]
 
 
+def _simple(text: str) -> bool:
+    return (text.isascii() and text.isprintable()) or _SIMPLE.fullmatch(text) is not None
+
+
 class WordIds:
     """Encodes texts as `encode` does, which it asks for new words and for difficult texts."""
 
@@ -39,14 +44,16 @@ class WordIds:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text."""
         known = self._known
-        words = [_WORD.findall(text) if _SIMPLE.fullmatch(text) else None for text in texts]
-        new = list({word for some in words if some for word in some if word not in known})
+        words = [_WORD.findall(text) if _simple(text) else None for text in texts]
+        new = list(set(chain.from_iterable(filter(None, words))).difference(known))
         others = [text for text, some in zip(texts, words, strict=True) if some is None]
         ids = self._encode([*new, *others])
         known.update(zip(new, ids, strict=False))
         others_ids = iter(ids[len(new) :])
         rows = [
-            next(others_ids) if some is None else [i for word in some for i in known[word]]
+            next(others_ids)
+            if some is None
+            else list(chain.from_iterable(map(known.__getitem__, some)))
             for some in words
         ]
         if len(known) > _MOST:
