@@ -9,6 +9,10 @@ from torch import Tensor
 from headway.nn.embedding import project
 
 
+UNDERFLOW = 1e-30
+"""A probability below this is not exact enough to take its logarithm."""
+
+
 class Loss(NamedTuple):
     """Sums over the real target tokens of a batch, in nats."""
 
@@ -48,10 +52,10 @@ def projected_label_smoothed(
     """`label_smoothed(project(features, output_weight), ...)`, without ever holding all logits.
 
     The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
-    not grow with tokens x vocabulary. 0 takes as many as suit the device: few on a CPU, whose
-    cache should hold them, many on a GPU, which works on all at once.
+    not grow with tokens x vocabulary. 0 takes as many as suit the device: fewer on a CPU, whose
+    cache should hold them, more on a GPU, which works on all at once.
     """
-    chunk = chunk or (2048 if features.is_cuda else 128)
+    chunk = chunk or (2048 if features.is_cuda else 512)
     real = (target != padding).flatten().nonzero().squeeze(1)
     features = features.flatten(0, -2).index_select(0, real)
     target = target.flatten().index_select(0, real)
@@ -78,30 +82,29 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         table = weight.to(features.dtype)
         feature_gradient = torch.empty_like(features)
         weight_gradient = features.new_zeros(weight.shape[::-1], dtype=torch.float32)
-        log_partition = torch.zeros((), device=features.device)
-        truth_logit = torch.zeros((), device=features.device)
+        truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
         for begin in range(0, n_tokens, chunk):
-            some = features[begin : begin + chunk]
-            truth = target[begin : begin + chunk]
+            here = slice(begin, begin + chunk)
+            some, truth = features[here], target[here]
             rows = torch.arange(len(truth), device=truth.device)
             logits = project(some, table)
             error = logits.softmax(-1)
-            # log sum exp is the largest logit minus its log-probability, which cannot underflow.
-            largest, likeliest = logits.amax(-1).float(), error.amax(-1).float()
-            log_partition += (largest - likeliest.log()).sum()
-            truth_logit += logits[rows, truth].float().sum()
+            truth_logit[here] = logits[rows, truth]
+            truth_probability[here] = error[rows, truth]
             error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
-            feature_gradient[begin : begin + chunk] = error @ table
+            feature_gradient[here] = error @ table
             weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
+        surprise = -truth_probability.log()
+        lost = (truth_probability < UNDERFLOW).nonzero().squeeze(1)  # mostly none
+        lost_logits = project(features[lost], table).float()
+        surprise[lost] = lost_logits.logsumexp(-1) - truth_logit[lost]
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
         weight_gradient -= smoothing / n_words * feature_sum[:, None]
         ctx.save_for_backward(feature_gradient, weight_gradient.T.to(weight.dtype))
-        likelihood = log_partition - truth_logit
-        smoothed = (
-            log_partition - (1 - smoothing) * truth_logit - smoothing * feature_sum @ mean_weight
-        )
+        likelihood = surprise.sum()
+        smoothed = likelihood + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
         ctx.mark_non_differentiable(likelihood)
         return smoothed, likelihood
 

@@ -1,5 +1,6 @@
 """What a run computes on: device, precision, threads, seed. Importing this loads no torch."""
 
+import ctypes
 import math
 import os
 import platform
@@ -73,6 +74,7 @@ def start(settings: RuntimeSettings) -> Runtime:
             "Use --runtime.precision fp32"
         )
 
+    _keep_freed_memory()
     torch.set_num_threads(threads)
     torch.manual_seed(settings.seed)  # every device
     torch.set_float32_matmul_precision("high" if on_cuda else "highest")
@@ -92,6 +94,20 @@ def start(settings: RuntimeSettings) -> Runtime:
         bf16_unit=bf16_unit,
         description=f"{unit} {name}, {precision}{how}, {threads} CPU thread{'s'[: threads > 1]}",
     )
+
+
+def _keep_freed_memory() -> None:
+    """Have glibc keep large freed blocks, up to 1 GiB, for the tensors of the next update.
+
+    By default it gives them back to the system, which zeroes every page again before the next use:
+    on a CPU that is a fifth of a small model's training. Other C libraries are left as they are.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    trim_threshold, mmap_threshold = -1, -3  # names of mallopt(3)
+    libc = ctypes.CDLL(None)
+    libc.mallopt(mmap_threshold, 32 * 2**20)  # the most it takes
+    libc.mallopt(trim_threshold, 2**30)
 
 
 def _wants_cuda(settings: RuntimeSettings) -> bool:
