@@ -8,7 +8,6 @@ from torch import Tensor
 
 from headway.nn.embedding import project
 
-
 UNDERFLOW = 1e-30
 """A probability below this is not exact enough to take its logarithm."""
 
