@@ -131,7 +131,7 @@ def score(
     corpus: Corpus, test: str, references: Sequence[str], output: Sequence[str], decoding: str
 ) -> TestScores:
     """All figures of one output."""
-    scores = score_translations(output, references, target_language=corpus.target)
+    scores = score_translations(output, references, target_language=corpus.target, ter=False)
     return TestScores(
         test=test,
         decoding=decoding,

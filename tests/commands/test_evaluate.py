@@ -94,6 +94,17 @@ def test_a_run_translates_the_source_and_is_scored(files, capsys, run_that_trans
     assert err == "headway: translating 4 lines with runs/x\n"
 
 
+def test_a_run_may_stand_behind_the_references(
+    files, capsys, run_that_translates, tmp_path, monkeypatch
+):
+    (tmp_path / "runs" / "x").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    source = files("test.xx", [f"source {i}" for i in range(4)])
+    reference = files("right.txt", REFERENCES)
+    assert evaluate("--source", source, "--reference", reference, "runs/x", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["system"] == "runs/x"
+
+
 def test_the_table_shows_scores_intervals_lengths_and_signatures(files, capsys):
     files_given = ["--hypothesis", files("[a].en", GOOD), "--reference", files("t.en", REFERENCES)]
     assert evaluate(*files_given, "--source", files("t.de", POOR)) == 0
@@ -186,8 +197,32 @@ def test_chinese_is_scored_by_character_as_the_suffix_says(files, capsys):
     assert evaluate(*given) == 0
     found = json.loads(capsys.readouterr().out)
     assert "tok:zh" in found["bleu"]["signature"]
-    assert "asian:yes" in found["ter"]["signature"]
     assert found["hypothesis_length"] == 10
+
+
+def test_ter_of_characters_is_slow_and_only_counted_where_asked_for(files, capsys):
+    chinese = [
+        "--hypothesis",
+        files("a.zh", ["我爱学习。"]),
+        "--reference",
+        files("b.zh", ["我爱他。"]),
+    ]
+    assert evaluate(*chinese, "--score-card", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ter"] is None
+    assert {"name": "TER", "reason": "not asked for: --ter"} in found["left_out"]
+    assert evaluate(*chinese, "--ter", "--json") == 0
+    assert "asian:yes" in json.loads(capsys.readouterr().out)["ter"]["signature"]
+    assert evaluate(*chinese) == 0
+    assert "TER: not counted" in capsys.readouterr().out
+    systems = [files("a.en", GOOD), files("c.en", POOR)]
+    english = ["--hypothesis", *systems, "--reference", files("b.en", REFERENCES)]
+    assert evaluate(*english, "--no-ter", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ter"] is None
+    assert set(found["difference"]) == {"bleu", "chrf"}
+    assert evaluate(*english, "--no-ter") == 0
+    assert "TER (lower is better)" not in capsys.readouterr().out
 
 
 def test_an_unknown_language_is_said_aloud_unless_a_tokenizer_is_named(files, capsys):

@@ -55,6 +55,20 @@ def test_what_was_unused_longest_makes_room_and_recent_things_stay(
     assert (root / ".cleaned-x.work").exists()
 
 
+def test_what_an_ended_process_left_goes_too_when_nobody_went_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.0001")
+    left = entry(tmp_path, f".encoded-{'b' * 24}.work", 90, n_bytes=10)
+    (left / "encoded-000000000000").mkdir()
+    (left / "encoded-000000000000" / "ids").write_bytes(bytes(1_000_000))
+    os.utime(left, (time.time() - 90 * DAY_S, time.time() - 90 * DAY_S))
+    at_work = entry(tmp_path, f".cleaned-{'c' * 24}.work", 1)
+    make_room(tmp_path, lambda line: None)
+    assert not left.exists()
+    assert at_work.exists()
+
+
 def test_use_counts_and_is_no_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.0001")
     oldest = root / f"encoded-{'a' * 24}"

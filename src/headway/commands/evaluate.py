@@ -49,6 +49,7 @@ class TestSet:
     target_language: str | None
     tokenize: Tokenizer | None
     lowercase: bool
+    ter: bool
     score_card: bool
 
 
@@ -74,6 +75,7 @@ def evaluate(
     tag: str | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
+    ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
     score_card: bool = False,
     json: bool = False,
 ) -> None:
@@ -106,13 +108,19 @@ def evaluate(
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
     lowercase
         Ignore case in BLEU and chrF (TER always does).
+    ter
+        Count TER; --no-ter leaves it out. Else it is counted but for Chinese and Japanese, where a
+        thousand long lines take minutes.
     score_card
         BLEU under every convention as well, and what each compares to.
     json
         Print one JSON object on standard output.
     """
+    from headway.metrics.tokenizers import is_unspaced
     from headway.text.corpora import Corpus, languages
 
+    if run is None and len(reference) > 1 and reference[-1].is_dir():
+        run = reference.pop()  # RUN was written last, behind the names of the references
     corpus = Corpus(source=(source or reference[0],), target=(reference[0],))
     of_source, of_target = languages(corpus, source_language, target_language)
     references = [_read(path) for path in reference]
@@ -140,7 +148,11 @@ def evaluate(
             "are Chinese or Japanese, say --target-language zh or ja, and it counts characters.",
             file=sys.stderr,
         )
-    test_set = TestSet(references, sources, of_source, of_target, tokenize, lowercase, score_card)
+    if ter is None:
+        ter = not is_unspaced(of_target)
+    test_set = TestSet(
+        references, sources, of_source, of_target, tokenize, lowercase, ter, score_card
+    )
     outcomes, differences = _score(systems, test_set)
     if json:
         print(json_format.dumps(_as_dict(outcomes, differences), ensure_ascii=False))
@@ -219,7 +231,8 @@ def _score(
     lengths = None if sources is None else lengths_in_tokens(sources, test_set.source_language)
     outcomes: list[Outcome] = []
     measured: list[Measured] = []
-    n_done, total = 0, len(systems) * len(METRICS) * len(references)
+    n_metrics = len(METRICS) - (not test_set.ter)
+    n_done, total = 0, len(systems) * n_metrics * len(references)
     with Stages() as stages:
 
         def advance(n_sentences: int) -> None:
@@ -235,6 +248,7 @@ def _score(
                 target_language=test_set.target_language,
                 tokenize=test_set.tokenize,
                 lowercase=test_set.lowercase,
+                ter=test_set.ter,
                 advance=advance,
             )
             notes = diagnose(
@@ -251,7 +265,7 @@ def _score(
                     references,
                     more_references=more_references,
                     target_language=test_set.target_language,
-                    ter=found.statistics["ter"],
+                    ter=found.statistics.get("ter", False),
                     advance=advance,
                 )
             measured.append(found)

@@ -31,8 +31,9 @@ def print_tables(
     console.print(_by_length(outcomes, lengths_of))
     first = outcomes[0].scores
     for metric, title in _TITLES.items():
-        line = f"{title.split()[0]}: {getattr(first, metric).signature}"
-        console.print(Text(line), soft_wrap=True)
+        score = getattr(first, metric)
+        told = score.signature if score else "not counted; --ter counts it"
+        console.print(Text(f"{title.split()[0]}: {told}"), soft_wrap=True)
     if differences is not None:
         console.print("p: paired bootstrap; below 0.05 chance is a poor explanation.")
     cards = [(outcome.name, outcome.card) for outcome in outcomes if outcome.card is not None]
@@ -53,6 +54,8 @@ def _scores(outcomes: "Sequence[Outcome]", differences: dict[str, Difference] | 
         table.add_column("p", justify="right")
     for metric, title in _TITLES.items():
         scores = [getattr(outcome.scores, metric) for outcome in outcomes]
+        if None in scores:
+            continue
         cells = [f"{s.score:.2f} [{s.low:.2f}, {s.high:.2f}]" for s in scores]
         if differences is not None:
             change = differences[metric]

@@ -15,7 +15,8 @@ LIMIT_GB = 20.0
 UNUSED_DAYS = 30
 """What was used since then stays, however large it is."""
 
-_OURS = re.compile(r"(cleaned|subwords|encoded)-[0-9a-f]{24}")
+_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
+"""What is finished, and what an ended process left and nobody went on with."""
 _DAY_S = 24 * 3600
 
 
@@ -36,7 +37,9 @@ def make_room(root: Path, say: Callable[[str], None]) -> None:
     for folder in root.iterdir():
         with suppress(FileNotFoundError):  # another process makes room as well
             if _OURS.fullmatch(folder.name):
-                entries.append((folder.stat().st_atime, _size_gb(folder), folder))
+                status = folder.stat()
+                last_used = max(status.st_atime, status.st_mtime)
+                entries.append((last_used, _size_gb(folder), folder))
     entries.sort()
     total_gb = sum(size_gb for _, size_gb, _ in entries)
     for last_used, size_gb, folder in entries:
@@ -62,4 +65,4 @@ def _limit_gb() -> float:
 
 
 def _size_gb(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.iterdir()) / 1e9
+    return sum(path.stat().st_size for path in folder.rglob("*")) / 1e9

@@ -2,7 +2,8 @@
 
 The processes are plain `python -c` children that speak over pipes. `multiprocessing` would import
 the user's own script again in each of them, which fails for a script without a `__main__` guard
-and for one that is read from standard input; a translator is trained from both.
+and for one that is read from standard input; a translator is trained from both. What is pickled
+goes through a pipe between parent and child and never into a file.
 """
 
 import os

@@ -111,16 +111,16 @@ def score_card(
     *,
     more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
-    ter: SentenceStatistics | None = None,
+    ter: SentenceStatistics | bool = True,
     n_bootstrap: int = 1000,
     seed: int = 12345,
     advance: Advance = nobody,
 ) -> ScoreCard:
     """BLEU under every convention that applies, then chrF2, chrF2++ and TER.
 
-    Every row has its 95 % interval and signature. `ter`, if it is counted already, is taken as it
-    is: TER takes longest. `advance` is told of the sentences of each figure that is counted.
-    Raises `DataError` for unequal numbers of sentences, or none.
+    Every row has its 95 % interval and signature. TER takes longest: `ter` may be what is counted
+    already, or False to leave it out. `advance` is told of the sentences of each figure that is
+    counted. Raises `DataError` for unequal numbers of sentences, or none.
     """
     sets = [references, *more_references]
     for lines in sets:
@@ -147,26 +147,28 @@ def score_card(
         )
         rows.append(row(counts, convention.name, "BLEU", convention.compares_to))
     beside = [
-        *(
-            chrf_statistics(
-                hypotheses,
-                references,
-                more_references=more_references,
-                word_order=word_order,
-                advance=advance,
-            )
-            for word_order in (0, 2)
-        ),
-        ter
-        or ter_statistics(
+        chrf_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            word_order=word_order,
+            advance=advance,
+        )
+        for word_order in (0, 2)
+    ]
+    if ter is True:
+        ter = ter_statistics(
             hypotheses,
             references,
             more_references=more_references,
             target_language=target_language,
             advance=advance,
-        ),
-    ]
-    for counts, (name, compares_to) in zip(beside, _BESIDE, strict=True):
+        )
+    if ter:
+        beside.append(ter)
+    else:
+        left_out.append(LeftOut("TER", "not asked for: --ter"))
+    for counts, (name, compares_to) in zip(beside, _BESIDE, strict=False):
         rows.append(row(counts, name, name, compares_to))
     return ScoreCard(rows, left_out)
 

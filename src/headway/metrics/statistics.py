@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float64
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from headway.metrics.tokenizers import UNSPACED, base_language, bleu_metric, bleu_tokenizer
+from headway.metrics.tokenizers import bleu_metric, bleu_tokenizer, is_unspaced
 
 Counts = Float64[np.ndarray, "corpora numbers"]
 Scores = Float64[np.ndarray, " corpora"]
@@ -164,7 +164,7 @@ def ter_statistics(
     advance: Advance = nobody,
 ) -> SentenceStatistics:
     """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
-    unspaced = base_language(target_language) in UNSPACED
+    unspaced = is_unspaced(target_language)
     metric = TER(normalized=unspaced, asian_support=unspaced)
     counts = _counts(metric, hypotheses, [references, *more_references], advance)
     return SentenceStatistics(counts, ter_formula, metric)

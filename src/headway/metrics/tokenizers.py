@@ -41,6 +41,11 @@ def base_language(code: str | None) -> str:
     return (code or "").replace("_", "-").split("-")[0].lower()
 
 
+def is_unspaced(language: str | None) -> bool:
+    """Whether metrics count its characters, for want of spaces: Chinese, Japanese."""
+    return base_language(language) in UNSPACED
+
+
 def bleu_tokenizer(language: str | None) -> str:
     """sacreBLEU's tokenizer for a target language, by the field's convention.
 

@@ -42,8 +42,8 @@ class TranslationScores:
 
     bleu: Score
     chrf: Score
-    ter: Score
-    """Lower is better."""
+    ter: Score | None
+    """Lower is better; None where it was not asked for."""
     exact_match: float
     """Percent of the sentences that equal their reference, or one of several."""
     sentences: int
@@ -77,7 +77,7 @@ class Measured:
     """One system, scored sentence by sentence: what every figure below is computed from."""
 
     statistics: dict[str, SentenceStatistics]
-    """By the names in `METRICS`."""
+    """By the names in `METRICS`; `ter` only where it was asked for."""
     exact: Bool[np.ndarray, " sentences"]
 
 
@@ -89,6 +89,7 @@ def measure(
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
+    ter: bool = True,
     advance: Advance = nobody,
 ) -> Measured:
     """Score every sentence once.
@@ -97,38 +98,41 @@ def measure(
     `tokenize` names another, such as `none` for text that is tokenized already. `lowercase` folds
     case for BLEU and chrF (TER ignores case always). `more_references` are further translations
     of every sentence: BLEU matches any of them and takes the length that is closest, chrF and TER
-    take the one that fits best. `advance` is told of progress: three times the number of sentences
-    in all. Raises `DataError` for unequal numbers of sentences, or none.
+    take the one that fits best. TER may be left out: where it counts characters, a thousand long
+    lines take minutes. `advance` is told of progress: the number of sentences, times that of
+    metrics. Raises `DataError` for unequal numbers of sentences, or none.
     """
     sets = [references, *more_references]
     for lines in sets:
         check_pairs(hypotheses, lines)
+    statistics = {
+        "bleu": bleu_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            target_language=target_language,
+            tokenize=tokenize,
+            lowercase=lowercase,
+            advance=advance,
+        ),
+        "chrf": chrf_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            lowercase=lowercase,
+            advance=advance,
+        ),
+    }
+    if ter:
+        statistics["ter"] = ter_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            target_language=target_language,
+            advance=advance,
+        )
     return Measured(
-        {
-            "bleu": bleu_statistics(
-                hypotheses,
-                references,
-                more_references=more_references,
-                target_language=target_language,
-                tokenize=tokenize,
-                lowercase=lowercase,
-                advance=advance,
-            ),
-            "chrf": chrf_statistics(
-                hypotheses,
-                references,
-                more_references=more_references,
-                lowercase=lowercase,
-                advance=advance,
-            ),
-            "ter": ter_statistics(
-                hypotheses,
-                references,
-                more_references=more_references,
-                target_language=target_language,
-                advance=advance,
-            ),
-        },
+        statistics,
         np.array(
             [
                 any(line.strip() == right.strip() for right in rights)
@@ -143,8 +147,14 @@ def summarize(
 ) -> TranslationScores:
     """Corpus scores with 95 % intervals: the middle of `n_bootstrap` resampled scores."""
     counts = measured.statistics["bleu"].counts
+    scores = {
+        name: with_interval(statistics, n_bootstrap, seed)
+        for name, statistics in measured.statistics.items()
+    }
     return TranslationScores(
-        **{name: with_interval(measured.statistics[name], n_bootstrap, seed) for name in METRICS},
+        bleu=scores["bleu"],
+        chrf=scores["chrf"],
+        ter=scores.get("ter"),
         exact_match=100.0 * float(measured.exact.mean()),
         sentences=len(measured.exact),
         hypothesis_length=int(counts[:, 0].sum()),
@@ -168,7 +178,7 @@ def with_interval(
 def compare(
     first: Measured, second: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
 ) -> dict[str, Difference]:
-    """Does the second system really differ? By the names in `METRICS`.
+    """Does the second system really differ? By the names of what both were measured by.
 
     Both are scored on the same resampled corpora. The p-value is the share of them whose absolute
     difference exceeds its mean over all resamples by the observed difference or more, as in
@@ -181,7 +191,7 @@ def compare(
             f"{len(first.exact)} and {len(second.exact)}. Translate the same source with both."
         )
     differences = {}
-    for name in METRICS:
+    for name in first.statistics.keys() & second.statistics.keys():
         a, b = first.statistics[name], second.statistics[name]
         observed = b.score() - a.score()
         distances = np.abs(b.resampled(n_bootstrap, seed) - a.resampled(n_bootstrap, seed))
@@ -229,6 +239,7 @@ def score_translations(
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
+    ter: bool = True,
     n_bootstrap: int = 1000,
     seed: int = 12345,
 ) -> TranslationScores:
@@ -239,6 +250,7 @@ def score_translations(
         target_language=target_language,
         tokenize=tokenize,
         lowercase=lowercase,
+        ter=ter,
     )
     return summarize(measured, n_bootstrap=n_bootstrap, seed=seed)
 

@@ -36,7 +36,7 @@ def write(
         loss = task.validation_loss(trainer.twin)
         hypotheses = task.translate(trainer.twin, settings.decoding)
     scores = score_translations(
-        hypotheses, task.valid_texts, target_language=settings.data.target_language
+        hypotheses, task.valid_texts, target_language=settings.data.target_language, ter=False
     )
     say(f"validation: BLEU {scores.bleu.score:.1f}, chrF {scores.chrf.score:.1f}")
     text = card(folder.path, settings, prepared, trainer, chosen, runtime, scores, loss)
@@ -94,7 +94,7 @@ def card(
     rows = "\n".join(
         f"| {name} | {score.score:.2f} | {score.low:.2f} to {score.high:.2f} "
         f"| `{score.signature}` |"
-        for name, score in (("BLEU", scores.bleu), ("chrF", scores.chrf), ("TER", scores.ter))
+        for name, score in (("BLEU", scores.bleu), ("chrF", scores.chrf))
     )
     commands = "\n".join(next_commands(run, settings))
     machine = "\n".join(f"- {key}: {value}" for key, value in machine_runtime.machine().items())
