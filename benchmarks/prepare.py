@@ -199,6 +199,8 @@ def main() -> int:
         measured = measure(*map(Path, paths), int(workers))
         Path(result).write_text(json.dumps(measured), encoding="utf-8")
         return 0
+    if asked.folder:
+        asked.folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for n_pairs in asked.pairs:
         with tempfile.TemporaryDirectory(dir=asked.folder) as name:
