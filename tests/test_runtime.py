@@ -2,6 +2,7 @@
 
 import math
 import os
+import platform
 
 import pytest
 import torch
@@ -129,3 +130,18 @@ def test_a_model_card_can_describe_this_machine() -> None:
     assert described["cores"] >= 1  # type: ignore[operator]
     assert described["cpu"]
     assert set(described) >= {"cpu", "cores", "memory_bytes", "gpu", "system", "python", "torch"}
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep their ways")
+def test_what_an_update_frees_is_there_for_the_next_one() -> None:
+    import resource
+
+    start(RuntimeSettings(device="cpu"))
+
+    def pages_taken() -> int:
+        for _ in range(5):
+            _ = [torch.ones(2**20) for _ in range(16)]  # 16 blocks of 1024 pages each
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    before = pages_taken()
+    assert pages_taken() - before < 16 * 1024  # not even once anew in five times
