@@ -12,6 +12,7 @@ from sacrebleu.significance import PairedTest
 from headway.errors import ConfigError, DataError
 from headway.metrics.translation import (
     bleu,
+    bleu_by_language,
     by_length,
     compare,
     compare_systems,
@@ -180,3 +181,32 @@ def test_without_sacremoses_the_remedy_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     with pytest.raises(ConfigError, match=r"pip install 'headway\[moses\]'"):
         moses_bleu(["a"], ["a"], "de")
+
+
+def test_sentences_of_several_languages_are_each_cut_as_their_own():
+    hypotheses = [
+        "a man is walking with his dog.",
+        "我爱学习中文。",
+        "a big dog.",
+        "他在这里看书。",
+    ]
+    references = [
+        "a man walks with his big dog.",
+        "我很爱学习中文。",
+        "a big dog!",
+        "他在那里看书。",
+    ]
+    languages = ["en", "zh", None, "zh_CN"]
+    cut = {
+        None: BLEU(tokenize="13a").tokenizer, "en": BLEU(tokenize="13a").tokenizer,
+        "zh": BLEU(tokenize="zh").tokenizer, "zh_CN": BLEU(tokenize="zh").tokenizer,
+    }  # fmt: skip
+    ours = [
+        [cut[of](text) for text, of in zip(side, languages, strict=True)]
+        for side in (hypotheses, references)
+    ]
+    expected = BLEU(tokenize="none", force=True).corpus_score(ours[0], [ours[1]]).score
+    assert bleu_by_language(hypotheses, references, languages) == pytest.approx(expected)
+    assert bleu_by_language(hypotheses, references, ["zh"] * 4) == bleu(
+        hypotheses, references, target_language="zh"
+    )

@@ -35,7 +35,7 @@ def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> PairS
 def task(store: PairStore, subwords: Subwords) -> TranslationTask:
     return TranslationTask(
         store, store, [pair.target for pair in PAIRS[:8]], subwords,
-        batch_tokens=200, label_smoothing=0.1, seed=1, device=CPU, target_language="zh",
+        batch_tokens=200, label_smoothing=0.1, seed=1, device=CPU, valid_languages=["zh"] * 8,
     )  # fmt: skip
 
 

@@ -88,6 +88,21 @@ def test_the_mixture_is_said_stored_and_known_to_the_model(files, tmp_path, monk
     assert sum(share["share"] for share in record["mixture"]) == pytest.approx(1, abs=1e-3)
 
 
+def test_each_target_language_is_scored_in_its_own_way(tmp_path):
+    of = {}
+    for language, seed in (("zh", 1), ("fr", 2)):
+        of[language] = written(tmp_path / f"{language}.tsv", 100, seed, language)
+        rows = of[language].read_text(encoding="utf-8")
+        of[language].write_text(f"en\t{language}\n{rows}", encoding="utf-8")
+    run = tmp_path / "run"
+    finished = train(run, "--pairs", f"{of['zh']}:tag=zh", "--pairs", f"{of['fr']}:tag=fr")
+    card = (run / "README.md").read_text(encoding="utf-8")
+    for language, tokenizer in (("zh", "zh"), ("fr", "13a")):
+        assert f"validation ({language}): BLEU" in finished.err
+        [row] = [line for line in card.splitlines() if line.startswith(f"| BLEU, {language} ")]
+        assert f"tok:{tokenizer}|" in row
+
+
 def test_a_weighted_run_stopped_and_resumed_equals_never_stopping(files, tmp_path, monkeypatch):
     pairs = ("--pairs", f"{files[0]}@0.7", "--pairs", f"{files[1]}@3:tag=mine")
     assert train(tmp_path / "whole", *pairs).status == 0

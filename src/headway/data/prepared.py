@@ -27,7 +27,7 @@ from headway.errors import ConfigError
 from headway.runtime import available_cores
 from headway.text.cleaning import CleaningSettings, Report
 from headway.text.codes import PLACEHOLDERS
-from headway.text.corpora import Corpus
+from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
 from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
 
@@ -69,6 +69,8 @@ class Prepared:
     valid: PairStore
     valid_texts: list[tuple[str, str]]
     """Source and target of pair i of `valid`, as cleaned text."""
+    valid_languages: list[str | None]
+    """Which language the target of pair i of `valid` is in, where its file says so."""
     subwords: Subwords
     report: Report
     valid_report: Report
@@ -138,6 +140,7 @@ def prepare_corpus(
         train=stores["train"],
         valid=stores["valid"],
         valid_texts=texts,
+        valid_languages=_target_languages(stores["valid"], valid or corpus),
         subwords=subwords,
         report=reports["train"],
         valid_report=reports["valid"],
@@ -152,6 +155,12 @@ def _weights(store: PairStore, corpus: Corpus) -> Weights | None:
     weight = {part.name: part.use.weight for part in corpus.parts}
     of_file = np.array([weight.get(file, 1.0) for file in store.content["files"]], np.float64)
     return None if (of_file == 1).all() else of_file[store.file_numbers]
+
+
+def _target_languages(store: PairStore, corpus: Corpus) -> list[str | None]:
+    of_part = {part.name: languages(corpus.alone(part))[1] for part in corpus.parts}
+    of_file = [of_part.get(file) for file in store.content["files"]]
+    return [of_file[number] for number in store.file_numbers]
 
 
 def _learned_subwords(

@@ -5,7 +5,7 @@ bootstrap resampling of sentences (Koehn 2004).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool
@@ -288,6 +288,22 @@ def bleu(
         tokenize=tokenize,
         lowercase=lowercase,
     ).score()
+
+
+def bleu_by_language(
+    hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
+) -> float:
+    """BLEU of all sentences together, each cut into tokens as is usual for its own language."""
+    rows_of: dict[str, list[int]] = {}
+    for row, language in enumerate(languages):
+        rows_of.setdefault(bleu_tokenizer(language), []).append(row)
+    parts = [
+        bleu_statistics(
+            [hypotheses[row] for row in rows], [references[row] for row in rows], tokenize=tokenizer
+        )
+        for tokenizer, rows in rows_of.items()
+    ]
+    return replace(parts[0], counts=np.concatenate([part.counts for part in parts])).score()
 
 
 def moses_bleu(

@@ -59,7 +59,7 @@ def build_trainer(
         label_smoothing=training.label_smoothing,
         seed=settings.runtime.seed,
         device=runtime.device,
-        target_language=settings.data.target_language,
+        valid_languages=[prepared.valid_languages[row] for row in rows],
         valid_codes=[mask_pair(*pair).codes for pair in texts if prepared.codes == "mask"],
     )
     twin = build_model(settings, prepared.subwords).to(runtime.device)

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -35,16 +35,32 @@ def write(
         trainer.load(folder.model)
         loss = task.validation_loss(trainer.twin)
         hypotheses = task.translate(trainer.twin, settings.decoding)
-    scores = score_translations(
-        hypotheses, task.valid_texts, target_language=settings.data.target_language, ter=False
-    )
-    say(f"validation: BLEU {scores.bleu.score:.1f}, chrF {scores.chrf.score:.1f}")
+    scores = by_language(hypotheses, task.valid_texts, task.valid_languages)
+    for language, found in scores.items():
+        where = f" ({language or 'language not known'})" if len(scores) > 1 else ""
+        say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
     text = card(folder.path, settings, prepared, trainer, chosen, runtime, scores, loss)
     folder.card.write_text(text, encoding="utf-8")
     say("")
     say("next:")
     for command in next_commands(folder.path, settings):
         say(f"  {command}")
+
+
+def by_language(
+    hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
+) -> dict[str | None, TranslationScores]:
+    """The scores in each target language, in the order of its first sentence."""
+    scores = {}
+    for language in dict.fromkeys(languages):
+        rows = [row for row, other in enumerate(languages) if other == language]
+        scores[language] = score_translations(
+            [hypotheses[row] for row in rows],
+            [references[row] for row in rows],
+            target_language=language,
+            ter=False,
+        )
+    return scores
 
 
 def next_commands(run: Path, settings: Settings) -> list[str]:
@@ -78,7 +94,7 @@ def card(
     trainer: Trainer[TranslationTask],
     chosen: str,
     runtime: Runtime,
-    scores: TranslationScores,
+    scores: dict[str | None, TranslationScores],
     loss: float,
 ) -> str:
     """The text of the model card."""
@@ -92,9 +108,10 @@ def card(
         f"{n:,} {reason.replace('_', ' ')}" for reason, n in prepared.report.dropped.most_common()
     )
     rows = "\n".join(
-        f"| {name} | {score.score:.2f} | {score.low:.2f} to {score.high:.2f} "
-        f"| `{score.signature}` |"
-        for name, score in (("BLEU", scores.bleu), ("chrF", scores.chrf))
+        f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
+        f"| {score.low:.2f} to {score.high:.2f} | `{score.signature}` |"
+        for language, of_language in scores.items()
+        for name, score in (("BLEU", of_language.bleu), ("chrF", of_language.chrf))
     )
     commands = "\n".join(next_commands(run, settings))
     machine = "\n".join(f"- {key}: {value}" for key, value in machine_runtime.machine().items())

@@ -13,7 +13,7 @@ from headway.data.store import PairStore
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.translation import bleu
+from headway.metrics.translation import bleu_by_language
 from headway.models.interfaces import Seq2Seq
 from headway.objectives import projected_label_smoothed
 from headway.text.codes import Codes, unmask
@@ -70,8 +70,9 @@ def decode_all(
 class TranslationTask:
     """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU.
 
-    `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text.
-    They belong to `valid_rows` of `valid` (None: to the first ones).
+    `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text,
+    each in its own of the `valid_languages`. They belong to `valid_rows` of `valid` (None: to the
+    first ones).
     `weights` say how often each training pair is seen in a pass (None: once).
     `valid_codes` says what the placeholders of each validation pair stand for, if it has any.
     """
@@ -89,14 +90,14 @@ class TranslationTask:
         label_smoothing: float,
         seed: int,
         device: torch.device,
-        target_language: str | None,
+        valid_languages: Sequence[str | None],
         valid_codes: Sequence[Codes] = (),
     ) -> None:
         self.train, self.valid, self.valid_texts = train, valid, list(valid_texts)
         self.subwords, self.special = subwords, subwords.special
         self.label_smoothing = label_smoothing
         self.device = device
-        self.target_language = target_language
+        self.valid_languages = list(valid_languages)
         batches = TokenBatches(
             train.source_lengths,
             train.target_lengths,
@@ -171,8 +172,7 @@ class TranslationTask:
     ) -> float:
         """BLEU of the (first) validation sentences under this search."""
         hypotheses = self.translate(model, settings, first=first)
-        references = self.valid_texts[:first]
-        return bleu(hypotheses, references, target_language=self.target_language)
+        return bleu_by_language(hypotheses, self.valid_texts[:first], self.valid_languages[:first])
 
     def translate(
         self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
