@@ -57,6 +57,34 @@ def test_a_missing_line_is_found_near_its_place(
     assert f"the source {n_lines} line(s) {where}" in message
 
 
+@pytest.mark.parametrize("n_pairs", [60, 100, 150, 700])
+def test_a_shift_is_found_in_short_files_and_aligned_ones_are_left_in_peace(n_pairs: int) -> None:
+    sources, targets = map(list, zip(*translations(5_000, 0.3), strict=True))
+    for start in range(0, 4_000, 800):
+        source, target = (side[start : start + n_pairs] for side in (sources, targets))
+        assert suspicions(source, target) == []
+        del target[n_pairs // 3]
+        (message,) = suspicions(source, target)
+        found = re.match(r"from about f:(\d+) to about line (\d+): ", message)
+        assert found is not None
+        assert abs(int(found[1]) - n_pairs // 3 - 1) <= 5
+        assert int(found[2]) == n_pairs - 1
+
+
+def test_two_lines_missing_in_two_places_are_two_shifts() -> None:
+    sources, targets = map(list, zip(*translations(1_400, 0.3), strict=True))
+    del targets[900], targets[300]
+    detector = ShiftDetector()
+    for line, (source, target) in enumerate(zip(sources, targets, strict=False), start=1):
+        detector.add(Pair(source, target, "f", line))
+    first, second = detector.shifts()
+    assert (first.lines, second.lines) == (1, 2)
+    assert abs(first.first.line - 301) <= 5
+    assert abs(first.last.line - 899) <= 5
+    assert abs(second.first.line - 900) <= 5
+    assert second.last.line == 1_398
+
+
 def shifted_between(first: int, last: int) -> ShiftDetector:
     """A missing target line, made up for later: pairs `first` to `last` are shifted."""
     sources, targets = map(list, zip(*translations(5_000, 0.3), strict=True))

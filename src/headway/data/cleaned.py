@@ -30,7 +30,7 @@ PIECES_ALONE = 4
 LEAST_DRAWN_FROM = 400
 """A twentieth of so many is the least that says anything about a model."""
 
-_FORMAT = 2
+_FORMAT = 3
 """Raised whenever the same pairs give another folder."""
 
 

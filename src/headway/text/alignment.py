@@ -11,10 +11,13 @@ _BLOCK = 500
 _LEAST = 100  # pairs that say anything about a correlation
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _NEAR = 20  # lines; in text as usual the place is found to five or so
-_SURE = 5.0  # standard errors: one in three million by chance
+_LEAST_SHIFTED = 20  # pairs in a row
+_SURE = 15.0  # nats; windows of good corpora reach 10
+_MOST_ODD = 4.0  # a pair further off than so many mean deviations says no more than one at that
+_LEAST_DEVIATION = 0.05  # of a logarithm; where lengths agree better, chance does not
 _CLEARER = 0.1
 _UNRELATED = 0.15
-_TRANSLATED = 0.4  # the least correlation that lines which belong together show
+_TRANSLATED = 0.5  # the least correlation that lines which belong together show
 
 Logs = NDArray[np.float64]
 
@@ -39,7 +42,7 @@ class Shift(NamedTuple):
     """Target n goes with source n + lines."""
     shifted: float
     straight: float
-    """Correlation of the lengths with and without the shift, in the first block."""
+    """Correlation of the lengths with and without the shift, where it was first seen."""
 
     def __str__(self) -> str:
         where = "before" if self.lines < 0 else "after"
@@ -58,13 +61,34 @@ class Block(NamedTuple):
     correlation: float
 
 
+class _Lines(NamedTuple):
+    """Pairs in a row: the logarithms of their lengths, and where they stand."""
+
+    source: Logs
+    target: Logs
+    places: list[Place]
+
+    def part(self, start: int, end: int) -> "_Lines":
+        return _Lines(self.source[start:end], self.target[start:end], self.places[start:end])
+
+    def then(self, later: "_Lines") -> "_Lines":
+        return _Lines(
+            np.concatenate([self.source, later.source]),
+            np.concatenate([self.target, later.target]),
+            self.places + later.places,
+        )
+
+
+_NOTHING = _Lines(np.zeros(0), np.zeros(0), [])
+
+
 class ShiftDetector:
     """Looks for stretches where target n goes with source n + k rather than with source n.
 
-    In each block of 500 pairs, and for each shift k of up to three lines, a pair says by how much
-    the shifted length ratio is more usual than the straight one. Where their mean lies five
-    standard errors above zero, the targets are shifted; where its sum begins to rise is the line.
-    If half of all blocks correlate below 0.15, the sides are unrelated.
+    For each shift k of up to three lines, a pair says how much likelier its length is beside the
+    shifted source than beside its own, in nats. Where these add up to `_SURE` over at least 20
+    pairs, and most, the targets are shifted. Each block of 500 pairs is looked at together with
+    the one before. If half of all blocks correlate below 0.15, the sides are unrelated.
     """
 
     def __init__(self) -> None:
@@ -74,9 +98,9 @@ class ShiftDetector:
         self._file = ""
         self._lengths: list[tuple[int, int]] = []
         self._places: list[Place] = []
-        self._before: tuple[Logs, Logs, list[Place]] | None = None
+        self._before = _NOTHING  # of the last block, what is not known to be shifted
         self._shifts: list[Shift] = []
-        self._open = False  # whether the last block was shifted
+        self._open = False  # whether the last shift reaches as far as was looked
 
     def add(self, pair: Pair) -> None:
         """Take the next pair of the corpus."""
@@ -128,88 +152,128 @@ class ShiftDetector:
         return found
 
     def _end_of_file(self) -> None:
-        if len(self._lengths) >= _LEAST:
-            self._judge()
-        self._lengths, self._places = [], []
-        self._before, self._open = None, False
+        self._judge()
+        self._before, self._open = _NOTHING, False
 
     def _judge(self) -> None:
+        if not self._lengths:
+            return
         source, target = np.log(np.array(self._lengths, np.float64).T)
-        places = self._places
+        lines = _Lines(source, target, self._places)
         self._lengths, self._places = [], []
         straight = _correlation(source, target)
-        if straight is None:
-            self._before, self._open = None, False
-            return
-        self.blocks.append(Block(places[0], straight))
-        k = _best_shift(source, target)
-        shifted = _correlation(*_shift(source, target, k)) if k else None
-        if shifted is None or shifted < max(straight + _CLEARER, _TRANSLATED):
-            if self._open:
-                self._close(source, target, places)
-            self._open = False
-        elif self._open and self._shifts[-1].lines == k:
-            last = self._shifts[-1]
-            self._shifts[-1] = last._replace(last=places[-1], n_pairs=last.n_pairs + len(places))
-        else:
-            self._begin(source, target, places, k, Block(places[0], straight), shifted)
-            self._open = True
-        self._before = source, target, places
+        if straight is not None and len(source) >= _LEAST:
+            self.blocks.append(Block(lines.places[0], straight))
+        if self._open:
+            lines = self._go_on(lines)
+        window = self._before.then(lines)
+        n_past = 0
+        for n_past, shift in _shifts(window):
+            self._shifts.append(shift)
+            self._open = n_past == len(window.places)
+        self._before = window.part(max(n_past, len(window.places) - _BLOCK), len(window.places))
 
-    def _begin(
-        self,
-        source: Logs,
-        target: Logs,
-        places: list[Place],
-        k: int,
-        block: Block,
-        shifted: float,
-    ) -> None:
-        """Note a new shift, from the pair on from which the evidence for it is greatest."""
-        if self._before is not None and not self._open:
-            source = np.concatenate([self._before[0], source])
-            target = np.concatenate([self._before[1], target])
-            places = self._before[2] + places
-        evidence = _evidence(source, target, k)
-        to_come = np.cumsum(evidence[::-1])[::-1]
-        first = int(np.argmax(to_come)) + max(0, -k)  # evidence[0] is about target -k, if k < 0
-        self._shifts.append(
-            Shift(places[first], places[-1], len(places) - first, k, shifted, block.correlation)
-        )
-
-    def _close(self, source: Logs, target: Logs, places: list[Place]) -> None:
-        """The last shift may have ended inside this block."""
-        last = self._shifts[-1]
-        so_far = np.cumsum(_evidence(source, target, last.lines))
-        n_more = int(np.argmax(so_far)) + 1 if so_far.max() > 0 else 0
+    def _go_on(self, lines: _Lines) -> _Lines:
+        """Follow the open shift as far as it reaches, and give what comes behind it."""
+        shift, n = self._shifts[-1], len(lines.places)
+        rival = _rival(lines, shift.lines)
+        n_more = rival[0] if rival else n
+        self._open = n_more == n
         if n_more:
-            self._shifts[-1] = last._replace(last=places[n_more - 1], n_pairs=last.n_pairs + n_more)
+            n_pairs = shift.n_pairs + n_more
+            self._shifts[-1] = shift._replace(last=lines.places[n_more - 1], n_pairs=n_pairs)
+        return lines.part(n_more, n)
 
 
-def _best_shift(source: Logs, target: Logs) -> int:
-    """The shift that fits surely better than none; 0 if there is none."""
-    sure = {k: _standard_errors(_evidence(source, target, k)) for k in _SHIFTS}
-    best = max(sure, key=lambda k: sure[k])
-    return best if sure[best] > _SURE else 0
+def _shifts(lines: _Lines, start: int = 0) -> list[tuple[int, Shift]]:
+    """Each shifted stretch, in order, and the row where it ends; `start` is the first row's."""
+    n = len(lines.places)
+    if n < _LEAST_SHIFTED:
+        return []
+    sure, first, end, k = _fitting_better(lines, 0)
+    if sure < _SURE:
+        return []
+    end = _to_the_end(end, n)
+    while rival := _rival(lines.part(first, end), k):
+        before, behind = first + rival[0], first + rival[1]
+        first, end = (first, before) if before - first > end - behind else (behind, end)
+    source, target, places = lines.part(first, end)
+    if end - first < _LEAST_SHIFTED:
+        return []
+    straight = _correlation(source, target) or 0.0
+    shifted = _correlation(*_shift(source, target, k)) or 0.0
+    if shifted < max(straight + _CLEARER, _TRANSLATED):
+        return []
+    found = Shift(places[0], places[-1], end - first, k, shifted, straight)
+    return [
+        *_shifts(lines.part(0, first), start),
+        (start + end, found),
+        *_shifts(lines.part(end, n), start + end),
+    ]
 
 
-def _evidence(source: Logs, target: Logs, k: int) -> Logs:
-    """By how much target n fits source n + k better than source n, for each n that has both."""
-    ratio = target - source
-    usual = np.median(ratio)
-    shifted_source, shifted_target = _shift(source, target, k)
-    own = ratio[: len(target) - k] if k > 0 else ratio[-k:]
-    return np.abs(own - usual) - np.abs(shifted_target - shifted_source - usual)
+def _rival(lines: _Lines, k: int) -> tuple[int, int] | None:
+    """Between which rows another shift, or none, fits surely better than `k`."""
+    sure, first, end, _ = _fitting_better(lines, k)
+    return (first, end) if sure >= _SURE else None
 
 
-def _standard_errors(evidence: Logs) -> float:
-    deviation = evidence.std()
-    return float(evidence.mean() / deviation * np.sqrt(len(evidence))) if deviation else 0.0
+def _to_the_end(row: int, n_rows: int) -> int:
+    """What comes within some lines of the end is taken to be meant by it."""
+    return n_rows if n_rows - row <= _NEAR else row
+
+
+def _usual(lines: _Lines) -> tuple[float, float]:
+    """The median of the logarithms of length ratios, and the mean deviation from it.
+
+    They are taken with the shift, or without, that leaves the smallest deviation.
+    """
+    found = []
+    for k in (0, *_SHIFTS):
+        source, target = _shift(lines.source, lines.target, k)
+        if len(source):
+            ratio = target - source
+            middle = float(np.median(ratio))
+            found.append((float(np.abs(ratio - middle).mean()), middle))
+    deviation, middle = min(found)
+    return middle, max(deviation, _LEAST_DEVIATION)
+
+
+def _fitting_better(lines: _Lines, known: int) -> tuple[float, int, int, int]:
+    """The most evidence in a row for another shift than `known`, its rows, and that shift."""
+    usual = _usual(lines)
+    known_oddness = _oddness(lines, known, *usual)
+    return max(
+        (*_best_stretch(np.nan_to_num(known_oddness - _oddness(lines, k, *usual))), k)
+        for k in (0, *_SHIFTS)
+        if k != known
+    )
+
+
+def _oddness(lines: _Lines, k: int, usual: float, deviation: float) -> Logs:
+    """How unlikely target n is beside source n + k, in nats, up to a constant; NaN beside nothing.
+
+    Deviations follow a Laplace distribution, apart from its tails.
+    """
+    oddness = np.full(len(lines.places), np.nan)
+    source, target = _shift(lines.source, lines.target, k)
+    ratio = np.abs(target - source - usual) / deviation
+    oddness[max(0, -k) :][: len(ratio)] = np.minimum(ratio, _MOST_ODD)
+    return oddness
+
+
+def _best_stretch(evidence: Logs) -> tuple[float, int, int]:
+    """The largest sum of evidence in a row, where it begins, and where it ends."""
+    sums = np.concatenate([[0.0], np.cumsum(evidence)])
+    gains = sums[1:] - np.minimum.accumulate(sums[:-1])
+    end = int(np.argmax(gains)) + 1
+    return float(gains[end - 1]), int(np.argmin(sums[:end])), end
 
 
 def _shift(source: Logs, target: Logs, k: int) -> tuple[Logs, Logs]:
     """Source n + k beside target n."""
-    return (source[k:], target[:-k]) if k > 0 else (source[:k], target[-k:])
+    n = max(0, len(source) - abs(k))
+    return source[max(0, k) :][:n], target[max(0, -k) :][:n]
 
 
 def _correlation(source: Logs, target: Logs) -> float | None:
