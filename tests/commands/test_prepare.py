@@ -1,5 +1,6 @@
 import gzip
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +255,19 @@ def test_findings_say_where_how_many_and_what_to_do(
     assert report["languages"]["source"] == {"en": 1.0}
     assert sum(report["figures"]["source_characters"]["counts"]) <= 300
     assert f"headway train --source {everyday[0]} --target {everyday[1]} --out" in report["next"]
+
+
+def test_the_next_command_repeats_all_that_was_said_of_the_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a@2.tsv", "b.tsv", "v.tsv"):
+        rows = (f"{name} {n}\tso {name} {n}\n" for n in range(30))
+        (tmp_path / name).write_text("".join(rows), encoding="utf-8")
+    said = ["--pairs", f"{tmp_path}/a@2.tsv@1", f"{tmp_path}/b.tsv@8:tag=mine"]
+    said += ["--valid-pairs", f"{tmp_path}/v.tsv"]
+    said += ["--source-language", "en", "--target-language", "de"]
+    assert prepare(*said, "--json") == 0
+    assert found(capsys)["next"].endswith(f"headway train {shlex.join(said)} --out RUN")
 
 
 def test_the_page_is_one_file_and_suspects_are_all_listed(

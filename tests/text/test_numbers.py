@@ -69,3 +69,7 @@ def test_a_text_agrees_with_itself(one: str) -> None:
 @given(text, text)
 def test_exchanging_the_sides_exchanges_the_answer(one: str, other: str) -> None:
     assert odd_numbers(one, other) == odd_numbers(other, one)[::-1]
+
+
+def test_the_digits_of_an_entity_are_no_number() -> None:
+    assert odd_numbers("it&#39;s 40 &#x27;", "es ist 40") == AGREED

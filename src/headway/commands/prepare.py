@@ -108,7 +108,7 @@ def prepare(
         _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
         with _listener(suspects) as hear:
             examination = examine(cleaned, *named, tools, hear=hear, progress=stages)
-    found = _found(cleaned, examination, corpus, named, tools)
+    found = _found(cleaned, examination, corpus, valid, named, tools)
     if page is not None:
         _write_page(page, found)
     if json:
@@ -160,6 +160,7 @@ def _found(
     cleaned: "CleanedCorpus",
     examination: "Examination",
     corpus: "Corpus",
+    valid_corpus: "Corpus",
     named: tuple[str | None, str | None],
     tools: "Tools",
 ) -> dict[str, Any]:
@@ -185,7 +186,7 @@ def _found(
         "subwords": examination.subwords,
         "n_sampled": examination.n_sampled,
         "figures": figures(examination),
-        "next": _next(corpus, problems, examination),
+        "next": _next(corpus, valid_corpus, problems, examination),
     }
 
 
@@ -200,17 +201,32 @@ def _problems(report: "Report") -> list[str]:
     return []
 
 
-def _next(corpus: "Corpus", problems: list[str], examination: "Examination") -> str:
-    """What to do after reading the report."""
+def _next(
+    corpus: "Corpus", valid: "Corpus", problems: list[str], examination: "Examination"
+) -> str:
+    """What to do after reading the report: `train` with all that was said here of the files."""
     if problems:
         return "Next: mend what train would refuse, then run headway prepare again."
-    command = ["headway", "train"]
-    files = {"--source": corpus.source, "--target": corpus.target, "--pairs": corpus.pairs}
-    for flag, paths in files.items():
-        command += [flag, *map(str, paths)] if paths else []
+    command = ["headway", "train", *_named(corpus, "--"), *_named(valid, "--valid-")]
+    for side, code in (("source", corpus.source_language), ("target", corpus.target_language)):
+        command += [f"--{side}-language", code] if code else []
     urgent = any(finding.severity == "look" for finding in examination.findings)
     first = "when you have looked at what was found, " if urgent else ""
     return f"Next: {first}{shlex.join(command)} --out RUN"
+
+
+def _named(corpus: "Corpus", dashes: str) -> "Iterator[str]":
+    """Files as flags name them, with their weights, tags and languages."""
+    from headway.text.mixing import format_pairs_file
+
+    uses = zip(corpus.pairs, corpus.uses, strict=True)
+    files = {
+        "source": list(map(str, corpus.source)),
+        "target": list(map(str, corpus.target)),
+        "pairs": [format_pairs_file(path, use) for path, use in uses],
+    }
+    for name, given in files.items():
+        yield from [dashes + name, *given] if given else []
 
 
 @contextmanager

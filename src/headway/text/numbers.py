@@ -7,6 +7,7 @@ from typing import NamedTuple
 _GROUP = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"(?<!\d)(\d{1,3})((?:[.,'’\u066c\u00a0\u202f\u2009 ]\d{3})+)(?!\d)")
 _SEPARATORS = re.compile(r"\D")
+_ENTITY = re.compile(r"&#x?[0-9a-f]+;", re.IGNORECASE)
 _SPELLED_OUT = 12  # up to here a translator may well write a word
 _SCALES = re.compile(
     r"[百千万萬亿億兆]|[mb]illi|hundred|thousand|hundert|tausend|\bcents?\b|\bmille\b|\d ?[km]\b",
@@ -62,7 +63,9 @@ def odd_numbers(source: str, target: str) -> Odds:
 
 
 def _ascii(text: str) -> str:
-    """The text with every decimal digit as one of 0 to 9."""
+    """The text with every decimal digit as one of 0 to 9, and without `&#39;`, which is none."""
+    if "&#" in text:
+        text = _ENTITY.sub("", text)
     if text.isascii():
         return text
     return _GROUP.sub(

@@ -38,3 +38,10 @@ def test_what_is_out_of_place_is_named_with_its_line(
 
 def test_scripts_side_by_side_are_no_mixed_word() -> None:
     assert found_by(Characters, [("Moscow is Москва", "USB-кабель и HTML")]) == {}
+
+
+@pytest.mark.parametrize("text", ["zero\u200bwidth", "schÃ¶n", "the c\u0430pital"])
+def test_a_pair_that_shows_it_on_both_sides_is_one_case(text: str) -> None:
+    (finding,) = found_by(Characters, [(text, text)]).values()
+    assert finding.n == 1
+    assert all(side in finding.examples[0].detail for side in ("source", "target"))

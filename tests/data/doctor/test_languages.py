@@ -43,6 +43,7 @@ def test_sides_that_are_declared_the_wrong_way_round_are_told() -> None:
     findings, _ = found("de", "en", [(f"en {LONG}", f"de {LONG}")] * 3)
     assert "declared as de, but seems to be en" in findings["source_language"].title
     assert {"source_language", "target_language", "other_language"} == set(findings)
+    assert findings["other_language"].n == 3  # pairs, not sides
 
 
 def test_without_a_declaration_nothing_contradicts_it() -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from headway.data.doctor.batches import Batch, Marks, Side
 from headway.data.doctor.findings import Notes, Symptom
+from headway.text.cleaning import Pair
 from headway.text.mojibake import repaired
 from headway.text.scripts import LAST, scripts
 
@@ -93,27 +94,32 @@ class Characters:
     def add(self, batch: Batch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
-        for n, side in enumerate(batch.sides):
-            odd = self._odd[side.codes]
-            if odd.any():
-                for row in np.flatnonzero(side.count(odd > 0)):
-                    self._note(batch, int(row), n)
-            for row in np.flatnonzero(self._lookalikes(side)):
-                self._notes.take(LOOKALIKE, batch.pairs[row], ("source", "target")[n])
+        for pair in batch.marked(self._odd_ones(batch.source) | self._odd_ones(batch.target)):
+            self._note(pair)
+        meet = [self._lookalikes(side) for side in batch.sides]
+        for row in np.flatnonzero(meet[0] | meet[1]):
+            sides = (side for side, odd in zip(("source", "target"), meet, strict=True) if odd[row])
+            self._notes.take(LOOKALIKE, batch.pairs[row], " and ".join(sides))
 
     def conclude(self) -> None:
         """Tell what was found."""
         self._notes.conclude(SYMPTOMS, self._n_pairs)
 
-    def _note(self, batch: Batch, row: int, n: int) -> None:
-        pair = batch.pairs[row]
-        text, side = pair[:2][n], ("source", "target")[n]
-        kinds = {int(self._odd[ord(character)]): character for character in set(text)}
-        for kind, symptom in _SYMPTOM_OF.items():
-            if kind in kinds:
-                self._notes.take(symptom, pair, f"{side}: {_name(kinds[kind])}")
-        if _BYTE in kinds and (meant := repaired(text)):
-            self._notes.take(MOJIBAKE, pair, f"{side} should be: {meant[:80]}")
+    def _odd_ones(self, side: Side) -> Marks:
+        """The texts with a character that may be out of place: [pairs]."""
+        return side.count(self._odd[side.codes] > 0) > 0
+
+    def _note(self, pair: Pair) -> None:
+        found = dict[Symptom, list[str]]()
+        for side, text in zip(("source", "target"), pair[:2], strict=True):
+            kinds = {int(self._odd[ord(character)]): character for character in sorted(set(text))}
+            for kind, symptom in _SYMPTOM_OF.items():
+                if kind in kinds:
+                    found.setdefault(symptom, []).append(f"{side}: {_name(kinds[kind])}")
+            if _BYTE in kinds and (meant := repaired(text)):
+                found.setdefault(MOJIBAKE, []).append(f"{side} should be: {meant[:80]}")
+        for symptom, details in found.items():
+            self._notes.take(symptom, pair, "; ".join(details))
 
     def _lookalikes(self, side: Side) -> Marks:
         """The texts in which a Latin and a Cyrillic letter are neighbours: [pairs]."""

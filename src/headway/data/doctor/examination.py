@@ -14,6 +14,7 @@ from headway.data.doctor.batches import Batch, batches
 from headway.data.doctor.characters import Characters
 from headway.data.doctor.findings import Finding, Notes, Symptom
 from headway.data.doctor.languages import Detector, Languages
+from headway.data.doctor.leftovers import Leftovers
 from headway.data.doctor.losses import dropped, mended
 from headway.data.doctor.repeats import Repeats
 from headway.data.doctor.sides import Sides
@@ -78,7 +79,7 @@ def examine(
         writing = Writing(notes, source_language, target_language)
         alignment = Alignment(notes)
         repeats = Repeats(notes, Path(folder), batches(cleaned.pairs("valid")))
-        others = Characters(notes), Agreement(notes), Sides(notes)
+        others = Characters(notes), Leftovers(notes), Agreement(notes), Sides(notes)
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
         checks = (sizes, writing, alignment, repeats, *others, sample)
         for batch in batches(cleaned.pairs("train")):

@@ -60,6 +60,7 @@ class Languages:
     def add(self, pair: Pair) -> None:
         """Take a pair of the sample."""
         self._n_pairs += 1
+        odd: list[str] = []
         for side, text, declared, heard in zip(
             ("source", "target"), pair[:2], self._declared, self._heard, strict=True
         ):
@@ -70,7 +71,9 @@ class Languages:
                 continue
             heard[language] += 1
             if declared and not alike(language, declared) and pair.source != pair.target:
-                self._notes.take(OTHER_LANGUAGE, pair, f"the {side} seems to be {language}")
+                odd.append(f"the {side} seems to be {language}")
+        if odd:
+            self._notes.take(OTHER_LANGUAGE, pair, ", ".join(odd))
 
     def conclude(self) -> None:
         """Tell what was found."""
