@@ -263,7 +263,7 @@ def test_the_next_command_repeats_all_that_was_said_of_the_files(
     for name in ("a@2.tsv", "b.tsv", "v.tsv"):
         rows = (f"{name} {n}\tso {name} {n}\n" for n in range(30))
         (tmp_path / name).write_text("".join(rows), encoding="utf-8")
-    said = ["--pairs", f"{tmp_path}/a@2.tsv@1", f"{tmp_path}/b.tsv@8:tag=mine"]
+    said = ["--pairs", f"{tmp_path}/a@2.tsv@0.5", f"{tmp_path}/b.tsv@8:tag=mine"]
     said += ["--valid-pairs", f"{tmp_path}/v.tsv"]
     said += ["--source-language", "en", "--target-language", "de"]
     assert prepare(*said, "--json") == 0
