@@ -6,7 +6,7 @@ import pytest
 
 from headway.data.batching import TokenBatches
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
-from headway.tasks.mixture import mixture, shares, valid_files
+from headway.tasks.mixture import mixture, shares, tags_seen, valid_files
 from headway.text.corpora import Corpus
 from headway.text.everyday import generate
 from headway.text.mixing import Use
@@ -52,3 +52,16 @@ def test_each_file_is_told_with_weight_and_tag_and_a_plain_one_is_not(tmp_path: 
 
 def test_validation_pairs_tell_their_files(tmp_path: Path) -> None:
     assert [Path(name).name for name in valid_files(prepared(tmp_path, Use()))] == ["1.tsv"]
+
+
+def test_a_tag_of_which_no_pair_is_left_is_said_and_not_learned(tmp_path: Path) -> None:
+    """The same file under two tags: all pairs of the second are duplicates."""
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in generate(60, 1)), encoding="utf-8")
+    found = prepare_corpus(
+        Corpus(pairs=(path, path), uses=(Use(tag="one"), Use(tag="two"))),
+        DataSettings(), TextSettings(vocabulary_size=500), hold_out=10, root=tmp_path / "cache",
+    )  # fmt: skip
+    assert tags_seen(found, ()) == ("one",)
+    assert tags_seen(found, ("two",)) == ("two", "one")
+    assert "0 pairs left (see what was dropped)" in mixture(found)[1]

@@ -16,10 +16,11 @@ from headway.errors import ConfigError
 from headway.runtime import Runtime
 from headway.tasks import fitting
 from headway.tasks.building import build_model, build_trainer
+from headway.tasks.mixture import tags_seen
 from headway.tasks.presets import preset
 from headway.tasks.settings import Settings, TranslationData
 from headway.text.corpora import languages
-from headway.text.mixing import absolute_pairs_files, tags_read
+from headway.text.mixing import absolute_pairs_files
 from headway.training.run_folder import RunFolder
 from headway.training.settings import seconds
 
@@ -64,7 +65,7 @@ def fit(
         sections,
         {
             "text": {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes},
-            "data": absolute(data, *found),
+            "data": absolute(data, *found) | {"tags": tags_seen(prepared, data.tags)},
             "runtime": {"threads": runtime.threads},
         },
     )
@@ -113,7 +114,6 @@ def absolute(
         "valid_pairs": absolute_pairs_files(data.valid_pairs),
         "source_language": source_language,
         "target_language": target_language,
-        "tags": tags_read((part.use for part in data.corpus().parts), data.tags),
     }
 
 

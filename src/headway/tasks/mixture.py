@@ -1,12 +1,13 @@
 """How much of a pass each file makes up, in numbers and in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from headway.data.prepared import Prepared
-from headway.text.mixing import PLAIN, Use
+from headway.text.mixing import PLAIN, Use, tags_read
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Share:
     def __str__(self) -> str:
         times = f", each {self.use.weight:g} times" if self.use.weight != 1 else ""
         tag = f", tag <{self.use.tag}>" if self.use.tag else ""
-        return f"{self.share:.1%} {self.file}: {self.n_pairs:,} pairs{times}{tag}"
+        left = "" if self.n_pairs else " left (see what was dropped), so nothing is learned of it"
+        return f"{self.share:.1%} {self.file}: {self.n_pairs:,} pairs{left}{times}{tag}"
 
 
 def shares(prepared: Prepared) -> list[Share]:
@@ -52,6 +54,11 @@ def mixture(prepared: Prepared) -> list[str]:
     """A line for each file, in words; none for a single one without weight and tag."""
     found = shares(prepared)
     return [] if [share.use for share in found] == [PLAIN] else [str(share) for share in found]
+
+
+def tags_seen(prepared: Prepared, before: Sequence[str]) -> tuple[str, ...]:
+    """`tags_read` of the files that have a pair left: the model learns no other tag."""
+    return tags_read((share.use for share in shares(prepared) if share.n_pairs), before)
 
 
 def valid_files(prepared: Prepared) -> list[str]:
