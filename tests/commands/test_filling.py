@@ -14,6 +14,7 @@ from everyday_run import Finished, command
 from headway.commands import filling
 from headway.commands.filling import Languages, check_place, fill_file, kind_of
 from headway.errors import ConfigError, DataError
+from headway.text.memories import tmx, xliff
 from headway.text.memories.piecewise import AT_ONCE
 from headway.text.memories.segments import Segment
 from headway.translator import SegmentTranslation
@@ -245,3 +246,22 @@ def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
     check_place(Path("a.po"), Path("b.txt"), overwrite=True)
     with pytest.raises(ConfigError):
         check_place(Path("a.po"), Path("b.tsv.gz"), overwrite=False)
+
+
+@pytest.mark.parametrize(("module", "root"), [(tmx, "tmx"), (xliff, "xliff")])
+def test_what_is_refused_is_never_all_in_memory(module, root, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "read_contents", lambda path: pytest.fail("was read"))
+    file = tmp_path / f"bomb.{root}.gz"
+    file.write_bytes(gzip.compress(b"<%b><!--" % root.encode() + b"a" * (2 << 20)))
+    with pytest.raises(DataError, match="at most 1 MiB"):
+        module.open_document(file, "en", "zh", False)
+
+
+def test_a_choice_of_texts_is_left_and_named(tmp_path, capsys):
+    file = tmp_path / "a.tsv"
+    file.write_text("{n, plural, one {a dog} other {# dogs}}\t\na cat\t\n")
+    filled(file, tmp_path / "b.tsv")
+    assert (tmp_path / "b.tsv").read_text().endswith("}\t\na cat\tA CAT\n")
+    told = capsys.readouterr().err
+    assert "1 left: a choice of texts, as in {n, plural, ..}: translate each branch" in told
+    assert f"{file}:1: left as it was (choice)" in told

@@ -46,6 +46,8 @@ def projected(source: str, target: str, alignment: dict[int, int]) -> str:
          "<g>Ein <b>guter</b> Tag</g>"),
         ("Press <x/> twice", "Zweimal drücken", {0: 1, 1: 0}, "<x/> Zweimal drücken"),
         ("Press <x/>", "Drücken", {0: 0}, "Drücken <x/>"),
+        ("in his <x/>.", "in der Hand", {0: 0, 1: 2, 2: 1}, "in <x/> der Hand"),
+        ("in <x/><b>his</b>.", "in der.", {0: 0, 1: 1, 2: 2}, "in <x/><b>der</b>."),
         ("File<x/>: lost", "Datei: weg", {0: 0, 1: 1, 2: 2}, "Datei<x/>: weg"),
         ("a <b>blue</b> <i>sky</i>", "蓝天", {0: 1, 1: 2}, "<b>蓝</b><i>天</i>"),
         ("no <b></b> words", "keine Worte", {0: 0, 1: 1}, "keine <b></b>Worte"),

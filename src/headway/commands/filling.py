@@ -15,7 +15,15 @@ from headway.errors import ConfigError, DataError
 from headway.text.languages import same_language
 from headway.text.lines import check_file, shown
 from headway.text.memories import po, tables, tmx, xliff
-from headway.text.memories.piecewise import CUT, MISSING, SILENT, Piecewise, Translated, Whole
+from headway.text.memories.piecewise import (
+    CHOICE,
+    CUT,
+    MISSING,
+    SILENT,
+    Piecewise,
+    Translated,
+    Whole,
+)
 from headway.text.memories.segments import Document, Gap, Segment
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
@@ -35,6 +43,7 @@ WHY_NOT = {
     CUT: "longer than the {limit} sub-words that the model was trained on, even in sentences",
     SILENT: "the model had nothing to say",
     MISSING: "not reached",
+    CHOICE: "a choice of texts, as in {{n, plural, ..}}: translate each branch by hand",
     UNWRITABLE: "the file's encoding lacks characters of the translation: "
     "make it UTF-8 (msgconv -t UTF-8 -o NEW.po OLD.po)",
 }
@@ -260,7 +269,7 @@ def _report(file: Path, document: Document, filled: Sequence[Filled], limit: int
         print(f"headway: {n_mended:,} filled in with codes at the end; look at", file=sys.stderr)
     for one in filled:
         place = f"{shown(file)}:{one.gap.line}"
-        if one.why_not in (CUT, SILENT, UNWRITABLE):
+        if one.why_not not in ("", MISSING):
             print(f"{place}: left as it was ({one.why_not})", file=sys.stderr)
         elif one.translation is not None and not one.complete:
             print(f"{place}: codes at the end", file=sys.stderr)

@@ -8,6 +8,7 @@ translation that looks at the words it framed; pairs stay nested as they were.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from headway.text.code_patterns import find, partners
@@ -34,7 +35,7 @@ class Place(NamedTuple):
     """Before which character."""
     behind_space: bool
     before_space: bool
-    """Or at the beginning, or at the end."""
+    """Or at the beginning, or at the end, or before a sign."""
 
 
 class Plain(NamedTuple):
@@ -59,7 +60,7 @@ class _Element(NamedTuple):
 def without_codes(segment: Segment) -> Plain:
     """The text alone, without the second of two spaces that meet where a code was."""
     text, places, whole, read = "", list[Place](), segment.text, 0
-    for part in segment.parts:
+    for part, next_part in pairwise((*segment.parts, "")):
         if isinstance(part, str):
             meets = bool(places) and part[:1] == " " and (not text or text.endswith(" "))
             text += part[1:] if meets else part
@@ -68,7 +69,9 @@ def without_codes(segment: Segment) -> Plain:
         if part.text.isspace() and not text.endswith(" "):
             text += " "
         before, read = whole[:read][-1:], read + len(part.text)
-        places.append(Place(len(text), not before.strip(), not whole[read : read + 1].strip()))
+        behind = whole[read : read + 1]
+        ends = not (behind.strip() if isinstance(next_part, Code) else behind.isalnum())
+        places.append(Place(len(text), not before.strip(), ends))
     return Plain(text, places)
 
 

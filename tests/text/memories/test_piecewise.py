@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from headway.text.memories.piecewise import CUT, MISSING, SILENT, Piecewise, Translated
+from headway.text.memories.piecewise import CHOICE, CUT, MISSING, SILENT, Piecewise, Translated
 from headway.text.memories.segments import Code, Segment
 
 CODE = Code("<br/>")
@@ -92,3 +92,15 @@ def test_each_piece_is_translated_once_and_what_is_blank_not_at_all():
 def test_what_was_not_reached_is_told():
     piecewise = Piecewise(Shouting())
     assert piecewise.whole(text("a")) == (None, True, MISSING)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["{n, plural, =0 {none} other {# dogs}}", "He {WHO,select, a {sings} other {runs}}.\nEnd"],
+)
+def test_a_choice_of_texts_is_left_and_told(source):
+    shouting = Shouting()
+    piecewise = Piecewise(shouting)
+    list(piecewise.run([text(source), text("a set, plural")]))
+    assert shouting.asked == ["a set, plural"]
+    assert piecewise.whole(text(source)) == (None, True, CHOICE)

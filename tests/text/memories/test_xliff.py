@@ -50,6 +50,20 @@ def segment(source: str, target: str | None = None, attributes: str = "") -> str
     return f"<segment{attributes}><source>{source}</source>{written}</segment>"
 
 
+def cut(*targets: str | None, target: str = "") -> str:
+    """A unit of two segments and a dash between them; what is in the target's."""
+    marks = "".join(
+        f"<mrk mtype='seg' mid='{n}'>{text}</mrk>" if text else f"<mrk mid='{n}' mtype='seg'/>"
+        for n, text in enumerate(targets)
+    )
+    written = f"<target{target}>{marks}</target>" if targets else target
+    return (
+        "<trans-unit><source>one <g id='1'>two</g></source><seg-source>"
+        "<mrk mtype='seg' mid='0'>one</mrk> <g id='1'><mrk mtype='seg' mid='1'>two</mrk></g>"
+        f"<mrk mtype='seg' mid='2'>-</mrk></seg-source>{written}</trans-unit>"
+    )
+
+
 def written(folder: Path, content: str | bytes, name: str = "file.xlf") -> Path:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -126,6 +140,7 @@ def test_segments_of_the_second_version_are_read_with_what_codes_stand_for(tmp_p
         (first(unit("a", " ")), "untranslated"),
         (first(unit("a", "<x id='1'/>")), "untranslated"),
         (first(unit("<x id='1'/>", "b")), "blank_side"),
+        (first(cut("b", "")), "untranslated"),
         (first("<trans-unit><target>b</target></trans-unit>"), "blank_side"),
         (first(unit("a", "b", " translate='no'")), "do_not_translate"),
         (first("<group translate='no'>" + unit("a", "b") + "</group>"), "do_not_translate"),
@@ -243,6 +258,11 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
             unit("one", "ONE", state=f" {NEW}"),
         ),
         (
+            "<trans-unit><source xml:space='preserve'>one\n</source></trans-unit>",
+            "<trans-unit><source xml:space='preserve'>one\n</source>"
+            f'<target xml:space="preserve" {NEW}>ONE\n</target></trans-unit>',
+        ),
+        (
             unit("one").replace("</source>", "</source><seg-source>one</seg-source>"),
             unit("one").replace(
                 "</source>", f"</source><seg-source>one</seg-source><target {NEW}>ONE</target>"
@@ -257,20 +277,6 @@ def test_a_target_is_written_where_it_belongs(before: str, after: str, tmp_path:
     assert document.counts.left == {"translated": 1, "blank_side": 1, "do_not_translate": 1}
     assert (document.source_language, document.target_language) == ("en", "de")
     assert filled(document) == first(after, *others)
-
-
-def cut(*targets: str | None, target: str = "") -> str:
-    """A unit of two segments and a dash between them; what is in the target's."""
-    marks = "".join(
-        f"<mrk mtype='seg' mid='{n}'>{text}</mrk>" if text else f"<mrk mid='{n}' mtype='seg'/>"
-        for n, text in enumerate(targets)
-    )
-    written = f"<target{target}>{marks}</target>" if targets else target
-    return (
-        "<trans-unit><source>one <g id='1'>two</g></source><seg-source>"
-        "<mrk mtype='seg' mid='0'>one</mrk> <g id='1'><mrk mtype='seg' mid='1'>two</mrk></g>"
-        f"<mrk mtype='seg' mid='2'>-</mrk></seg-source>{written}</trans-unit>"
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Whole segments from a model that takes a line, or a sentence, at a time."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -12,6 +13,10 @@ AT_ONCE = 128
 CUT = "cut"
 SILENT = "silent"
 MISSING = "missing"
+CHOICE = "choice"
+
+_CHOICE = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
+"""The beginning of an ICU message, whose branches are no text to be reordered."""
 
 
 @runtime_checkable
@@ -39,7 +44,8 @@ class Whole(NamedTuple):
     complete: bool = True
     """Every code stands where the model put it."""
     why_not: str = ""
-    """`CUT`: too long even sentence by sentence; `SILENT`: nothing came out; `MISSING`: not yet."""
+    """`CUT`: too long even sentence by sentence; `SILENT`: nothing came out; `MISSING`: not yet;
+    `CHOICE`: an ICU message, whose keywords and braces a model does not know."""
 
 
 class Piecewise:
@@ -55,7 +61,9 @@ class Piecewise:
         Gives (pieces done, all pieces) each time that some are done; what is done by then is kept
         when it is not gone on with.
         """
-        lines = self._unknown(piece for source in sources for piece in lines_of(source))
+        lines = self._unknown(
+            piece for source in sources if not _chooses(source) for piece in lines_of(source)
+        )
         yield from self._all(lines, 0)
         long = [line for line in lines if self._known[line].n_cut]
         sentences = self._unknown(piece for line in long for piece in sentences_of(line))
@@ -63,6 +71,8 @@ class Piecewise:
 
     def whole(self, source: Segment) -> Whole:
         """The translation of a source, white space and lines as they were."""
+        if _chooses(source):
+            return Whole(None, why_not=CHOICE)
         return self._joined(lines_of(source), sentences_of)
 
     def _unknown(self, pieces: Iterable[Segment]) -> list[Segment]:
@@ -95,3 +105,7 @@ class Piecewise:
         if not translated.segment.text.strip():
             return Whole(None, why_not=SILENT)
         return Whole(translated.segment, translated.complete)
+
+
+def _chooses(source: Segment) -> bool:
+    return bool(_CHOICE.search(source.text))

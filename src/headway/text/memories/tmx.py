@@ -243,6 +243,8 @@ def open_document(
         ConfigError: it does not say which language is wanted.
         DataError: as `read_contents` and `XmlEvents.run`.
     """
+    for _ in _Units(path).read(utf8_chunks(path)):
+        pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
     languages = tmx_languages(path, _Given(source_language, target_language))
     document = TmxDocument(path, contents, *languages, overwrite=overwrite)

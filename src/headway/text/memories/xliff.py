@@ -56,7 +56,7 @@ def _reason(unit: Unit, wanted: tuple[str | None, str | None]) -> str:
         return "do_not_translate"
     if unit.source is None or not unit.source.content.written:
         return "blank_side"
-    if unit.target is None or not unit.target.content.written:
+    if unit.target is None or not unit.target.content.written or unit.half_done:
         return "untranslated"
     return "" if unit.trusted else "fuzzy"
 
@@ -106,6 +106,8 @@ def open_document(
     Raises:
         DataError: as `read_contents` and `XmlEvents.run`.
     """
+    for _ in XliffUnits(path).read(utf8_chunks(path)):
+        pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
     wanted = xliff_languages(path, _Given(source_language, target_language))
     return XliffDocument(path, contents, *wanted, overwrite=overwrite)
@@ -262,6 +264,8 @@ class XliffDocument:
         language = unit.languages[1] or self.target_language
         if XML + "lang" in source.attributes and language:
             values = {"xml:lang": language, **values}
+        if XML + "space" in source.attributes:
+            values = {"xml:space": source.attributes[XML + "space"], **values}
         tag = START_TAG.match(data, source.start)
         assert tag, "a source begins with its tag"
         name = tag_name(tag[0]).removesuffix(b"source") + b"target"

@@ -61,6 +61,14 @@ class Unit:
         return not (copied and self._state in _NOT_YET_TRANSLATED)
 
     @property
+    def half_done(self) -> bool:
+        """Some of its segments are translated and others are still empty."""
+        marks = self.target.content.marks if self.target else ()
+        of_source = self.seg_source.content.marks if self.seg_source else ()
+        blank = {mark.name for mark in of_source if mark.segment.blank}
+        return any(not mark.written and mark.name not in blank for mark in marks)
+
+    @property
     def trusted(self) -> bool:
         """Nothing says that the translation is provisional, rejected, or that of another text.
 
