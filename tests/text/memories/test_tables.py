@@ -52,6 +52,11 @@ def test_a_translation_never_makes_a_new_row_or_column(tmp_path):
     assert document.filled([Segment(("b\tc\r\nd",))]) == b"a\tb c d\n"
 
 
+def test_a_header_may_name_further_columns(tmp_path):
+    data = b"source\ttarget\tnote\na\t\tb\n"
+    assert filled(open_tsv, tmp_path / "a.tsv", data, overwrite=True) == data[:-4] + b"\tA\tb\n"
+
+
 def test_rows_without_a_gap_are_counted(tmp_path):
     data = b"en\tde\na\tb\n\nc\t\n" + b"d" * (1 << 20) + b"e\t\n"
     document = opened(open_tsv, tmp_path / "a.tsv", data)

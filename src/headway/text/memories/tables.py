@@ -22,7 +22,7 @@ _LINE_END = re.compile(rb"\r?\n?\Z")
 def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     """Rows of `source TAB target`; further columns are left out, and nothing is quoted.
 
-    A first row of two column names (`source target`, or two language codes) is a header; with
+    A first row of column names (`source target ..`, or two language codes) is a header; with
     language codes the languages that the user gave decide which is the source.
     """
     source, target = 0, 1
@@ -298,7 +298,7 @@ def _turned(first: str, second: str, languages: Languages) -> bool:
 def _header(row: str) -> tuple[str, str] | None:
     """The two column names, if a TSV row is a header."""
     names = [cell.strip() for cell in row.split("\t")]
-    if [name.lower() for name in names] == ["source", "target"]:
+    if [name.lower() for name in names[:2]] == ["source", "target"]:
         return "source", "target"
     codes = len(names) == 2 and all(re.fullmatch(r"[a-z]{2}([-_]\w+)?", name) for name in names)
     return (names[0], names[1]) if codes and names[0] != names[1] else None
