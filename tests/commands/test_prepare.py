@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from headway.cli import main
 from headway.text.cleaning import MENDED, NOTICED, REASONS
+from headway.text.everyday import generate
 
 SOURCE = "one house\ntwo houses\n\nthree\x00 houses\none house\nyes\nfour houses\n"
 TARGET = "ein Haus\nzwei Häuser\nx\ndrei Häuser\nein Haus\n" + "nein " * 90 + "\nvier Häuser\n"
@@ -225,8 +226,6 @@ def test_whatever_is_read_is_kept_or_dropped_for_a_known_reason(
 @pytest.fixture
 def everyday(tmp_path: Path) -> tuple[str, str]:
     """300 clean pairs, but line 100 has another number and line 200 a lost character."""
-    from headway.text.everyday import generate
-
     pairs = [list(pair) for pair in generate(300, 1)]
     pairs[99] = ["He was born in 1990.", "他出生于1991年。"]
     pairs[199][1] += "\ufffd"
@@ -268,6 +267,24 @@ def test_the_next_command_repeats_all_that_was_said_of_the_files(
     said += ["--source-language", "en", "--target-language", "de"]
     assert prepare(*said, "--json") == 0
     assert found(capsys)["next"].endswith(f"headway train {shlex.join(said)} --out RUN")
+
+
+def test_every_file_is_judged_by_its_own_languages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model of several directions: nothing is exchanged, nothing in a wrong script."""
+    for name, way, seed, n_pairs in (("a.tsv", 1, 1, 1_500), ("b.tsv", -1, 2, 600)):
+        rows = ("\t".join(pair[::way]) + "\n" for pair in generate(n_pairs, seed))
+        (tmp_path / name).write_text("".join(rows), encoding="utf-8")
+    there = f"{tmp_path}/a.tsv:source=en:target=zh"
+
+    def urgent(back: str) -> set[str]:
+        assert prepare("--pairs", there, f"{tmp_path}/b.tsv:{back}", "--json") == 0
+        findings = found(capsys)["findings"]
+        return {finding["name"] for finding in findings if finding["severity"] == "look"}
+
+    assert urgent("source=zh:target=en") == set()
+    assert "wrong_script" in urgent("source=en:target=zh")
 
 
 def test_the_page_is_one_file_and_suspects_are_all_listed(

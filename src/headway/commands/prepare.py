@@ -82,7 +82,7 @@ def prepare(
     from headway.data.doctor.report import report_lines
     from headway.data.files import cache_root
     from headway.data.prepared import DataSettings
-    from headway.text.corpora import languages
+    from headway.text.corpora import directions, languages
 
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
@@ -107,7 +107,14 @@ def prepare(
         clean_files = _clean_files(out, *named) if out else []
         _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
         with _listener(suspects) as hear:
-            examination = examine(cleaned, *named, tools, hear=hear, progress=stages)
+            examination = examine(
+                cleaned,
+                *named,
+                tools,
+                directions=directions(corpus),
+                hear=hear,
+                progress=stages,
+            )
     found = _found(cleaned, examination, corpus, valid, named, tools)
     if page is not None:
         _write_page(page, found)

@@ -98,6 +98,8 @@ class Part(NamedTuple):
 
 
 Reader = Callable[[Path, Corpus, Report], Iterator[Pair]]
+Direction = tuple[str | None, str | None]
+"""From which language into which, where that is known."""
 
 
 def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
@@ -193,13 +195,21 @@ def languages(
         source_language=source_language or corpus.source_language,
         target_language=target_language or corpus.target_language,
     )
-    sources, targets = set[str](), set[str]()
-    for part in given.parts:
-        alone = given.alone(part)
+    sources, targets = zip(*directions(given).values(), strict=True)
+    return _agreed(set(sources) - {None}), _agreed(set(targets) - {None})
+
+
+def directions(corpus: Corpus) -> dict[str, Direction]:
+    """What each of `parts` translates into what, by its name."""
+    found = {}
+    for part in corpus.parts:
+        alone = corpus.alone(part)
         named = _languages_by_name(alone)
-        sources.add(alone.source_language or named[0] or "")
-        targets.add(alone.target_language or named[1] or "")
-    return _agreed(sources - {""}), _agreed(targets - {""})
+        found[part.name] = (
+            alone.source_language or named[0] or None,
+            alone.target_language or named[1] or None,
+        )
+    return found
 
 
 def _agreed(codes: set[str]) -> str | None:

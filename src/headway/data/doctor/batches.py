@@ -1,6 +1,6 @@
 """Pairs by the thousand, with their characters as one array: what whole-corpus checks look at."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.text.cleaning import Pair
+from headway.text.corpora import Direction
 
 _PAIRS = 4_096
 _CHARACTERS = 1 << 20
@@ -47,6 +48,8 @@ class Batch:
     first_row: int
     """How many pairs stand before them in the corpus."""
     pairs: list[Pair]
+    direction: Direction | None = None
+    """From which language into which these go, where files of a corpus differ in it."""
 
     @cached_property
     def source(self) -> Side:
@@ -68,14 +71,26 @@ class Batch:
         return (self.pairs[row] for row in np.flatnonzero(marks))
 
 
-def batches(pairs: Iterable[Pair]) -> Iterator[Batch]:
-    """All pairs, at most 4,096 at a time, and no more than about a million characters."""
+def batches(
+    pairs: Iterable[Pair], directions: Mapping[str, Direction] | None = None
+) -> Iterator[Batch]:
+    """All pairs, at most 4,096 at a time, and no more than about a million characters.
+
+    Those of a batch go in one direction, which `directions` gives by the name of their file.
+    """
+    known = directions or {}
     row, held, n_characters = 0, list[Pair](), 0
+    direction: Direction | None = None
     for pair in pairs:
+        if known.get(pair.file) != direction:
+            if held:
+                yield Batch(row, held, direction)
+                row, held, n_characters = row + len(held), [], 0
+            direction = known.get(pair.file)
         held.append(pair)
         n_characters += len(pair.source) + len(pair.target)
         if len(held) == _PAIRS or n_characters > _CHARACTERS:
-            yield Batch(row, held)
+            yield Batch(row, held, direction)
             row, held, n_characters = row + len(held), [], 0
     if held:
-        yield Batch(row, held)
+        yield Batch(row, held, direction)

@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from headway.data.doctor.subword_use import SubwordUse
 from headway.data.doctor.writing import Writing
 from headway.text.alignment import Block
 from headway.text.cleaning import Pair
+from headway.text.corpora import Direction
 from headway.text.subwords import Subwords
 
 SAMPLE_PAIRS = 10_000
@@ -64,15 +65,21 @@ def examine(
     target_language: str | None,
     tools: Tools,
     *,
+    directions: Mapping[str, Direction] | None = None,
     seed: int = 1,
     hear: Callable[[Symptom, Pair, str], None] | None = None,
     progress: Progress = unseen,
 ) -> Examination:
     """Look at every clean training pair, and at what was dropped; memory stays flat.
 
+    `directions` gives the languages of each file by its name, where they are not the same in all.
     `hear` is told of every pair that shows a symptom.
     """
     report = cleaned.reports["train"]
+    declared = {
+        file: (source or source_language, target or target_language)
+        for file, (source, target) in (directions or {}).items()
+    }
     notes = Notes(hear)
     with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
         sizes = Sizes()
@@ -82,7 +89,7 @@ def examine(
         others = Characters(notes), Leftovers(notes), Agreement(notes), Sides(notes)
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
         checks = (sizes, writing, alignment, repeats, *others, sample)
-        for batch in batches(cleaned.pairs("train")):
+        for batch in batches(cleaned.pairs("train"), declared):
             for check in checks:
                 check.add(batch)
             progress("examining", batch.first_row, report.kept)
@@ -124,17 +131,18 @@ class _Sample:
         self.subwords = (
             SubwordUse(notes, tools.subwords, tools.max_length) if tools.subwords else None
         )
-        self._checks = [check for check in (self.languages, self.subwords) if check]
 
     def add(self, batch: Batch) -> None:
         """Take the next pairs."""
-        if self._checks:
+        if self.languages or self.subwords:
             for row, pair in enumerate(batch.pairs, start=batch.first_row):
                 if row in self._rows:
-                    for check in self._checks:
-                        check.add(pair)
+                    if self.languages:
+                        self.languages.add(pair, batch.direction)
+                    if self.subwords:
+                        self.subwords.add(pair)
 
     def conclude(self) -> None:
         """Tell what was found."""
-        for check in self._checks:
+        for check in filter(None, (self.languages, self.subwords)):
             check.conclude()

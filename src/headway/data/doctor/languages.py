@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 from headway.data.doctor.findings import Finding, Notes, Severity, Symptom
 from headway.text.cleaning import Pair
+from headway.text.corpora import Direction
 
 OTHER_LANGUAGE = Symptom(
     "other_language",
@@ -52,17 +53,19 @@ class Languages:
     ) -> None:
         """Languages as declared; None is for what was not."""
         self._notes = notes
-        self._declared = source_language, target_language
+        self._own: Direction = (source_language, target_language)
         self._detect = detect
-        self._heard: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        self._heard: dict[Direction, tuple[Counter[str], Counter[str]]] = {}
         self._n_pairs = 0
 
-    def add(self, pair: Pair) -> None:
-        """Take a pair of the sample."""
+    def add(self, pair: Pair, direction: Direction | None = None) -> None:
+        """Take a pair of the sample, which is declared to go in `direction`, if not as all do."""
         self._n_pairs += 1
+        direction = direction or self._own
+        of_sides = self._heard.setdefault(direction, (Counter(), Counter()))
         odd: list[str] = []
         for side, text, declared, heard in zip(
-            ("source", "target"), pair[:2], self._declared, self._heard, strict=True
+            ("source", "target"), pair[:2], direction, of_sides, strict=True
         ):
             if len(text.encode("utf-8")) < _LEAST_LETTERS:
                 continue
@@ -78,20 +81,24 @@ class Languages:
     def conclude(self) -> None:
         """Tell what was found."""
         self._notes.conclude([OTHER_LANGUAGE], self._n_pairs)
-        for side, declared, heard in zip(
-            ("source", "target"), self._declared, self._heard, strict=True
-        ):
-            if heard and declared:
-                (main, n_main), *_ = heard.most_common(1)
-                if not alike(main, declared):
-                    self._notes.add(_contradiction(side, declared, main, n_main, heard.total()))
+        for direction, of_sides in self._heard.items():
+            for side, declared, heard in zip(
+                ("source", "target"), direction, of_sides, strict=True
+            ):
+                if heard and declared:
+                    (main, n_main), *_ = heard.most_common(1)
+                    if not alike(main, declared):
+                        self._notes.add(_contradiction(side, declared, main, n_main, heard.total()))
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the texts is in which language, most first."""
-        return {
-            side: {language: round(n / heard.total(), 6) for language, n in heard.most_common()}
-            for side, heard in zip(("source", "target"), self._heard, strict=True)
-        }
+        shares = {}
+        for n, side in enumerate(("source", "target")):
+            heard = sum((of_sides[n] for of_sides in self._heard.values()), Counter[str]())
+            shares[side] = {
+                language: round(times / heard.total(), 6) for language, times in heard.most_common()
+            }
+        return shares
 
 
 def alike(one: str, other: str) -> bool:

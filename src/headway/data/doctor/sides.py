@@ -4,13 +4,16 @@ Every three characters in a row occur so often on the source side and so often o
 the mean logarithm of the two rates' ratio says which side a text resembles.
 """
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Side
+from headway.data.doctor.batches import Batch, Counts, Side
 from headway.data.doctor.findings import Notes, Symptom
 from headway.data.doctor.folding import letter_values
 from headway.data.doctor.writing import copied
+from headway.text.corpora import Direction
 
 EXCHANGED = Symptom(
     "exchanged",
@@ -42,19 +45,20 @@ class Sides:
     def __init__(self, notes: Notes) -> None:
         """Tell `notes`."""
         self._notes = notes
-        self._counts = np.zeros((2, 1 << _BUCKETS_BITS), np.int64)
-        self._n_pairs = 0
+        self._counts: dict[Direction | None, Counts] = {}
+        self._n_pairs: Counter[Direction | None] = Counter()
 
     def add(self, batch: Batch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
+        self._n_pairs[batch.direction] += len(batch.pairs)
         trigrams = [_trigrams(side) for side in batch.sides]
-        n_buckets = self._counts.shape[1]
+        nothing = np.zeros((2, 1 << _BUCKETS_BITS), np.int64)
+        counts = self._counts.setdefault(batch.direction, nothing)
         for n, found in enumerate(trigrams):
-            self._counts[n] += np.bincount(found[found >= 0], minlength=n_buckets)
-        if self._n_pairs < _LEAST_PAIRS:
+            counts[n] += np.bincount(found[found >= 0], minlength=counts.shape[1])
+        if self._n_pairs[batch.direction] < _LEAST_PAIRS:
             return
-        rates = np.log((self._counts + 0.5) / (self._counts.sum(axis=1, keepdims=True) + 1))
+        rates = np.log((counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 1))
         towards_source = rates[0] - rates[1]
         source, target = (
             _scores(side, found, towards_source)
@@ -71,7 +75,7 @@ class Sides:
 
     def conclude(self) -> None:
         """Tell what was found."""
-        self._notes.conclude([EXCHANGED, SAME_SIDE], self._n_pairs)
+        self._notes.conclude([EXCHANGED, SAME_SIDE], self._n_pairs.total())
 
 
 def _trigrams(side: Side) -> NDArray[np.int64]:

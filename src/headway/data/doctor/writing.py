@@ -1,6 +1,7 @@
 """In which scripts each side is written, and which texts are not in theirs."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from headway.data.doctor.batches import Batch, Counts, Side
 from headway.data.doctor.findings import Finding, Notes, Severity, Symptom
+from headway.text.corpora import Direction
 from headway.text.scripts import scripts, scripts_of_language
 
 WRONG_SCRIPT = Symptom(
@@ -47,15 +49,16 @@ class Writing:
     def __init__(self, notes: Notes, source_language: str | None, target_language: str | None):
         """Languages as the user or the files declare them."""
         self._notes = notes
-        self._sides = _SideScripts(source_language), _SideScripts(target_language)
-        self._n_pairs = 0
+        self._own: Direction = (source_language, target_language)
+        self._sides: dict[Direction, list[_SideScripts]] = {}
+        self._n_pairs: Counter[Direction] = Counter()
 
     def add(self, batch: Batch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
-        strange = [
-            _strange(side, found) for side, found in zip(batch.sides, self._sides, strict=True)
-        ]
+        direction = batch.direction or self._own
+        self._n_pairs[direction] += len(batch.pairs)
+        sides = self._sides.setdefault(direction, list(map(_SideScripts, direction)))
+        strange = [_strange(side, found) for side, found in zip(batch.sides, sides, strict=True)]
         for row in np.flatnonzero(strange[0] | strange[1]):
             pair = batch.pairs[row]
             texts = pair[:2]
@@ -69,19 +72,21 @@ class Writing:
 
     def conclude(self) -> None:
         """Tell what was found."""
-        self._notes.conclude([WRONG_SCRIPT], self._n_pairs)
-        for name, found in zip(("source", "target"), self._sides, strict=True):
-            declared = scripts_of_language(found.language)
-            main = scripts().names[found.letters.argmax()]
-            own = found.letters[found.expected()].sum()
-            if declared and own < _LEAST_SHARE * found.letters.sum():
-                self._notes.add(_contradiction(name, found, main, self._n_pairs))
+        self._notes.conclude([WRONG_SCRIPT], self._n_pairs.total())
+        for direction, sides in self._sides.items():
+            for name, found in zip(("source", "target"), sides, strict=True):
+                declared = scripts_of_language(found.language)
+                main = scripts().names[found.letters.argmax()]
+                own = found.letters[found.expected()].sum()
+                if declared and own < _LEAST_SHARE * found.letters.sum():
+                    n_pairs = self._n_pairs[direction]
+                    self._notes.add(_contradiction(name, found, main, n_pairs))
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the letters belongs to which script, most first."""
         return {
-            name: _shares(found.letters)
-            for name, found in zip(("source", "target"), self._sides, strict=True)
+            name: _shares(sum((sides[n].letters for sides in self._sides.values()), _none()))
+            for n, name in enumerate(("source", "target"))
         }
 
 
