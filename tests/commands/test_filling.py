@@ -57,13 +57,25 @@ def po(tmp_path: Path) -> Path:
 
 
 def filled(file: Path, out: Path | None, translate=shout, languages=EN_ZH, **options) -> None:
-    fill_file(file, out, languages, translate, **{"overwrite": False, "limit": 100, **options})
+    fill_file(
+        file, out, languages, lambda: translate, **{"overwrite": False, "limit": 100, **options}
+    )
 
 
 def translate(run: Path, *arguments: object) -> Finished:
     finished = command("translate", str(run), *map(str, arguments), "--runtime.threads=1")
     assert "Traceback" not in finished.err
     return finished
+
+
+def test_a_file_that_cannot_be_read_is_refused_before_the_model_is_loaded(tmp_path):
+    run, bad = tmp_path / "run", tmp_path / "bad.tmx"
+    run.mkdir()
+    (run / "config.toml").write_text("[data]\n", encoding="utf-8")  # and no model
+    bad.write_text("<tmx><body>", encoding="utf-8")
+    finished = translate(run, bad)
+    assert finished.status == 2
+    assert "well-formed XML" in finished.err
 
 
 def test_a_run_fills_in_what_is_empty_and_says_so(everyday_run, po, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.commands.stages import Stages
-from headway.commands.translating import Options, ready
+from headway.commands.translate import Options
 from headway.errors import ConfigError, DataError
 from headway.text.languages import same_language
 from headway.text.lines import check_file, shown
@@ -25,8 +25,10 @@ from headway.text.memories.piecewise import (
     Whole,
 )
 from headway.text.memories.segments import Document, Gap, Segment
+from headway.training.run_folder import RunFolder
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
+Translate = Callable[[list[Segment]], Sequence[Translated]]
 
 KINDS: dict[str, Opener] = {
     ".po": po.open_document,
@@ -113,19 +115,19 @@ def translate_file(
         )
     check_file(file)
     check_place(file, out, overwrite=overwrite)
-    translator, how = ready(run, options, overrides, known_options)
-    data = translator.settings.data
-    fill_file(
-        file,
-        out,
-        Languages(
-            languages.source_language or data.source_language,
-            languages.target_language or data.target_language,
-        ),
-        lambda segments: translator.translate_segments(segments, **how),
-        overwrite=overwrite,
-        limit=data.max_length,
+    data = RunFolder.open(run).settings().get("data", {})
+    wanted = Languages(
+        languages.source_language or data.get("source_language"),
+        languages.target_language or data.get("target_language"),
     )
+
+    def load() -> Translate:
+        from headway.commands.translating import ready
+
+        translator, how = ready(run, options, overrides, known_options)
+        return lambda segments: translator.translate_segments(segments, **how)
+
+    fill_file(file, out, wanted, load, overwrite=overwrite, limit=data.get("max_length", 0))
 
 
 def check_place(file: Path, out: Path | None, *, overwrite: bool) -> None:
@@ -169,7 +171,7 @@ def check_languages(document: Document, wanted: Languages, file: Path) -> None:
 
 def fill(
     document: Document,
-    translate: Callable[[list[Segment]], Sequence[Translated]],
+    translate: Translate,
     progress: Callable[[str, int, int | None], None],
 ) -> tuple[list[Filled], bool]:
     """What goes into each gap, and whether all were reached before an interrupt."""
@@ -195,18 +197,21 @@ def fill_file(
     file: Path,
     out: Path | None,
     wanted: Languages,
-    translate: Callable[[list[Segment]], Sequence[Translated]],
+    load: Callable[[], Translate],
     *,
     overwrite: bool,
     limit: int,
 ) -> None:
     """Write `file` with translations in its gaps to `out`, or standard output; report on stderr.
 
+    `load` is asked for the translator once the file has been read: one that cannot be is refused
+    before that.
     Interrupted, it writes what it has beside `out` (`a.po` becomes `a.part.po`) and raises
     KeyboardInterrupt again.
     """
     document = KINDS[kind_of(file)](file, *wanted, overwrite)
     check_languages(document, wanted, file)
+    translate = load()
     with Stages() as stages:
         filled, whole = fill(document, translate, stages)
     data = document.filled([one.translation for one in filled])

@@ -1,8 +1,21 @@
 """`headway translate`: text in, translations out; a translation file is filled in."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headway.commands.settings_flags import Unread, option_names
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search, and what to write."""
+
+    decoding: dict[str, Any] = field(default_factory=dict)
+    tag: str | None = None
+    scores: bool = False
+    alignment: bool = False
+    json: bool = False
 
 
 def translate(
@@ -62,7 +75,6 @@ def translate(
         Which one is filled in; the run's if left out.
     """
     from headway.commands.filling import Languages, fills, translate_file
-    from headway.commands.translating import Options, translate_lines
     from headway.errors import ConfigError
 
     named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
@@ -85,4 +97,6 @@ def translate(
             "--overwrite, --source-language and --target-language are for files that are filled "
             f"in (.po, .tmx, ..); got {text or 'standard input'}. Leave them out."
         )
+    from headway.commands.translating import translate_lines
+
     translate_lines(run, text, out, options, flags, known)

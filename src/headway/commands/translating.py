@@ -8,11 +8,12 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
 from headway.commands.tags import announced_tag
+from headway.commands.translate import Options
 from headway.config import build, merge, parse_overrides
 from headway.decoding.settings import DecodingSettings
 from headway.errors import DataError
@@ -22,17 +23,6 @@ from headway.translator import Translation, Translator
 
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to search, and what to write."""
-
-    decoding: dict[str, Any] = field(default_factory=dict)
-    tag: str | None = None
-    scores: bool = False
-    alignment: bool = False
-    json: bool = False
 
 
 def ready(
