@@ -144,5 +144,7 @@ class _Sample:
 
     def conclude(self) -> None:
         """Tell what was found."""
-        for check in filter(None, (self.languages, self.subwords)):
-            check.conclude()
+        if self.languages:
+            self.languages.conclude()
+        if self.subwords:
+            self.subwords.conclude()
