@@ -58,9 +58,10 @@ _PATTERNS = {
         | (?<![\w.+-])[A-Za-z0-9][\w.+-]{{0,60}}@[A-Za-z0-9][A-Za-z0-9-]{{0,60}}
             (?:\.[A-Za-z0-9-]{{1,60}}){{1,5}}
         """,
-    # %s, %(name)s, %1$d, %%; a space flag is not known, as "100 % sure" is no code
+    # %s, %(name)s, %1$d, %%, %name%; a space flag is not known, as "100 % sure" is no code
     "printf": rf"""
-        %\([A-Za-z_][\w.]{{0,60}}\){_CONVERSION} | %\d{{1,2}}\${_CONVERSION}
+        (?<![\w%])%[A-Za-z_][\w.-]{{0,60}}%(?![\w%])
+        | %\([A-Za-z_][\w.]{{0,60}}\){_CONVERSION} | %\d{{1,2}}\${_CONVERSION}
         | (?<![\d%])%{_CONVERSION}(?![A-Za-z]{{3}}) | %%
         """,
     # {name}, {0:.2f}, {{x}}, ${x}, {% x %}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
 from headway.text.memories.segments import Code, Segment
 
-VERSION = 1
+VERSION = 2
 """Raised whenever other codes are found, or they are masked in another way."""
 
 PLACEHOLDERS = tuple(chr(0xE000 + n) for n in range(64))
