@@ -168,7 +168,7 @@ def score_card(
         beside.append(ter)
     else:
         left_out.append(LeftOut("TER", "not asked for: --ter"))
-    for counts, (name, compares_to) in zip(beside, _BESIDE, strict=False):
+    for counts, (name, compares_to) in zip(beside, _BESIDE[: len(beside)], strict=True):
         rows.append(row(counts, name, name, compares_to))
     return ScoreCard(rows, left_out)
 

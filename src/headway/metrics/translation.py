@@ -191,7 +191,7 @@ def compare(
             f"{len(first.exact)} and {len(second.exact)}. Translate the same source with both."
         )
     differences = {}
-    for name in first.statistics.keys() & second.statistics.keys():
+    for name in (name for name in first.statistics if name in second.statistics):
         a, b = first.statistics[name], second.statistics[name]
         observed = b.score() - a.score()
         distances = np.abs(b.resampled(n_bootstrap, seed) - a.resampled(n_bootstrap, seed))
@@ -294,6 +294,7 @@ def bleu_by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
 ) -> float:
     """BLEU of all sentences together, each cut into tokens as is usual for its own language."""
+    check_pairs(hypotheses, references)
     rows_of: dict[str, list[int]] = {}
     for row, language in enumerate(languages):
         rows_of.setdefault(bleu_tokenizer(language), []).append(row)

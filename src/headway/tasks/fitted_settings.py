@@ -95,9 +95,8 @@ def fit_dropout(settings: Settings, corpus: fitting.Corpus, say: Say) -> Setting
     """More dropout the more often the same text will be seen."""
     training = settings.training
     passes = training.max_steps * training.batch_tokens / corpus.target_tokens
-    dropout = fitting.fit_dropout(passes)
-    often = "less than 10" if passes < 10 else f"{10 if passes < 40 else 40} or more"
-    say(f"dropout {dropout}: the corpus will be seen {often} times, padding counted")
+    dropout, why = fitting.fit_dropout(passes)
+    say(f"dropout {dropout}: {why}")
     return replace(settings, model=replace(settings.model, dropout=dropout))
 
 

@@ -49,9 +49,13 @@ def fit_preset(corpus: Corpus, *, budget_s: float | None, on_gpu: bool) -> tuple
     return names[largest], reason
 
 
-def fit_dropout(passes: float) -> float:
-    """More dropout the more often the corpus is seen: 0.1, 0.2 from 10 passes, 0.3 from 40."""
-    return 0.1 if passes < 10 else 0.2 if passes < 40 else 0.3
+def fit_dropout(passes: float) -> tuple[float, str]:
+    """More dropout the more often the corpus is seen, and why."""
+    if passes < 10:
+        return 0.1, "the corpus will be seen less than 10 times"
+    if passes < 40:
+        return 0.2, "the corpus will be seen 10 times or more"
+    return 0.3, "the corpus will be seen 40 times or more"
 
 
 def fit_steps(

@@ -37,7 +37,7 @@ def write(
         hypotheses = task.translate(trainer.twin, settings.decoding)
     scores = by_language(hypotheses, task.valid_texts, task.valid_languages)
     for language, found in scores.items():
-        where = f" ({language or 'language not known'})" if len(scores) > 1 else ""
+        where = f" ({language})" if len(scores) > 1 else ""
         say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
     text = card(folder.path, settings, prepared, trainer, chosen, runtime, scores, loss)
     folder.card.write_text(text, encoding="utf-8")
@@ -49,12 +49,12 @@ def write(
 
 def by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> dict[str | None, TranslationScores]:
-    """The scores in each target language, in the order of its first sentence."""
+) -> dict[str, TranslationScores]:
+    """The scores in each target language, as it is to be called."""
     scores = {}
     for language in dict.fromkeys(languages):
         rows = [row for row, other in enumerate(languages) if other == language]
-        scores[language] = score_translations(
+        scores[language or "language not known"] = score_translations(
             [hypotheses[row] for row in rows],
             [references[row] for row in rows],
             target_language=language,
@@ -94,7 +94,7 @@ def card(
     trainer: Trainer[TranslationTask],
     chosen: str,
     runtime: Runtime,
-    scores: dict[str | None, TranslationScores],
+    scores: dict[str, TranslationScores],
     loss: float,
 ) -> str:
     """The text of the model card."""
