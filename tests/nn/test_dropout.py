@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headway.errors import ConfigError
-from headway.nn.dropout import Dropout
+from headway.nn.dropout import Dropout, soften
 
 N = 1_000_000
 
@@ -55,6 +55,24 @@ def test_it_is_the_identity_outside_training_and_at_zero():
     x = torch.randn(5, 7)
     assert Dropout(0.5).eval()(x) is x
     assert Dropout(0.0)(x) is x
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_softened_it_drops_a_share_of_its_probability_and_keeps_the_mean(share):
+    model = torch.nn.Sequential(Dropout(0.4), torch.nn.Identity())
+    soften(model, share)
+    dropped = model(torch.ones(N))
+    spread = math.sqrt(N * 0.4 * share * (1 - 0.4 * share))
+    assert abs(int((dropped == 0).sum()) - N * 0.4 * share) < 5 * spread
+    assert dropped.mean().item() == pytest.approx(1, abs=5 * spread / N / (1 - 0.4 * share))
+
+
+def test_softened_to_nothing_it_is_the_identity_and_can_come_back():
+    dropout, x = Dropout(0.4), torch.ones(1000)
+    soften(dropout, 0.0)
+    assert dropout(x) is x
+    soften(dropout, 1.0)
+    assert (dropout(x) == 0).any()
 
 
 @pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5])

@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from headway.errors import HeadwayError, RunError
+from headway.nn.dropout import Dropout
 from headway.objectives import Loss
 from headway.training import checkpoint
 from headway.training.loop import BatchLoss, Progress, Trainer, Validation, rate
@@ -21,7 +23,7 @@ from headway.training.settings import TrainingSettings
 
 SETTINGS = TrainingSettings(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
-    batch_tokens=1, patience=0, average=2,
+    batch_tokens=1, patience=0, average=2, dropout_warmup=8,
 )  # fmt: skip
 
 
@@ -81,7 +83,7 @@ class Listener:
 
 def network() -> nn.Module:
     torch.manual_seed(5)
-    return nn.Sequential(nn.Linear(2, 6), nn.Dropout(0.3), nn.Tanh(), nn.Linear(6, 1))
+    return nn.Sequential(nn.Linear(2, 6), Dropout(0.3), nn.Tanh(), nn.Linear(6, 1))
 
 
 def trainer_in(
@@ -118,6 +120,11 @@ def never() -> bool:
     return False
 
 
+def choose(trainer: Trainer[Regression]) -> str:
+    """By the measure of the validations."""
+    return trainer.choose(lambda model: trainer.task.validate(model).score)
+
+
 def untimed(log: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: value for key, value in line.items() if key != "time_s"} for line in log]
 
@@ -144,7 +151,7 @@ def dtype(request: pytest.FixtureRequest) -> torch.dtype:
 def never_stopped(tmp_path: Path, dtype: torch.dtype) -> dict[str, Any]:
     trainer = trainer_in(tmp_path / "never-stopped", dtype=dtype)
     trainer.train(never)
-    trainer.choose()
+    choose(trainer)
     return everything(tmp_path / "never-stopped")
 
 
@@ -168,7 +175,7 @@ def test_stopped_after_any_step_and_resumed_equals_never_stopped(
     assert again.resume()
     assert again.progress.step == step
     again.train(never)
-    again.choose()
+    choose(again)
     left = everything(tmp_path / "run")
     assert left["log"] == never_stopped["log"]
     for name, content in never_stopped.items():
@@ -187,7 +194,7 @@ def test_killed_in_any_step_and_resumed_equals_never_stopped(tmp_path, dtype, ne
     assert again.resume() == bool(n_whole)
     assert again.progress.step == n_whole
     again.train(never)
-    again.choose()
+    choose(again)
     assert everything(tmp_path / "run") == never_stopped
 
 
@@ -196,7 +203,7 @@ def test_stopped_again_and_again_equals_never_stopped(tmp_path, dtype, never_sto
         trainer = trainer_in(tmp_path / "run", dtype=dtype)
         assert trainer.resume() == (step > 1)
         trainer.train(stop_after(step, trainer))
-    trainer.choose()
+    choose(trainer)
     left = everything(tmp_path / "run")
     assert left["log"] == never_stopped["log"]
     assert left["model.safetensors"] == never_stopped["model.safetensors"]
@@ -214,20 +221,20 @@ def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
     assert again.progress.step == 6
     assert "step-9" in again.reporter.said[0]
     again.train(never)
-    again.choose()
+    choose(again)
     assert everything(tmp_path / "run") == never_stopped
 
 
 def test_killed_while_it_chooses_the_weights_it_chooses_the_same_again(tmp_path):
     first = trainer_in(tmp_path / "run")
     first.train(never)
-    said = first.choose()
+    said = choose(first)
     chosen = everything(tmp_path / "run")
     again = trainer_in(tmp_path / "run")
     assert again.resume()
     again.train(never)
     assert again.progress.step == 12
-    assert again.choose() == said
+    assert choose(again) == said
     assert everything(tmp_path / "run") == chosen
 
 
@@ -354,27 +361,47 @@ def test_what_is_averaged_ends_at_the_best_and_is_kept(tmp_path):
         torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
 
 
-@pytest.mark.parametrize("average_is_better", [True, False])
-def test_the_better_of_average_and_best_is_left_in_the_model_file(tmp_path, average_is_better):
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("the best checkpoint, step 9", [9]),
+        ("the last checkpoint, step 12", [12]),
+        ("the average of 2 checkpoints up to the best", [6, 9]),
+        ("the average of the last 2 checkpoints", [9, 12]),
+    ],
+)
+def test_the_weights_that_score_best_are_left_in_the_model_file(tmp_path, name, steps):
     trainer = trainer_in(tmp_path / "run", scores=[1.0, 2.0, 7.0, 3.0])
     trainer.train(never)
-    folder = tmp_path / "run" / "checkpoints"
-    best = load_file(folder / "step-9" / "weights.safetensors")
-    average = checkpoint.average(folder, [6, 9])
-    wanted = average if average_is_better else best
+    wanted = checkpoint.average(tmp_path / "run" / "checkpoints", steps)
 
-    def validate(model: nn.Module) -> Validation:
+    def score(model: nn.Module) -> float:
+        assert not model.training
+        assert torch.is_inference_mode_enabled()
         weights = dict(model.named_parameters())
         same = all(torch.equal(weights[name], tensor) for name, tensor in wanted.items())
-        return Validation(1.0, 9.0 if same else 8.0, "bleu")
+        return 9.0 if same else 8.0
 
-    trainer.task.validate = validate  # type: ignore[method-assign]
-    said = trainer.choose()
-    assert ("average of 2" in said.split("(")[0]) == average_is_better
-    assert "8.00" in said
-    assert "9.00" in said
+    said = trainer.choose(score)
+    assert said.split(" (")[0] == name
+    assert f"{name} 9.00" in said
+    assert said.count("8.00") == 3
     model = load_file(tmp_path / "run" / "model.safetensors")
     assert all(torch.equal(model[name], tensor) for name, tensor in wanted.items())
+
+
+def test_of_equals_an_average_is_taken_and_nothing_is_scored_twice(tmp_path):
+    trainer = trainer_in(tmp_path / "run", scores=[1.0, 2.0, 3.0, 7.0])
+    trainer.train(never)
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def score(model: nn.Module) -> float:
+        seen.append({name: tensor.clone() for name, tensor in model.named_parameters()})
+        return 1.0
+
+    assert trainer.choose(score).startswith("the average of")
+    assert len(seen) == 2  # the last checkpoint is the best one
+    assert not all(torch.equal(seen[0][name], tensor) for name, tensor in seen[1].items())
 
 
 def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_path):
@@ -394,6 +421,29 @@ def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_pat
     assert whole is not None
     assert whole.step == 3
     assert all(tensor.isfinite().all() for tensor in whole.weights.values())
+
+
+def test_dropout_grows_to_its_full_strength_over_its_warm_up(tmp_path):
+    trainer = trainer_in(tmp_path / "run")
+    (dropout,) = (layer for layer in trainer.model.modules() if isinstance(layer, Dropout))
+    strengths: list[float] = []
+    next_loss = trainer.task.next_loss
+
+    def watch(model: nn.Module) -> BatchLoss:
+        strengths.append(dropout.strength)
+        return next_loss(model)
+
+    trainer.task.next_loss = watch  # type: ignore[method-assign]
+    trainer.train(never)
+    grown = [step / 8 * 0.3 for step in range(8)] + [0.3] * 4
+    assert strengths == pytest.approx(grown)
+
+
+def test_without_a_warm_up_dropout_is_there_from_the_start(tmp_path):
+    trainer = trainer_in(tmp_path / "run", replace(SETTINGS, dropout_warmup=0))
+    (dropout,) = (layer for layer in trainer.model.modules() if isinstance(layer, Dropout))
+    trainer.update()
+    assert dropout.strength == 0.3
 
 
 # -- the learning rate ------------------------------------------------------------------------
@@ -473,7 +523,7 @@ def test_the_first_weights_stay_the_model_if_nothing_better_is_found(tmp_path):
     trainer.begin_with(weights)
     trainer.task.scores = [5.0, 4.0, 3.0, 2.0, 1.0]
     trainer.train(lambda: False)
-    assert "began with" in trainer.choose()
+    assert "began with" in choose(trainer)
     assert isinstance(trainer.reporter, Listener)
     assert trainer.reporter.best == [True, False, False, False, False]
     kept = load_file(trainer.folder.model)

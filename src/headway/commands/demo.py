@@ -21,12 +21,7 @@ SETTINGS: "Sections" = {
     # Small, so that words stay words: with thousands of pieces a whole clause becomes one.
     "text": {"vocabulary_size": 1000},
     "model": {"encoder_layers": 2, "decoder_layers": 2, "d_ff": 512, "dropout": 0.1},
-    "training": {
-        "batch_tokens": 2048,
-        "learning_rate": 3e-3,
-        "checkpoint_every": 300,
-        "average": 3,
-    },
+    "training": {"checkpoint_every": 300, "average": 3},
 }
 """On top of the preset: found by measuring, so that two cores need under five minutes."""
 CHANCE = 0.6

@@ -22,20 +22,22 @@ class Dropout(nn.Module):
         if not 0 <= probability < 1:
             raise ConfigError(f"dropout must be at least 0 and below 1; got {probability}.")
         self.probability = probability
+        self.strength = probability
+        """The probability in effect; see `soften`."""
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """The identity outside training."""
-        if not (self.training and self.probability):
+        if not (self.training and self.strength):
             return x
         if x.is_cuda:
-            return F.dropout(x, self.probability)
+            return F.dropout(x, self.strength)
         return x * self.scaled_mask(x)
 
     def scaled_mask(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """0 where dropped, 1 / (1 - probability) elsewhere, from torch's default generator."""
         draws = torch.empty(-(-x.numel() // LANES), dtype=torch.int64)
         uniform = draws.random_(-(2**63), None).view(torch.int16)[: x.numel()]
-        dropped = min(max(round(self.probability * 2**16), 1), 2**16 - 1)  # from -2^15 up
+        dropped = min(max(round(self.strength * 2**16), 1), 2**16 - 1)  # from -2^15 up
         last = dropped - 2**15 - 1
         keep = uniform.clamp_(last, last + 1).sub_(last)  # 0 or 1, branch-free
         return keep.to(x.dtype).mul_(2**16 / (2**16 - dropped)).view(x.shape)
@@ -43,3 +45,15 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """As torch's own prints it."""
         return f"p={self.probability}"
+
+
+def soften(model: nn.Module, share: float) -> None:
+    """Put `share` (0 to 1) of every dropout's probability into effect.
+
+    A network that nothing has been learned by yet loses more than it gains by dropout: a post-norm
+    Transformer may never learn to look at its source. So dropout can come in step by step
+    (curriculum dropout, Morerio et al. 2017).
+    """
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.strength = share * module.probability

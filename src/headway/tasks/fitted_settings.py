@@ -26,7 +26,7 @@ from headway.training.settings import seconds
 
 Say = Callable[[str], None]
 
-TIMED_UPDATES = 12
+TIMED_UPDATES = 24
 """Updates that the speed of a run is measured on, after three to warm up."""
 
 
@@ -80,24 +80,29 @@ def fit(
     settings = replace(settings, training=training)
     if not (training.max_steps and training.checkpoint_every):
         settings = fit_length(settings, prepared, runtime, corpus, say, started)
-    if fitted_preset in ("tiny", "small") and "dropout" not in given.get("model", {}):
-        settings = fit_dropout(settings, corpus, say)
     if not settings.training.warmup_steps:
         warmup = fitting.fit_warmup(settings.training.max_steps, tuned=tuned)
         settings = replace(settings, training=replace(settings.training, warmup_steps=warmup))
+    if fitted_preset in ("tiny", "small"):
+        settings = fit_dropout(settings, given, corpus, say)
     model = build_model(settings, prepared.subwords)
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
     say(f"{settings.model_type} of {n_parameters:,} parameters, seed {settings.runtime.seed}")
     return settings
 
 
-def fit_dropout(settings: Settings, corpus: fitting.Corpus, say: Say) -> Settings:
-    """More dropout the more often the same text will be seen."""
+def fit_dropout(settings: Settings, given: Sections, corpus: fitting.Corpus, say: Say) -> Settings:
+    """More dropout the more often the same text will be seen, growing while the rate warms up."""
     training = settings.training
     passes = training.max_steps * training.batch_tokens / corpus.target_tokens
     dropout, why = fitting.fit_dropout(passes)
-    say(f"dropout {dropout}: {why}")
-    return replace(settings, model=replace(settings.model, dropout=dropout))
+    asked = given.get("model", {})
+    if "dropout" not in asked:
+        say(f"dropout {dropout}: {why}")
+        settings = replace(settings, model=replace(settings.model, dropout=dropout))
+    if "dropout_warmup" not in given.get("training", {}):
+        training = replace(training, dropout_warmup=training.warmup_steps)
+    return replace(settings, training=training)
 
 
 def absolute(

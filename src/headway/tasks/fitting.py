@@ -12,8 +12,9 @@ CPU_SPEED = {"tiny": 8000, "small": 2500, "paper-base": 1200}
 """Rough target tokens/s of two CPU cores; only the choice of a preset rests on it."""
 LEAST_EPOCHS = 5
 """A larger model that sees the corpus less often than this learns less than a smaller one."""
-AT_THE_END = 12
-"""Validations' worth of time for choosing weights and length penalty, and for the model card."""
+AT_THE_END = 15
+"""Validations' worth of time for choosing weights and length penalty, and for the model card: about
+eight searches with a beam of 5, each of which takes nearly two greedy ones."""
 SEEN_TOKENS = 40_000_000
 """Target tokens to train on when there is no budget: about 90 times through 30,000 captions."""
 TUNING_TOKENS = 5_000_000

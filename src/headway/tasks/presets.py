@@ -46,7 +46,7 @@ PRESETS: dict[str, Sections] = {
             "dropout": 0.2,
             "norm": "pre",
         },
-        "training": {"batch_tokens": 4096, "learning_rate": 3e-3},
+        "training": {"batch_tokens": 2048, "learning_rate": 4e-3},
     },
     "small": {
         "model": {

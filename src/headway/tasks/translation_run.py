@@ -35,7 +35,7 @@ from headway.training.transfer import Parent
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
 
-LENGTH_PENALTIES = (0.6, 1.0, 1.4)
+LENGTH_PENALTIES = (0.6, 1.0, 1.4, 1.8)
 TUNING_SENTENCES = 500
 
 Say = Callable[[str], None]
@@ -178,7 +178,7 @@ def run(
                     f"stopped at step {progress.step:,} of {settings.training.max_steps:,}, saved. "
                     f"Go on with: headway train --out {folder.path} --resume"
                 )
-    chosen = trainer.choose()
+    chosen = trainer.choose(lambda model: trainer.task.bleu(model, settings.decoding))
     say(f"the model is {chosen}")
     if settings.training.init_from:
         before, now = folder.read_log()[0]["bleu"], progress.best_score

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from headway import schedules
 from headway.errors import HeadwayError
+from headway.nn.dropout import soften
 from headway.objectives import Loss
 from headway.training import checkpoint
 from headway.training.parameters import FlatAdam, load_weights
@@ -124,6 +125,11 @@ def rate(step: int, settings: TrainingSettings, d_model: int, landing: int = 0) 
     return decay(step, peak=peak, warmup_steps=warmup, max_steps=settings.max_steps)
 
 
+def dropout_share(step: int, settings: TrainingSettings) -> float:
+    """How much of the dropout the update after `step` others is made with."""
+    return min(1.0, step / settings.dropout_warmup) if settings.dropout_warmup else 1.0
+
+
 AnyTask = TypeVar("AnyTask", bound=Task)
 
 
@@ -202,6 +208,7 @@ class Trainer(Generic[AnyTask]):
     def update(self) -> Tensor:
         """One optimizer update; returns the batch's summed loss, still on the device."""
         progress = self.progress
+        soften(self.model, dropout_share(progress.step, self.settings))
         batch = self.task.next_loss(self.model)
         (batch.loss.smoothed / batch.target_tokens).backward()
         progress.step += 1
@@ -333,27 +340,39 @@ class Trainer(Generic[AnyTask]):
         """Put saved weights into the float32 twin."""
         load_weights(self.twin, load_file(path))
 
-    def choose(self) -> str:
-        """Leave the better of "best checkpoint" and "average" in the run; says which it is.
+    def choose(self, score: Callable[[nn.Module], float]) -> str:
+        """Leave the weights that score best in the run, and say which they are.
 
-        Both are validated afresh, so that they are compared under the same search.
+        In the running are the best and the last checkpoint, the average up to the best and the
+        average of the last ones. `score` sees each in the float32 twin, and higher is better; it
+        may cost more than a validation, and be closer to how the model will be used.
         """
         progress, folder = self.progress, self.folder
-        chosen = self.averaged()
         if not progress.best_step:
             return "the checkpoint that training began with, as nothing better was found"
-        if len(chosen) < 2:
-            return f"the best checkpoint (step {progress.best_step})"
-        # Not from `folder.model`: that is the average already if a kill came right after this.
-        best = load_file(checkpoint.folder_of(folder.checkpoints, chosen[-1]) / checkpoint.WEIGHTS)
-        average = checkpoint.average(folder.checkpoints, chosen)
-        best_score = validated(self.twin, best, self.task).score
-        average_score = validated(self.twin, average, self.task).score
-        said = f"best checkpoint {best_score:.2f}, average of {len(chosen)} {average_score:.2f}"
-        if average_score >= best_score:
-            checkpoint.save_tensors(average, folder.model)
-            return f"the average of {len(chosen)} checkpoints ({said})"
-        return f"the best checkpoint, step {progress.best_step} ({said})"
+        last = progress.validated[-self.settings.average :]
+        up_to_best = self.averaged()
+        names = {
+            tuple(last): f"the average of the last {len(last)} checkpoints",
+            tuple(up_to_best): f"the average of {len(up_to_best)} checkpoints up to the best",
+            (last[-1],): f"the last checkpoint, step {last[-1]}",
+            (progress.best_step,): f"the best checkpoint, step {progress.best_step}",
+        }
+        if len(names) == 1:
+            return names[(progress.best_step,)]
+        # None from `folder.model`: that is the choice already if a kill came right after this.
+        weights = {steps: checkpoint.average(folder.checkpoints, steps) for steps in names}
+        scores = {steps: self.scored(weights[steps], score) for steps in names}
+        chosen = max(scores, key=scores.__getitem__)
+        checkpoint.save_tensors(weights[chosen], folder.model)
+        others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
+        return f"{names[chosen]} ({others})"
+
+    def scored(self, weights: Mapping[str, Tensor], score: Callable[[nn.Module], float]) -> float:
+        """What `score` says of these weights in the float32 twin."""
+        load_weights(self.twin, weights)
+        with torch.inference_mode():
+            return score(self.twin)
 
 
 def validated(twin: nn.Module, weights: Mapping[str, Tensor], task: Task) -> Validation:

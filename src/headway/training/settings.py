@@ -26,6 +26,9 @@ class TrainingSettings:
     learning_rate: float = 0.0
     """The peak; not used by the schedule `paper`."""
     warmup_steps: int = 0
+    dropout_warmup: int = 0
+    """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
+    as in the paper."""
     label_smoothing: float = 0.1
     adam_beta1: float = 0.9
     adam_beta2: float = 0.98
@@ -48,8 +51,8 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl."""
 
     def __post_init__(self) -> None:
-        counts = ("max_steps", "batch_tokens", "warmup_steps", "checkpoint_every", "patience")
-        for name in (*counts, "learning_rate", "clip_norm"):
+        steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every")
+        for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative; got {getattr(self, name)}.")
         for name in ("average", "valid_sentences", "log_every"):
