@@ -190,14 +190,26 @@ def compare(
             "two systems are compared on the same sentences; got "
             f"{len(first.exact)} and {len(second.exact)}. Translate the same source with both."
         )
-    differences = {}
-    for name in (name for name in first.statistics if name in second.statistics):
-        a, b = first.statistics[name], second.statistics[name]
-        observed = b.score() - a.score()
-        distances = np.abs(b.resampled(n_bootstrap, seed) - a.resampled(n_bootstrap, seed))
-        n_farther = int((distances - distances.mean() >= abs(observed)).sum())
-        differences[name] = Difference(observed, (n_farther + 1) / (n_bootstrap + 1))
-    return differences
+    return {
+        name: difference(statistics, second.statistics[name], n_bootstrap=n_bootstrap, seed=seed)
+        for name, statistics in first.statistics.items()
+        if name in second.statistics
+    }
+
+
+def difference(
+    first: SentenceStatistics,
+    second: SentenceStatistics,
+    *,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+) -> Difference:
+    """`compare` under one metric; both are counts of the same sentences, in the same order."""
+    observed = second.score() - first.score()
+    resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
+    distances = np.abs(np.subtract(*resampled))
+    n_farther = int((distances - distances.mean() >= abs(observed)).sum())
+    return Difference(observed, (n_farther + 1) / (n_bootstrap + 1))
 
 
 def lengths_in_tokens(texts: Sequence[str], language: str | None = None) -> list[int]:
@@ -292,8 +304,8 @@ def bleu(
 
 def bleu_by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> float:
-    """BLEU of all sentences together, each cut into tokens as is usual for its own language."""
+) -> SentenceStatistics:
+    """Counts for BLEU of all sentences together, each cut into tokens as its language is."""
     check_pairs(hypotheses, references)
     rows_of: dict[str, list[int]] = {}
     for row, language in enumerate(languages):
@@ -304,7 +316,7 @@ def bleu_by_language(
         )
         for tokenizer, rows in rows_of.items()
     ]
-    return replace(parts[0], counts=np.concatenate([part.counts for part in parts])).score()
+    return replace(parts[0], counts=np.concatenate([part.counts for part in parts]))
 
 
 def moses_bleu(

@@ -13,6 +13,7 @@ from headway.data.store import PairStore
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
+from headway.metrics.statistics import SentenceStatistics
 from headway.metrics.translation import bleu_by_language
 from headway.models.interfaces import Seq2Seq
 from headway.objectives import projected_label_smoothed
@@ -164,28 +165,23 @@ class TranslationTask:
 
     def validate(self, model: nn.Module) -> Validation:
         """Loss on the validation pairs, BLEU of their greedy translations."""
-        score = self.bleu(model, DecodingSettings(method="greedy"))
+        score = self.bleu(model, DecodingSettings(method="greedy")).score()
         return Validation(self.validation_loss(model), score, "bleu")
 
-    def bleu(
-        self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
-    ) -> float:
-        """BLEU of the (first) validation sentences under this search."""
-        hypotheses = self.translate(model, settings, first=first)
-        return bleu_by_language(hypotheses, self.valid_texts[:first], self.valid_languages[:first])
+    def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
+        """Counts for BLEU of the validation sentences under this search."""
+        hypotheses = self.translate(model, settings)
+        return bleu_by_language(hypotheses, self.valid_texts, self.valid_languages)
 
-    def translate(
-        self, model: nn.Module, settings: DecodingSettings, *, first: int | None = None
-    ) -> list[str]:
-        """The (first) validation sources, translated, with their codes put back."""
-        sources = [self.valid.source(int(row)) for row in self.valid_rows[:first]]
+    def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
+        """The validation sources, translated, with their codes put back."""
+        sources = [self.valid.source(int(row)) for row in self.valid_rows]
         found = decode_all(
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )
         written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
         return [
-            unmask(text, codes).text
-            for text, codes in zip(written, self.valid_codes[:first], strict=True)
+            unmask(text, codes).text for text, codes in zip(written, self.valid_codes, strict=True)
         ]
 
     def position(self) -> dict[str, Any]:

@@ -14,7 +14,10 @@ import headway
 from headway import runtime as machine_runtime
 from headway.config import Sections, merge
 from headway.data.prepared import Prepared, prepare_corpus
+from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, DataError
+from headway.metrics.statistics import SentenceStatistics
+from headway.metrics.translation import difference
 from headway.runtime import Runtime
 from headway.tasks import model_card, tuning
 from headway.tasks.building import build_trainer
@@ -35,8 +38,10 @@ from headway.training.transfer import Parent
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
 
-LENGTH_PENALTIES = (0.6, 1.0, 1.4, 1.8)
-TUNING_SENTENCES = 500
+LENGTH_PENALTIES = (0.6, 1.0, 1.4)
+"""Tried at the end of a training."""
+SIGNIFICANT = 0.05
+"""A difference in BLEU with a p-value below this is not put down to chance."""
 
 Say = Callable[[str], None]
 
@@ -178,7 +183,7 @@ def run(
                     f"stopped at step {progress.step:,} of {settings.training.max_steps:,}, saved. "
                     f"Go on with: headway train --out {folder.path} --resume"
                 )
-    chosen = trainer.choose(lambda model: trainer.task.bleu(model, settings.decoding))
+    chosen = trainer.choose(lambda model: trainer.task.bleu(model, settings.decoding).score())
     say(f"the model is {chosen}")
     if settings.training.init_from:
         before, now = folder.read_log()[0]["bleu"], progress.best_score
@@ -192,19 +197,35 @@ def run(
 def tune_length_penalty(
     folder: RunFolder, settings: Settings, trainer: Trainer[TranslationTask], say: Say
 ) -> Settings:
-    """Search validation sentences with each of `LENGTH_PENALTIES`; store and say the best one."""
-    task, score = trainer.task, {}
+    """Search the validation sentences with each of `LENGTH_PENALTIES`; store and say the choice."""
+    bleu = {}
     trainer.load(folder.model)
     with torch.inference_mode():
         for penalty in LENGTH_PENALTIES:
             wanted = replace(settings.decoding, length_penalty=penalty)
-            score[penalty] = task.bleu(trainer.twin, wanted, first=TUNING_SENTENCES)
-    best = max(score, key=score.__getitem__)
-    found = ", ".join(f"{value:.2f} with {penalty}" for penalty, value in score.items())
-    say(f"length penalty {best}: validation BLEU {found}")
+            bleu[penalty] = trainer.task.bleu(trainer.twin, wanted)
+    best, why = choose_length_penalty(bleu)
+    say(f"length penalty {best}: {why}")
     settings = replace(settings, decoding=replace(settings.decoding, length_penalty=best))
     folder.write_settings(settings.sections())
     return settings
+
+
+def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[float, str]:
+    """The best length penalty and why, given counts of the same sentences under each.
+
+    The usual one stays unless another is significantly better: validation references that happen to
+    be long ask for a larger one, and the next text would pay for it.
+    """
+    usual = DecodingSettings().length_penalty
+    best = max(bleu, key=lambda penalty: bleu[penalty].score())
+    why = ", ".join(f"{one.score():.2f} with {penalty}" for penalty, one in bleu.items())
+    if best != usual:
+        p_value = difference(bleu[usual], bleu[best]).p_value
+        why += f" (p = {p_value:.3f})"
+        if p_value >= SIGNIFICANT:
+            best = usual
+    return best, f"validation BLEU {why}"
 
 
 def write_data_record(folder: RunFolder, prepared: Prepared, parent: Parent | None) -> None:
