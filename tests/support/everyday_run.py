@@ -23,7 +23,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "max_steps": 12, "checkpoint_every": 4, "batch_tokens": 400, "learning_rate": 0.01,
         "log_every": 2, "average": 2, "valid_sentences": 10,
     },
-    "decoding": {"beam": 2, "max_extra_length": 4, "length_penalty": 2.0},  # or nothing is said
+    "decoding": {"beam": 2, "max_extra_length": 4, "length_penalty": 4.0},  # or nothing is said
     "runtime": {"threads": 1, "device": "cpu"},
 }  # fmt: skip
 """Small and quick; the same as `FLAGS`."""
