@@ -96,8 +96,7 @@ def fit_dropout(settings: Settings, given: Sections, corpus: fitting.Corpus, say
     training = settings.training
     passes = training.max_steps * training.batch_tokens / corpus.target_tokens
     dropout, why = fitting.fit_dropout(passes)
-    asked = given.get("model", {})
-    if "dropout" not in asked:
+    if "dropout" not in given.get("model", {}):
         say(f"dropout {dropout}: {why}")
         settings = replace(settings, model=replace(settings.model, dropout=dropout))
     if "dropout_warmup" not in given.get("training", {}):

@@ -361,10 +361,12 @@ class Trainer(Generic[AnyTask]):
         if len(names) == 1:
             return names[(progress.best_step,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
-        weights = {steps: checkpoint.average(folder.checkpoints, steps) for steps in names}
-        scores = {steps: self.scored(weights[steps], score) for steps in names}
+        scores = {
+            steps: self.scored(checkpoint.average(folder.checkpoints, steps), score)
+            for steps in names
+        }
         chosen = max(scores, key=scores.__getitem__)
-        checkpoint.save_tensors(weights[chosen], folder.model)
+        checkpoint.save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"
 
