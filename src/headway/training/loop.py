@@ -131,6 +131,7 @@ def dropout_share(step: int, settings: TrainingSettings) -> float:
 
 
 AnyTask = TypeVar("AnyTask", bound=Task)
+Found = TypeVar("Found")
 
 
 class Trainer(Generic[AnyTask]):
@@ -263,7 +264,7 @@ class Trainer(Generic[AnyTask]):
         """Score the float32 weights; the best so far become the run's model at once."""
         progress, settings = self.progress, self.settings
         random_state = torch.get_rng_state()
-        result = validated(self.twin, self.optimizer.weights(), self.task)
+        result = self.measured(self.optimizer.weights(), self.task.validate)
         torch.set_rng_state(random_state)
         progress.validated.append(progress.step)
         best = result.score > progress.best_score
@@ -362,7 +363,7 @@ class Trainer(Generic[AnyTask]):
             return names[(progress.best_step,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
         scores = {
-            steps: self.scored(checkpoint.average(folder.checkpoints, steps), score)
+            steps: self.measured(checkpoint.average(folder.checkpoints, steps), score)
             for steps in names
         }
         chosen = max(scores, key=scores.__getitem__)
@@ -370,15 +371,8 @@ class Trainer(Generic[AnyTask]):
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"
 
-    def scored(self, weights: Mapping[str, Tensor], score: Callable[[nn.Module], float]) -> float:
-        """What `score` says of these weights in the float32 twin."""
+    def measured(self, weights: Mapping[str, Tensor], by: Callable[[nn.Module], Found]) -> Found:
+        """What `by` finds of these weights in the float32 twin."""
         load_weights(self.twin, weights)
         with torch.inference_mode():
-            return score(self.twin)
-
-
-def validated(twin: nn.Module, weights: Mapping[str, Tensor], task: Task) -> Validation:
-    """Validate these weights in the float32 twin."""
-    load_weights(twin, weights)
-    with torch.inference_mode():
-        return task.validate(twin)
+            return by(self.twin)
