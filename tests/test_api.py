@@ -4,9 +4,9 @@ import pytest
 from everyday_run import SETTINGS, left_behind, write_pairs
 
 import headway
-from headway.api import paths
 from headway.config import write_toml
 from headway.errors import ConfigError, RunError
+from headway.runs.flags import listed
 from headway.text.everyday import generate
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -26,7 +26,7 @@ def test_training_from_python_gives_the_same_run_as_the_command(
     assert run == tmp_path / "run"
     assert left_behind(run) == left_behind(everyday_run)
     assert any("read 300 pairs" in message for message in said)
-    assert headway.Translator.load(run, threads=1).translate([""]) == [""]
+    assert headway.Translator.load(run).translate([""]) == [""]
     again = headway.train(out=run, resume=True, say=said.append)
     assert again == run
     assert "nothing to resume" in said[-1]
@@ -59,7 +59,7 @@ def test_a_taken_folder_is_refused(everyday_run, everyday_files):
 
 
 def test_one_path_or_several(tmp_path):
-    assert paths("a") == ["a"]
-    assert paths(tmp_path) == [str(tmp_path)]
-    assert paths(["a", tmp_path]) == ["a", str(tmp_path)]
-    assert paths(()) == []
+    assert listed("a") == ["a"]
+    assert listed(tmp_path) == [str(tmp_path)]
+    assert listed(["a", tmp_path]) == ["a", str(tmp_path)]
+    assert listed(()) == []

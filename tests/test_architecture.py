@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "headway"
 
 FLOORS = {
     "errors": -1,  # open to all
+    "disk": 0,
     "runtime": 0,
     "config": 0,
     "text": 1,
@@ -23,15 +24,16 @@ FLOORS = {
     "decoding": 5,
     "exchange": 6,
     "training": 7,
-    "tasks": 8,
-    "inspection": 9,
-    "comparison": 9,
-    "api": 9,
-    "translator": 9,
-    "serving": 10,
-    "commands": 11,
-    "cli": 11,
-    "__main__": 12,
+    "runs": 8,
+    "tasks": 9,
+    "inspection": 10,
+    "comparison": 10,
+    "api": 10,
+    "translator": 10,
+    "serving": 11,
+    "commands": 12,
+    "cli": 12,
+    "__main__": 13,
 }
 """A file or folder directly below src/headway, and its floor."""
 

@@ -14,7 +14,7 @@ TEXTS = ["I love cats.", "The dog didn't cross the street because it was too tir
 
 @pytest.fixture
 def translator(everyday_run, torch_settings_restored) -> Translator:
-    return Translator.load(everyday_run, device="cpu", threads=1)
+    return Translator.load(everyday_run, device="cpu")
 
 
 @pytest.mark.parametrize("options", [{"beam": 3}, {"method": "greedy"}])

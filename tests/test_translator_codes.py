@@ -61,7 +61,7 @@ def masking_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["masking_run", "everyday_run"])
 def translator(request: pytest.FixtureRequest, torch_settings_restored: None) -> Translator:
     run = request.getfixturevalue(request.param)
-    return Translator.load(run, device="cpu", threads=1)
+    return Translator.load(run, device="cpu")
 
 
 def codes_of(text: str) -> list[str]:
@@ -82,7 +82,7 @@ def test_what_auto_decided_is_kept_with_the_run(masking_run, everyday_run):
 
 
 def test_placeholders_are_pieces_of_their_own(masking_run):
-    subwords = Translator.load(masking_run, device="cpu", threads=1).subwords
+    subwords = Translator.load(masking_run, device="cpu").subwords
     text = f"a{PLACEHOLDERS[0]}b {PLACEHOLDERS[-1]}{PLACEHOLDERS[1]}."
     ids = subwords.encode(text)
     assert [p for p in subwords.pieces(ids) if p in PLACEHOLDERS] == [
@@ -125,7 +125,7 @@ def framed(segment: Segment) -> Counter[tuple[str, str]]:
 
 
 def test_a_model_that_never_saw_codes_is_not_asked_to_spell_those_that_it_loses(everyday_run):
-    translator = Translator.load(everyday_run, device="cpu", threads=1)
+    translator = Translator.load(everyday_run, device="cpu")
     segments = [Segment(("I love %s cats.",)), Segment(("The <b>dog</b> is {very} tired.",))]
     for segment, found in zip(segments, translator.translate_segments(segments), strict=True):
         assert found.complete
@@ -146,7 +146,7 @@ def test_plain_segments_are_translated_as_plain_text(translator):
 
 
 def test_the_sub_words_that_are_shown_name_the_codes(masking_run):
-    translator = Translator.load(masking_run, device="cpu", threads=1)
+    translator = Translator.load(masking_run, device="cpu")
     [translation] = translator.translate_fully(["I love %s."], want_alignment=True)
     assert "%s" in translation.source_tokens
     assert len(translation.n_best[0].alignment) == len(translation.n_best[0].tokens)
@@ -181,7 +181,7 @@ def test_a_small_model_learns_to_carry_placeholders(tmp_path):
         "--training.batch-tokens=1000", "--model.dropout=0", "--decoding.length-penalty=1.0",
     )  # fmt: skip
     assert finished.status == 0, finished.err
-    translator = Translator.load(tmp_path / "run", device="cpu", threads=1)
+    translator = Translator.load(tmp_path / "run", device="cpu")
     unseen = [f"take &lt; and then {{x{n}}} too 7" for n in range(10)]
     found = translator.translate_fully(unseen)
     assert sum(translation.codes_complete for translation in found) >= 8

@@ -1,12 +1,17 @@
 """headway from Python: `headway.train(...)` does what `headway train` does."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.config import Sections, merge, read_toml
-from headway.tasks.translation_run import Request, train_translator
+from headway.config import merge, read_toml
+from headway.runs.flags import sections_of
+from headway.runs.settings import task_of
+from headway.runs.train import Request
+from headway.runs.train import train as run_training
+from headway.tasks import kind_named
+from headway.training.run_folder import RunFolder
 
 PathLike = str | Path
 
@@ -14,51 +19,30 @@ PathLike = str | Path
 def train(
     *,
     out: PathLike,
-    source: Sequence[PathLike] | PathLike = (),
-    target: Sequence[PathLike] | PathLike = (),
-    pairs: Sequence[PathLike] | PathLike = (),
-    valid_source: Sequence[PathLike] | PathLike = (),
-    valid_target: Sequence[PathLike] | PathLike = (),
-    valid_pairs: Sequence[PathLike] | PathLike = (),
     config: PathLike | None = None,
     preset: str | None = None,
-    init_from: PathLike | None = None,
     resume: bool = False,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     say: Callable[[str], None] | None = None,
+    **flags: Any,
 ) -> Path:
     """Train a translator on pairs of texts; returns the run folder.
 
-    `pairs` and `valid_pairs` are files with how they are used: `mine.tsv@8:tag=mine` is seen eight
-    times in a pass, with `<mine> ` before its source texts. `init_from` is a finished run whose
-    weights, sub-words and shape the new one begins with.
+    `flags` are those of `headway train`, with the same meaning (`headway.runs.flags.FLAGS`):
+    `source="a.en", target="a.de"`, `pairs=["big.tmx", "mine.tsv@8:tag=mine"]`, `valid_source`,
+    `budget="30m"`, `init_from="runs/general"`, ..
 
-    `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`; it goes
-    on top of `config` (a TOML file), which goes on top of `preset`. Messages go to `say`, by
-    default to stderr. Raises a `headway.errors.UserError` for what the caller can put right.
+    `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`. Flags go
+    on top of them, they on top of `config` (a TOML file), that on top of `preset`. Messages go to
+    `say`, by default to stderr. Raises a `headway.errors.UserError` for what the caller can put
+    right.
     """
-    named = {
-        "source": source,
-        "target": target,
-        "pairs": pairs,
-        "valid_source": valid_source,
-        "valid_target": valid_target,
-        "valid_pairs": valid_pairs,
-    }
-    files = {key: paths(value) for key, value in named.items() if paths(value)}
-    sections: Sections = merge(
-        read_toml(Path(config)) if config else {},
-        settings or {},
-        {"data": files} if files else {},
-        {"training": {"init_from": str(init_from)}} if init_from else {},
-    )
+    sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
+    folder = RunFolder(Path(out))
+    stored = folder.settings() if resume and folder.config.exists() else {}
+    kind = kind_named(task_of(merge(stored, sections)))
     request = Request(sections, Path(out), preset, resume)
-    return train_translator(request, say or to_stderr).path
-
-
-def paths(value: Sequence[PathLike] | PathLike) -> list[str]:
-    """One path or several, as a list."""
-    return [str(value)] if isinstance(value, str | Path) else [str(path) for path in value]
+    return run_training(kind, request, say or to_stderr).path
 
 
 def to_stderr(message: str) -> None:

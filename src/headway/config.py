@@ -19,7 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from headway.errors import ConfigError
 
-SECTIONS = ("text", "data", "model", "training", "decoding", "runtime")
+SECTIONS = ("run", "text", "data", "model", "training", "decoding", "runtime")
 
 T = TypeVar("T")
 Sections = dict[str, dict[str, Any]]

@@ -4,7 +4,6 @@ import ctypes
 import math
 import os
 import platform
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,11 +14,14 @@ if TYPE_CHECKING:
     import torch
 
 
+Device = Literal["auto", "cpu", "cuda"]
+
+
 @dataclass(frozen=True)
 class RuntimeSettings:
     """The [runtime] section. `auto` takes the best that this machine has."""
 
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Device = "auto"
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Of matrix products; weights and the optimizer's state stay in fp32."""
     threads: int = 0
@@ -56,16 +58,16 @@ class Runtime:
 
 
 def start(settings: RuntimeSettings) -> Runtime:
-    """Choose device and precision, and set torch's threads, seed and determinism to match.
+    """Choose device and precision, and set this process up for training with them.
 
     On CPU the same seed and thread count give the same bits. On CUDA, fp32 products may use TF32.
     Raises `ConfigError` if CUDA, or bf16 on CUDA, is asked for and absent.
     """
     import torch
 
-    on_cuda = _wants_cuda(settings)
+    device = chosen_device(settings)
+    on_cuda = device.type == "cuda"
     bf16_unit = _bf16_unit()
-    threads = settings.threads or available_cores()
     fast_bf16 = _cuda_has_bf16() if on_cuda else bool(bf16_unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
     if bf16 and on_cuda and not fast_bf16:
@@ -74,8 +76,7 @@ def start(settings: RuntimeSettings) -> Runtime:
             "Use --runtime.precision fp32"
         )
 
-    _keep_freed_memory()
-    torch.set_num_threads(threads)
+    threads = set_threads(settings.threads)
     torch.manual_seed(settings.seed)  # every device
     torch.set_float32_matmul_precision("high" if on_cuda else "highest")
     torch.use_deterministic_algorithms(not on_cuda)
@@ -87,13 +88,33 @@ def start(settings: RuntimeSettings) -> Runtime:
     precision = "bf16" if bf16 else "fp32"
     how = f" ({bf16_unit})" if bf16 and bf16_unit and not on_cuda else ""
     return Runtime(
-        device=torch.device("cuda" if on_cuda else "cpu"),
+        device=device,
         dtype=torch.bfloat16 if bf16 else torch.float32,
         threads=threads,
         seed=settings.seed,
         bf16_unit=bf16_unit,
         description=f"{unit} {name}, {precision}{how}, {threads} CPU thread{'s'[: threads > 1]}",
     )
+
+
+def set_threads(threads: int) -> int:
+    """Give this process so many CPU threads (0: every core that it may use); returns how many.
+
+    A command does this once; a model that is loaded changes nothing of its process.
+    """
+    import torch
+
+    threads = threads or available_cores()
+    _keep_freed_memory()
+    torch.set_num_threads(threads)
+    return threads
+
+
+def chosen_device(settings: RuntimeSettings) -> "torch.device":
+    """The device that is meant; raises `ConfigError` if CUDA is asked for and absent."""
+    import torch
+
+    return torch.device("cuda" if _wants_cuda(settings) else "cpu")
 
 
 def _keep_freed_memory() -> None:
@@ -189,19 +210,6 @@ def cpu_name() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def peak_memory_bytes() -> int:
-    """The most main memory that this process has held so far; 0 where the system does not tell."""
-    for line in _read("/proc/self/status").splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def total_memory_bytes() -> int:

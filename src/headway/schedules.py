@@ -1,6 +1,10 @@
 """Learning rates as pure functions of the step, which counts optimizer updates from 1."""
 
 import math
+from collections.abc import Callable
+from typing import Literal
+
+Schedule = Literal["paper", "inverse-square-root", "linear", "cosine"]
 
 
 def warmup_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
@@ -8,8 +12,10 @@ def warmup_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
-def inverse_square_root_rate(step: int, *, peak: float, warmup_steps: int) -> float:
-    """Equation 3's shape with a chosen peak, reached at `warmup_steps`."""
+def inverse_square_root_rate(
+    step: int, *, peak: float, warmup_steps: int, max_steps: int = 0
+) -> float:
+    """Equation 3's shape with a chosen peak, reached at `warmup_steps`; it never ends."""
     return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
 
 
@@ -27,3 +33,15 @@ def linear_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) ->
         return peak * step / warmup_steps
     progress = min((step - warmup_steps) / max(max_steps - warmup_steps, 1), 1.0)
     return peak * (1 - 0.99 * progress)
+
+
+SCHEDULES: dict[Schedule, Callable[..., float]] = {
+    "paper": inverse_square_root_rate,
+    "inverse-square-root": inverse_square_root_rate,
+    "linear": linear_rate,
+    "cosine": cosine_rate,
+}
+"""Each takes step, peak, warmup_steps and max_steps. The paper's peak is equation 3 at its turn."""
+
+DECAYING: tuple[Schedule, ...] = ("linear", "cosine")
+"""Schedules whose weights are best once the rate has come down."""

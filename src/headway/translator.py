@@ -3,21 +3,20 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, SupportsIndex, cast
+from typing import Any, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from safetensors.torch import load_file
 
-from headway import runtime as machine_runtime
 from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.settings import DecodingSettings
-from headway.errors import RunError
 from headway.models.transformer import Transformer
-from headway.tasks.building import build_model
+from headway.runs.loading import open_run
+from headway.runs.settings import Settings
+from headway.runtime import Device
 from headway.tasks.coded_search import Candidate, CodedSearch, Found, Source
-from headway.tasks.settings import Settings
+from headway.tasks.translation.kind import KIND
 from headway.text import segment_texts
 from headway.text.cleaning import clean
 from headway.text.code_projection import Plain, Tokens, project, without_codes
@@ -25,10 +24,6 @@ from headway.text.codes import check, parsed, parsed_text, repaired, with_placeh
 from headway.text.memories.segments import Code, Segment
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
-from headway.training.parameters import load_weights
-from headway.training.run_folder import RunFolder
-
-Device = Literal["auto", "cpu", "cuda"]
 
 
 class Alternative(NamedTuple):
@@ -112,25 +107,15 @@ class Translator:
         self.search = CodedSearch(model, subwords, settings.data.max_length, device)
 
     @classmethod
-    def load(cls, run: str | Path, *, device: Device = "auto", threads: int = 0) -> "Translator":
-        """Open a run folder; raises RunError when there is no trained model in it.
+    def load(cls, run: str | Path, *, device: Device = "auto") -> "Translator":
+        """Open a run folder; raises RunError when there is no trained translator in it.
 
-        `device` is `auto`, `cpu` or `cuda`, wherever the model was trained.
+        `device` is `auto`, `cpu` or `cuda`, wherever the model was trained. Nothing of the process
+        is changed: threads and seeds are its own.
         """
-        folder = RunFolder.open(Path(run))
-        settings = Settings.of(folder.settings())
-        wanted = replace(settings.runtime, device=device, precision="fp32", threads=threads)
-        runtime = machine_runtime.start(wanted)
-        if not folder.model.exists():
-            raise RunError(
-                f"{folder.path} has no model yet: training has not reached its first validation. "
-                f"Go on with: headway train --out {folder.path} --resume"
-            )
-        subwords = Subwords.load(folder.tokenizer)
-        model = build_model(settings, subwords)
-        load_weights(model, load_file(folder.model))
-        model = cast(Transformer, model.to(runtime.device).eval())
-        return cls(model, subwords, settings, runtime.device)
+        opened = open_run(KIND, run, device=device)
+        model = cast(Transformer, opened.model)
+        return cls(model, opened.vocabulary, opened.settings, opened.device)
 
     @property
     def target_language(self) -> str | None:

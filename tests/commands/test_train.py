@@ -12,10 +12,19 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from everyday_run import FLAGS, SETTINGS, Finished, command, left_behind, train, write_pairs
+from everyday_run import (
+    FLAGS,
+    SETTINGS,
+    Finished,
+    command,
+    left_behind,
+    train,
+    unfinish,
+    write_pairs,
+)
 
 from headway.config import write_toml
-from headway.tasks.translation import TranslationTask
+from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
 from headway.training.loop import Trainer
@@ -152,16 +161,16 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     everyday_run, everyday_files, tmp_path, monkeypatch, number, step
 ):
     run = tmp_path / "run"
-    next_loss = TranslationTask.next_loss
+    next_batch = TranslationTask.next_batch
     calls: list[int] = []
 
-    def interrupted(task: TranslationTask, model):
+    def interrupted(task: TranslationTask):
         calls.append(1)
         if len(calls) == step:
             signal.raise_signal(number)
-        return next_loss(task, model)
+        return next_batch(task)
 
-    monkeypatch.setattr(TranslationTask, "next_loss", interrupted)
+    monkeypatch.setattr(TranslationTask, "next_batch", interrupted)
     finished = train(everyday_files, run)
     assert finished.status == 130
     assert f"{number.name}: saving" in finished.err
@@ -220,7 +229,7 @@ def unfinished(everyday_run: Path, tmp_path: Path) -> Path:
     """A copy of the run that has its last step still to go."""
     run = tmp_path / "run"
     shutil.copytree(everyday_run, run)
-    (run / "README.md").unlink()
+    unfinish(run)
     shutil.rmtree(run / "checkpoints" / "step-12")
     return run
 

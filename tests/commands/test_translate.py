@@ -39,7 +39,7 @@ def test_as_many_lines_come_out_as_go_in_in_order_and_blank_stays_blank(everyday
     lines = finished.out.split("\n")
     assert lines.pop() == ""
     assert len(lines) == len(LINES)
-    expected = Translator.load(everyday_run, threads=1).translate(list(LINES))
+    expected = Translator.load(everyday_run).translate(list(LINES))
     assert lines == expected
     assert all(not line for line, source in zip(lines, LINES, strict=True) if not source.strip())
     assert any(lines)

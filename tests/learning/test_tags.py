@@ -46,7 +46,7 @@ def test_one_model_copies_or_reverses_as_the_tag_says(tmp_path: Path) -> None:
         settings=SETTINGS,
         say=lambda _message: None,
     )
-    translator = headway.Translator.load(run, threads=1)
+    translator = headway.Translator.load(run)
     unseen = strings(60, seed=3)
     for tag, wanted in (
         ("copy", [s + " !" for s in unseen]),

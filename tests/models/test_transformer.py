@@ -9,7 +9,7 @@ from headway.errors import ConfigError
 from headway.models import MODELS, Transformer, TransformerConfig
 from headway.models.interfaces import State, StepDecoder
 from headway.objectives import label_smoothed, projected_label_smoothed
-from headway.tasks.presets import preset
+from headway.tasks.translation.presets import PRESETS
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
@@ -43,7 +43,7 @@ def step_by_step(model: Transformer, source: torch.Tensor, fed: torch.Tensor) ->
 )
 def test_the_papers_models_have_exactly_their_number_of_parameters(name, n_parameters):
     """37,000 x d_model shared once, plus every weight and bias of table 3's rows, by hand."""
-    sections = dict(preset(name)["model"])
+    sections = dict(PRESETS[name]["model"])
     kind, model = MODELS[str(sections.pop("type"))]
     config = kind(**sections)
     with torch.device("meta"):

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.cli import main
+from headway.config import merge
 from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "text": {"vocabulary_size": 700},
@@ -70,6 +72,13 @@ def train(files: tuple[Path, Path], run: Path, *more: str) -> Finished:
     return command(
         "train", "--source", str(source), "--target", str(target), "--out", str(run), *FLAGS, *more
     )
+
+
+def unfinish(run: Path) -> None:
+    """Have a run look as if its training were not over."""
+    folder = RunFolder(run)
+    folder.write_settings(merge(folder.settings(), {"run": {"finished": False}}))
+    folder.card.unlink(missing_ok=True)
 
 
 def left_behind(run: Path) -> dict[str, Any]:

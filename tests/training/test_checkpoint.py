@@ -11,6 +11,7 @@ import pytest
 import safetensors.torch
 import torch
 
+from headway.disk import DiskError
 from headway.training import checkpoint
 
 WEIGHTS = {"a": torch.arange(6.0).view(2, 3), "b.c": torch.tensor([1.5])}
@@ -194,7 +195,7 @@ def test_a_full_disk_is_an_error_that_leaves_the_one_before(tmp_path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoint, "save_file", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(DiskError, match="is full. Free some space"):
         put(tmp_path, 20)
     assert check_whole(checkpoint.read_newest(tmp_path, unheard)) == 10
 

@@ -203,9 +203,11 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> list[Sys
 def _translate(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
     """Its translations, and the language that it translates into, if it knows."""
     from headway.commands.tags import announced_tag
+    from headway.runtime import set_threads
     from headway.translator import Translator
 
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
+    set_threads(0)
     translator = Translator.load(run)
     translations = translator.translate(sources, tag=announced_tag(translator, tag))
     return System(str(run), translations), translator.target_language

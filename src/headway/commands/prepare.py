@@ -7,12 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from cyclopts import Parameter
-
-from headway.commands.settings_flags import Overrides, option_names
+from headway.commands.settings_flags import Overrides, option_names, takes
 from headway.errors import ConfigError, DataError
+from headway.runs.flags import PAIRS, sections_of
 
 if TYPE_CHECKING:
     from headway.data.cleaned import CleanedCorpus
@@ -22,48 +21,21 @@ if TYPE_CHECKING:
     from headway.text.cleaning import Pair, Report
     from headway.text.corpora import Corpus
 
-Files = Annotated[list[Path] | None, Parameter(consume_multiple=True)]
-Specifications = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
-
+@takes(PAIRS)
 def prepare(
     *overrides: Overrides,
-    source: Files = None,
-    target: Files = None,
-    pairs: Specifications = None,
-    valid_source: Files = None,
-    valid_target: Files = None,
-    valid_pairs: Specifications = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
     tokenizer: Path | None = None,
     out: Path | None = None,
     page: Path | None = None,
     suspects: Path | None = None,
     json: bool = False,
+    **flags: Any,
 ) -> None:
     """Read parallel text as `train` would, and say what is wrong with it and what to do.
 
     Parameters
     ----------
-    source
-        Text to translate from, one sentence a line; .gz too. Several files may follow.
-    target
-        Their translations: line n of one file translates line n of the other.
-    pairs
-        Files of both sides: .tsv (source TAB target), .jsonl ({"source": .., "target": ..}, or
-        two language codes as keys), .tmx, .po, .xlf or .xliff; .gz too. What `train` takes behind a
-        file, such as big.tsv@2:target=de, may stand here as well.
-    valid_source
-        Validation text: training pairs that share a side with it are dropped.
-    valid_target
-        Its translations.
-    valid_pairs
-        Validation files of both sides, instead.
-    source_language
-        Such as en; else from the suffix (train.en), the TSV header or the JSONL keys.
-    target_language
-        Such as de; likewise.
     tokenizer
         A run, tokenizer.json or vocab.txt: how well does its vocabulary suit this text?
     out
@@ -76,28 +48,27 @@ def prepare(
         Print one JSON object on standard output.
     """
     from headway.commands.stages import Stages
-    from headway.config import build, parse_overrides
+    from headway.config import build, merge, parse_overrides
     from headway.data.cleaned import clean_corpus
     from headway.data.doctor.examination import examine
     from headway.data.doctor.report import report_lines
     from headway.data.files import cache_root
-    from headway.data.prepared import DataSettings
+    from headway.tasks.translation.settings import TranslationData
     from headway.text.corpora import directions, languages
 
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
-    settings = build(DataSettings, sections.get("data", {}), section="data")
-    codes = source_language, target_language
-    corpus = _corpus(source, target, pairs, *codes)
-    valid = _corpus(valid_source, valid_target, valid_pairs, *codes)
+    given = merge(sections, sections_of(flags, PAIRS)).get("data", {})
+    settings = build(TranslationData, given, section="data")
+    corpus, valid = settings.corpus(), settings.validation()
     tools = _tools(tokenizer, settings)
     with Stages() as stages:
         cleaned = clean_corpus(
             corpus,
             settings.cleaning(),
             cache_root(),
-            valid=valid if valid_source or valid_target or valid_pairs else None,
+            valid=valid,
             hold_out=0,
             workers=settings.workers,
             say=_say,
@@ -130,27 +101,6 @@ def _say(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def _corpus(
-    source: Sequence[Path] | None,
-    target: Sequence[Path] | None,
-    pairs: Sequence[str] | None,
-    source_language: str | None,
-    target_language: str | None,
-) -> "Corpus":
-    from headway.text.corpora import Corpus
-    from headway.text.mixing import parse_pairs_file
-
-    parsed = [parse_pairs_file(text) for text in pairs or ()]
-    return Corpus(
-        tuple(source or ()),
-        tuple(target or ()),
-        tuple(path for path, _ in parsed),
-        source_language,
-        target_language,
-        tuple(use for _, use in parsed),
-    )
-
-
 def _tools(tokenizer: Path | None, settings: "DataSettings") -> "Tools":
     from headway.data.doctor.examination import Tools
     from headway.data.doctor.languages import detector, installed
@@ -167,7 +117,7 @@ def _found(
     cleaned: "CleanedCorpus",
     examination: "Examination",
     corpus: "Corpus",
-    valid_corpus: "Corpus",
+    valid_corpus: "Corpus | None",
     named: tuple[str | None, str | None],
     tools: "Tools",
 ) -> dict[str, Any]:
@@ -209,7 +159,7 @@ def _problems(report: "Report") -> list[str]:
 
 
 def _next(
-    corpus: "Corpus", valid: "Corpus", problems: list[str], examination: "Examination"
+    corpus: "Corpus", valid: "Corpus | None", problems: list[str], examination: "Examination"
 ) -> str:
     """What to do after reading the report: `train` with all that was said here of the files."""
     if problems:
@@ -222,8 +172,10 @@ def _next(
     return f"Next: {first}{shlex.join(command)} --out RUN"
 
 
-def _named(corpus: "Corpus", dashes: str) -> "Iterator[str]":
+def _named(corpus: "Corpus | None", dashes: str) -> "Iterator[str]":
     """Files as flags name them, with their weights, tags and languages."""
+    if corpus is None:
+        return
     from headway.text.mixing import format_pairs_file
 
     uses = zip(corpus.pairs, corpus.uses, strict=True)

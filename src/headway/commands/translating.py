@@ -17,7 +17,7 @@ from headway.commands.translate import Options
 from headway.config import build, merge, parse_overrides
 from headway.decoding.settings import DecodingSettings
 from headway.errors import DataError
-from headway.runtime import RuntimeSettings
+from headway.runtime import RuntimeSettings, set_threads
 from headway.text.lines import check_file, read_lines
 from headway.translator import Translation, Translator
 
@@ -31,7 +31,8 @@ def ready(
     """The run's translator, and how it is to translate: tag and settings of decoding."""
     flags = parse_overrides(overrides, options=known_options)
     runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
-    translator = Translator.load(run, device=runtime.device, threads=runtime.threads)
+    set_threads(runtime.threads)
+    translator = Translator.load(run, device=runtime.device)
     tag = announced_tag(translator, options.tag)
     wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
     stored = asdict(translator.settings.decoding)

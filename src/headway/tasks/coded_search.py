@@ -10,7 +10,7 @@ import torch
 from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import Seq2Seq
-from headway.tasks.translation import decode_all
+from headway.tasks.translation.task import decode_all
 from headway.text.codes import Codes, check, mask, parsed, unmask
 from headway.text.memories.segments import Segment
 from headway.text.mixing import tagged

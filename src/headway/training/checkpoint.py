@@ -5,7 +5,6 @@ from it, `resume.safetensors` (optimizer moments, random state) and `state.json`
 countable, with the checksums of the two). Nothing is ever pickled.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,6 +15,8 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+
+from headway.disk import checksum, digest, sweep, whole_folder, written_aside
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
 
@@ -29,33 +30,11 @@ class Checkpoint(NamedTuple):
     state: dict[str, Any]
 
 
-def sync(path: Path) -> None:
-    """Ask the system to bring a file, or a folder's list of names, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors to a synced safetensors file, replacing what was there in one instant."""
-    aside = path.with_name(f".{path.name}.tmp")
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, aside)
-    sync(aside)
-    os.replace(aside, path)
-    sync(path.parent)
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def digest(state: Mapping[str, Any]) -> str:
-    """SHA-256 of what can be counted, as it is before and after a way through JSON."""
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+    held = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with written_aside(path) as aside:
+        save_file(held, aside)
 
 
 def folder_of(checkpoints: Path, step: int) -> Path:
@@ -71,23 +50,14 @@ def write(
     state: Mapping[str, Any],
 ) -> None:
     """Put down a whole checkpoint; until the last rename there is none of it."""
-    checkpoints.mkdir(parents=True, exist_ok=True)
-    aside = checkpoints / f".step-{step}.tmp"
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir()
-    save_tensors(weights, aside / WEIGHTS)
-    save_tensors(resume, aside / RESUME)
-    body = {**state, "step": step}
-    sums = {name: checksum(aside / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
-    text = json.dumps({**body, "sha256": sums}, indent=1)
-    (aside / STATE).write_text(text, encoding="utf-8")
-    sync(aside / STATE)
-    sync(aside)
-    final = folder_of(checkpoints, step)
-    if final.exists():  # the same step again, after a damaged or cut-off try
-        discard(final)
-    os.replace(aside, final)
-    sync(checkpoints)
+    sweep(checkpoints, unused_s=0.0)  # what a killed process was writing
+    with whole_folder(folder_of(checkpoints, step)) as part:
+        save_tensors(weights, part / WEIGHTS)
+        save_tensors(resume, part / RESUME)
+        body = {**state, "step": step}
+        sums = {name: checksum(part / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
+        text = json.dumps({**body, "sha256": sums}, indent=1)
+        (part / STATE).write_text(text, encoding="utf-8")
 
 
 def discard(folder: Path) -> None:
@@ -151,11 +121,19 @@ def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int
 
 
 def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
-    """The mean of several checkpoints' weights (section 6.1), summed in float64."""
+    """The mean of several checkpoints' weights (section 6.1), summed in float64.
+
+    What is no fraction, such as a count of batches, is the last one's.
+    """
     total: dict[str, Tensor] = {}
+    last: dict[str, Tensor] = {}
     n = 0
     for step in chosen:
         n += 1
-        for name, tensor in load_file(folder_of(checkpoints, step) / WEIGHTS).items():
+        last = load_file(folder_of(checkpoints, step) / WEIGHTS)
+        for name, tensor in last.items():
             total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
-    return {name: (tensor / n).float() for name, tensor in total.items()}
+    return {
+        name: (tensor / n).float() if last[name].is_floating_point() else last[name]
+        for name, tensor in total.items()
+    }

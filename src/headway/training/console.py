@@ -50,16 +50,13 @@ class ConsoleReporter:
         self.bar.stop()
 
     def step(
-        self, progress: TrainingProgress, *, loss: float, tokens_per_s: float, last_step: int
+        self, progress: TrainingProgress, *, loss: float, speed: float, unit: str, last_step: int
     ) -> None:
         """Move the bar; without a terminal, a line every half minute."""
         self.first = self.first or (progress.step, progress.time_s)
         steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
         left = spent / steps * (last_step - progress.step) if steps else float("nan")
-        text = (
-            f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  "
-            f"{tokens_per_s:,.0f} target tokens/s"
-        )
+        text = f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  {speed:,.0f} {unit}/s"
         if left == left:
             text += f"  {clock(left)} left"
         self.bar.update(self.task, completed=progress.step, total=last_step, description=text)

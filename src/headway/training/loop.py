@@ -10,32 +10,40 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from headway import schedules
 from headway.errors import HeadwayError
 from headway.nn.dropout import soften
-from headway.objectives import Loss
+from headway.schedules import DECAYING, SCHEDULES
 from headway.training import checkpoint
+from headway.training.frozen import freeze
 from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
-DECAYING = ("linear", "cosine")
-"""Schedules whose weights are best once the rate has come down."""
+
+class Batch(NamedTuple):
+    """What one loss is over; only its task knows the rows."""
+
+    rows: Any
+    units: int
+    """What the loss is a mean over: how many target tokens, examples, .. are in it."""
+    counts: Mapping[str, int]
+    """What metrics.jsonl adds up, such as {"source_tokens": 310, "target_tokens": 290}."""
 
 
-class BatchLoss(NamedTuple):
-    """The sums over one batch, and how many real tokens they are over."""
+class Position(NamedTuple):
+    """Where in the data the next batch begins, and what is carried there from the ones before."""
 
-    loss: Loss
-    source_tokens: int
-    target_tokens: int
+    countable: dict[str, Any]
+    """Ready for JSON."""
+    tensors: dict[str, Tensor]
+    """Such as the state that a recurrent model carries from batch to batch."""
 
 
 class Validation(NamedTuple):
     """How good the weights are now."""
 
     loss: float
-    """Nats per target token, not smoothed."""
+    """Nats per unit, not smoothed."""
     score: float
     """What the best checkpoint is chosen by; higher is better."""
     score_name: str
@@ -45,19 +53,28 @@ class Validation(NamedTuple):
 class Task(Protocol):
     """What the loop asks of a task."""
 
-    def next_loss(self, model: nn.Module) -> BatchLoss:
-        """Take the next batch and score it."""
+    unit: str
+    """What losses are means over, in words: "target tokens"."""
+    counted: tuple[str, ...]
+    """The names of `Batch.counts`."""
+
+    def next_batch(self) -> Batch:
+        """Take the next batch."""
+        ...
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """What is to be minimized, summed over the batch's units; carries the gradient."""
         ...
 
     def validate(self, model: nn.Module) -> Validation:
         """Measure on held-out data."""
         ...
 
-    def position(self) -> dict[str, Any]:
-        """Where in the data the next batch begins, as JSON."""
+    def position(self) -> Position:
+        """Where the next batch begins."""
         ...
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Position) -> None:
         """Continue there."""
         ...
 
@@ -67,9 +84,9 @@ class Reporter(Protocol):
     """Who is told how it goes."""
 
     def step(
-        self, progress: "Progress", *, loss: float, tokens_per_s: float, last_step: int
+        self, progress: "Progress", *, loss: float, speed: float, unit: str, last_step: int
     ) -> None:
-        """Some updates were made."""
+        """Some updates were made, at `speed` units a second."""
         ...
 
     def validation(self, progress: "Progress", result: Validation, *, best: bool) -> None:
@@ -88,18 +105,28 @@ class Progress:
     step: int = 0
     """Optimizer updates made."""
     time_s: float = 0.0
-    source_tokens: int = 0
-    target_tokens: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    """The sums of `Batch.counts`."""
     validated: list[int] = field(default_factory=list)
     best_step: int = 0
     best_score: float = float("-inf")
     since_best: int = 0
     """Validations since the best one."""
-    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "tokens": 0, "time_s": 0})
+    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
     """Since the last line of metrics.jsonl."""
     landing: int = 0
     """The step at which patience ran out and the rate began to come down; 0 = not yet."""
     finished: bool = False
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Progress":
+        """As state.json has it; the first version counted two kinds of token by fixed names."""
+        known = dict(stored)
+        if "counts" not in known:
+            known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
+            known["sums"] = {**known["sums"], "units": known["sums"]["tokens"]}
+            del known["sums"]["tokens"]
+        return cls(**known)
 
 
 def last_step(landing: int, settings: TrainingSettings) -> int:
@@ -108,21 +135,20 @@ def last_step(landing: int, settings: TrainingSettings) -> int:
     return min(end, settings.max_steps)
 
 
-def rate(step: int, settings: TrainingSettings, d_model: int, landing: int = 0) -> float:
+def rate(step: int, settings: TrainingSettings, landing: int = 0) -> float:
     """The learning rate of update `step` (from 1) under the chosen schedule.
 
     After `landing` (a step; 0 = none) it falls in a straight line to a hundredth at `last_step`.
     """
     if landing and step > landing:
         done = (step - landing) / (last_step(landing, settings) - landing)
-        return rate(landing, settings, d_model) * (1 - 0.99 * done)
-    if settings.schedule == "paper":
-        return schedules.warmup_rate(step, d_model=d_model, warmup_steps=settings.warmup_steps)
-    peak, warmup = settings.learning_rate, settings.warmup_steps
-    if settings.schedule == "inverse-square-root":
-        return schedules.inverse_square_root_rate(step, peak=peak, warmup_steps=warmup)
-    decay = {"linear": schedules.linear_rate, "cosine": schedules.cosine_rate}[settings.schedule]
-    return decay(step, peak=peak, warmup_steps=warmup, max_steps=settings.max_steps)
+        return rate(landing, settings) * (1 - 0.99 * done)
+    return SCHEDULES[settings.schedule](
+        step,
+        peak=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        max_steps=settings.max_steps,
+    )
 
 
 def dropout_share(step: int, settings: TrainingSettings) -> float:
@@ -131,7 +157,7 @@ def dropout_share(step: int, settings: TrainingSettings) -> float:
 
 
 AnyTask = TypeVar("AnyTask", bound=Task)
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Trainer(Generic[AnyTask]):
@@ -150,12 +176,11 @@ class Trainer(Generic[AnyTask]):
         settings: TrainingSettings,
         *,
         dtype: torch.dtype,
-        d_model: int,
         reporter: Reporter,
     ) -> None:
         self.model, self.twin, self.task = model.train(), twin.eval(), task
         self.folder, self.settings, self.reporter = folder, settings, reporter
-        self.d_model = d_model
+        self.frozen = freeze(model, settings.freeze) if settings.freeze else []
         self.optimizer = FlatAdam(
             model,
             dtype,
@@ -164,7 +189,7 @@ class Trainer(Generic[AnyTask]):
             epsilon=settings.adam_epsilon,
         )
         self.device = self.optimizer.masters.device
-        self.progress = Progress()
+        self.progress = Progress(counts=dict.fromkeys(task.counted, 0))
 
     def begin_with(self, weights: Mapping[str, Tensor]) -> Validation:
         """Take these weights for step 0: measured, saved, and kept if training finds none better.
@@ -207,20 +232,22 @@ class Trainer(Generic[AnyTask]):
         return progress
 
     def update(self) -> Tensor:
-        """One optimizer update; returns the batch's summed loss, still on the device."""
-        progress = self.progress
-        soften(self.model, dropout_share(progress.step, self.settings))
-        batch = self.task.next_loss(self.model)
-        (batch.loss.smoothed / batch.target_tokens).backward()
+        """One optimizer update; returns its summed loss, still on the device."""
+        progress, settings = self.progress, self.settings
+        soften(self.model, dropout_share(progress.step, settings))
+        batches = [self.task.next_batch() for _ in range(settings.accumulate)]
+        n_units = sum(batch.units for batch in batches)
+        losses = []
+        for batch in batches:
+            loss = self.task.loss(self.model, batch)
+            (loss / n_units).backward()
+            losses.append(loss.detach())
+            for name, n in batch.counts.items():
+                progress.counts[name] += n
         progress.step += 1
-        self.optimizer.step(
-            rate(progress.step, self.settings, self.d_model, progress.landing),
-            self.settings.clip_norm,
-        )
-        progress.source_tokens += batch.source_tokens
-        progress.target_tokens += batch.target_tokens
-        progress.sums["tokens"] += batch.target_tokens
-        return batch.loss.smoothed.detach()
+        self.optimizer.step(rate(progress.step, settings, progress.landing), settings.clip_norm)
+        progress.sums["units"] += n_units
+        return torch.stack(losses).sum()
 
     def validation_is_due(self) -> bool:
         """At every `checkpoint_every`-th update and at the last one."""
@@ -231,7 +258,7 @@ class Trainer(Generic[AnyTask]):
     def log(self, losses: list[Tensor]) -> None:
         """One line of metrics.jsonl, over the updates since the last."""
         progress, sums = self.progress, self.progress.sums
-        loss = (sums["loss"] + sum(loss.item() for loss in losses)) / sums["tokens"]
+        loss = (sums["loss"] + sum(loss.item() for loss in losses)) / sums["units"]
         if not loss < float("inf"):
             raise HeadwayError(
                 f"The loss must stay finite; it is {loss} at step {progress.step}. Lower "
@@ -242,12 +269,13 @@ class Trainer(Generic[AnyTask]):
             {
                 **self.counts(),
                 "loss": round(loss, 5),
-                "learning_rate": rate(progress.step, self.settings, self.d_model, progress.landing),
+                "learning_rate": rate(progress.step, self.settings, progress.landing),
             }
         )
-        tokens_per_s = sums["tokens"] / max(sums["time_s"], 1e-9)
+        speed = sums["units"] / max(sums["time_s"], 1e-9)
         end = last_step(progress.landing, self.settings)
-        self.reporter.step(progress, loss=loss, tokens_per_s=tokens_per_s, last_step=end)
+        unit = self.task.unit
+        self.reporter.step(progress, loss=loss, speed=speed, unit=unit, last_step=end)
         progress.sums = Progress().sums
 
     def counts(self) -> dict[str, Any]:
@@ -256,8 +284,7 @@ class Trainer(Generic[AnyTask]):
         return {
             "step": progress.step,
             "time_s": round(progress.time_s, 3),
-            "source_tokens": progress.source_tokens,
-            "target_tokens": progress.target_tokens,
+            **progress.counts,
         }
 
     def validate(self) -> Validation:
@@ -305,7 +332,9 @@ class Trainer(Generic[AnyTask]):
             random_state["cuda"] = torch.cuda.get_rng_state(self.device)
         tensors = {f"random.{name}": state for name, state in random_state.items()}
         tensors |= {f"adam.{name}": tensor for name, tensor in self.optimizer.state().items()}
-        state = {"progress": asdict(self.progress), "position": self.task.position()}
+        position = self.task.position()
+        tensors |= {f"position.{name}": tensor for name, tensor in position.tensors.items()}
+        state = {"progress": asdict(self.progress), "position": position.countable}
         folder, progress = self.folder.checkpoints, self.progress
         checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
         recent = checkpoint.resumable(folder)[-2:]
@@ -324,17 +353,12 @@ class Trainer(Generic[AnyTask]):
         self.folder.cut_log(-1 if saved is None else saved.step)
         if saved is None:
             return False
-        adam = {
-            name.removeprefix("adam."): tensor
-            for name, tensor in saved.resume.items()
-            if name.startswith("adam.")
-        }
-        self.optimizer.restore(saved.weights, adam)
+        self.optimizer.restore(saved.weights, below("adam.", saved.resume))
         torch.set_rng_state(saved.resume["random.cpu"])
         if self.device.type == "cuda" and "random.cuda" in saved.resume:
             torch.cuda.set_rng_state(saved.resume["random.cuda"], self.device)
-        self.progress = Progress(**saved.state["progress"])
-        self.task.go_to(saved.state["position"])
+        self.progress = Progress.of(saved.state["progress"])
+        self.task.go_to(Position(saved.state["position"], below("position.", saved.resume)))
         return True
 
     def load(self, path: Path) -> None:
@@ -371,8 +395,17 @@ class Trainer(Generic[AnyTask]):
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"
 
-    def measured(self, weights: Mapping[str, Tensor], by: Callable[[nn.Module], Found]) -> Found:
+    def measured(self, weights: Mapping[str, Tensor], by: Callable[[nn.Module], Result]) -> Result:
         """What `by` finds of these weights in the float32 twin."""
         load_weights(self.twin, weights)
         with torch.inference_mode():
             return by(self.twin)
+
+
+def below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin so, without it."""
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }

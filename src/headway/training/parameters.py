@@ -1,12 +1,14 @@
-"""All parameters of a model as one flat vector, and the Adam that updates it."""
+"""The trainable parameters of a model as one flat vector, and the Adam that updates it."""
 
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
-from headway.errors import RunError
+from headway.errors import ConfigError, RunError
 from headway.nn.embedding import FLOAT32_ONLY
+from headway.training.frozen import Frozen
+from headway.training.row_adam import RowAdam
 
 
 class FlatAdam:
@@ -16,6 +18,10 @@ class FlatAdam:
     once. Where the model computes in bfloat16, float32 masters take the updates, because a small
     update added to a bfloat16 weight is lost in rounding; the model holds their rounded copy.
     Gradients stay where they are: they are zeroed after each update, never set to None.
+
+    Parameters that need no gradient stay outside the vector. So do those of a module with `sparse`
+    set, such as `nn.Embedding(.., sparse=True)`: only rows that a batch has touched are updated,
+    moments included, which is what a table of a million words needs.
     """
 
     def __init__(
@@ -27,10 +33,28 @@ class FlatAdam:
             if isinstance(module, FLOAT32_ONLY) or dtype == torch.float32
             for parameter in module.parameters(recurse=False)
         }
-        named = sorted(model.named_parameters(), key=lambda item: item[1] in exact)
+        in_rows = {
+            parameter
+            for module in model.modules()
+            if getattr(module, "sparse", False)
+            for parameter in module.parameters(recurse=False)
+        }
+        parameters = dict(model.named_parameters())
+        frozen = {name: p for name, p in parameters.items() if not p.requires_grad}
+        self.frozen = Frozen(frozen, exact, dtype) if frozen else None
+        trained = {name: p for name, p in parameters.items() if p.requires_grad}
+        if not trained:
+            raise ConfigError("training needs a weight that may change; all of them are frozen.")
+        rows = {name: p for name, p in trained.items() if p in in_rows}
+        self.rows = RowAdam(rows, (beta1, beta2), epsilon) if rows else None
+        self.buffers = persistent_buffers(model)
+        dense = [(name, p) for name, p in trained.items() if p not in in_rows]
+        named = sorted(dense, key=lambda item: item[1] in exact)
         self.shapes = {name: parameter.shape for name, parameter in named}
-        self.n_rounded = sum(p.numel() for p in model.parameters() if p not in exact)
-        masters = torch.cat([parameter.detach().float().flatten() for _, parameter in named])
+        self.n_rounded = sum(p.numel() for _, p in named if p not in exact)
+        device = next(iter(trained.values())).device
+        pieces = [parameter.detach().float().flatten() for _, parameter in named]
+        masters = torch.cat(pieces) if pieces else torch.zeros(0, device=device)
         self.masters = nn.Parameter(masters)
         self.masters.grad = self.gradient = torch.zeros_like(masters)
         self.rounded = masters[: self.n_rounded].to(dtype)
@@ -58,10 +82,17 @@ class FlatAdam:
         """
         self.gradient[: self.n_rounded].copy_(self.rounded_gradient)
         norm = torch.linalg.vector_norm(self.gradient)
+        if self.rows:
+            norm = torch.hypot(norm, self.rows.norm())
         if clip_norm:
-            self.gradient.mul_((clip_norm / (norm + 1e-6)).clamp(max=1.0))
+            shorter = (clip_norm / (norm + 1e-6)).clamp(max=1.0)
+            self.gradient.mul_(shorter)
+            if self.rows:
+                self.rows.scale(shorter)
         self.adam.param_groups[0]["lr"] = learning_rate
         self.adam.step()
+        if self.rows:
+            self.rows.step(learning_rate)
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         self.gradient.zero_()
         self.rounded_gradient.zero_()
@@ -76,13 +107,18 @@ class FlatAdam:
         }
 
     def weights(self) -> dict[str, Tensor]:
-        """The float32 weights by name (views)."""
-        return self.by_name(self.masters)
+        """All that makes the model what it is, by name: float32 weights and buffers (views)."""
+        return {
+            **self.by_name(self.masters),
+            **(self.rows.weights() if self.rows else {}),
+            **(self.frozen.masters if self.frozen else {}),
+            **self.buffers,
+        }
 
     def state(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
         state = self.adam.state[self.masters]
-        moments = {"step": state["step"].reshape(1)}
+        moments = {"step": state["step"].reshape(1), **(self.rows.state() if self.rows else {})}
         for moment in ("exp_avg", "exp_avg_sq"):
             for name, tensor in self.by_name(state[moment]).items():
                 moments[f"{moment}.{name}"] = tensor
@@ -91,13 +127,20 @@ class FlatAdam:
     def restore(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
         """Go on from saved weights and moments; raises RunError when they are another model's."""
         self.take(weights)
-        for name, tensor in self.state().items():
-            tensor.copy_(state[name])
+        copy_weights(state, self.state())
 
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin with these weights; raises RunError when they are another model's."""
         copy_weights(weights, self.weights())
         self.rounded.copy_(self.masters.data[: self.n_rounded])
+        if self.frozen:
+            self.frozen.round()
+
+
+def persistent_buffers(model: nn.Module) -> dict[str, Tensor]:
+    """What a model keeps beside its parameters and must save: BatchNorm's statistics."""
+    saved = model.state_dict().keys()
+    return {name: buffer for name, buffer in model.named_buffers() if name in saved}
 
 
 def copy_weights(saved: Mapping[str, Tensor], into: Mapping[str, Tensor]) -> None:
@@ -113,5 +156,5 @@ def copy_weights(saved: Mapping[str, Tensor], into: Mapping[str, Tensor]) -> Non
 
 
 def load_weights(model: nn.Module, saved: Mapping[str, Tensor]) -> None:
-    """Give a model saved weights; tied parameters are named once."""
-    copy_weights(saved, dict(model.named_parameters()))
+    """Give a model saved weights and buffers; tied parameters are named once."""
+    copy_weights(saved, {**dict(model.named_parameters()), **persistent_buffers(model)})

@@ -1,12 +1,12 @@
 """The run folder: the unit that users keep, copy and publish."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.config import Sections, read_toml, write_toml
+from headway.config import Sections, format_toml, merge, read_toml
+from headway.disk import write_text
 from headway.errors import RunError
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
@@ -45,9 +45,26 @@ class RunFolder:
 
     def write_settings(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
         """config.toml, written last and in one instant: where it is, there is a run."""
-        aside = self.config.with_suffix(".tmp")
-        write_toml(aside, sections)
-        os.replace(aside, self.config)
+        write_text(self.config, format_toml(sections))
+
+    def write_data(self, record: Mapping[str, Any]) -> None:
+        """data.json: what was read, and by which versions."""
+        write_text(self.data, json.dumps(record, indent=1, ensure_ascii=False))
+
+    def write_card(self, text: str) -> None:
+        """README.md, the model card."""
+        write_text(self.card, text)
+
+    @property
+    def finished(self) -> bool:
+        """Whether training is over and the model is there; the card may have been deleted."""
+        run = self.settings().get("run")
+        marked = self.card.exists() if run is None else bool(run.get("finished"))
+        return marked and self.model.exists()
+
+    def finish(self) -> None:
+        """Mark the run as finished: the last that is written of it."""
+        self.write_settings(merge(self.settings(), {"run": {"finished": True}}))
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -76,9 +93,12 @@ class RunFolder:
         with self.metrics.open(encoding="utf-8") as file:
             return [json.loads(line) for line in file if line.endswith("\n")]
 
+    def first_score(self) -> tuple[str, float]:
+        """Name and value of the score that was measured before the first update."""
+        *_, (name, value) = self.read_log()[0].items()
+        return name, value
+
     def cut_log(self, step: int) -> None:
         """Forget what was logged after `step`: those steps will be made again."""
         kept = [line for line in self.read_log() if line["step"] <= step]
-        aside = self.metrics.with_suffix(".tmp")
-        aside.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        os.replace(aside, self.metrics)
+        write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))

@@ -1,12 +1,10 @@
-"""What may be set in the section `[training]`."""
+"""What may be set in the section `[training]`, whatever is trained."""
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
+from headway import schedules
 from headway.errors import ConfigError
-
-Schedule = Literal["paper", "inverse-square-root", "linear", "cosine"]
 
 
 @dataclass(frozen=True)
@@ -16,15 +14,23 @@ class TrainingSettings:
     budget: str = ""
     """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps once."""
     init_from: str = ""
-    """A finished run, whose weights, sub-words and shape this one begins with."""
+    """A finished run, whose weights this one begins with."""
+    freeze: tuple[str, ...] = ()
+    """Parts whose weights stay as they are, by the beginning of their names: `encoder`,
+    `encoder.0`."""
+    reinit: tuple[str, ...] = ()
+    """Parts that are drawn anew although `init_from` has them."""
     max_steps: int = 0
     """Optimizer updates."""
     batch_tokens: int = 0
-    """Padded tokens of the longer side in one update."""
-    schedule: Schedule = "linear"
-    """`paper` is equation 3 with no free rate; the others rise to `learning_rate`."""
+    """Padded tokens of the longest side in one batch."""
+    accumulate: int = 1
+    """Batches whose gradients make one update: the same update as by one batch of all their rows,
+    in the memory of one."""
+    schedule: schedules.Schedule = "linear"
+    """`paper` is equation 3, whose peak follows from d_model and warmup_steps."""
     learning_rate: float = 0.0
-    """The peak; not used by the schedule `paper`."""
+    """The peak."""
     warmup_steps: int = 0
     dropout_warmup: int = 0
     """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
@@ -42,11 +48,6 @@ class TrainingSettings:
     patience: int = 15
     """Validations without a better score before training ends early; 0 = never. A decaying rate
     first comes down to its end, over a tenth of `max_steps`."""
-    tune_length_penalty: bool = True
-    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
-    was set."""
-    valid_sentences: int = 1000
-    """How many validation sentences are translated at each checkpoint."""
     log_every: int = 20
     """Updates between lines in metrics.jsonl."""
 
@@ -55,7 +56,7 @@ class TrainingSettings:
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative; got {getattr(self, name)}.")
-        for name in ("average", "valid_sentences", "log_every"):
+        for name in ("average", "log_every", "accumulate"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
         for name in ("adam_beta1", "adam_beta2"):
@@ -72,6 +73,11 @@ class TrainingSettings:
             raise ConfigError(
                 f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}. "
                 "The paper uses 0.1."
+            )
+        if self.reinit and not self.init_from:
+            raise ConfigError(
+                "--reinit names parts of the run that --init-from names; there is none. "
+                "Leave --reinit out: every weight is drawn anew."
             )
         seconds(self.budget)
 

@@ -10,7 +10,7 @@ from headway.data.store import PairStore, write_store
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.objectives import label_smoothed
-from headway.tasks.translation import TranslationTask, decode_all
+from headway.tasks.translation.task import TranslationTask, decode_all
 from headway.text.cleaning import Pair
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
@@ -66,7 +66,8 @@ def test_teacher_forcing_feeds_begin_and_the_truth_and_expects_the_truth_and_end
 
 def test_the_loss_is_the_sum_over_real_tokens_pair_by_pair(task, store, model):
     indices = np.array([3, 0, 7])
-    together = task.loss(model, store, indices, 0.1)
+    batch = task.batch(store, indices)
+    together = task.cross_entropy(model, batch, 0.1)
     smoothed = likelihood = n_tokens = 0.0
     for i in indices:
         source, fed, expected = task.tensors(store, np.array([i]))
@@ -74,28 +75,31 @@ def test_the_loss_is_the_sum_over_real_tokens_pair_by_pair(task, store, model):
         smoothed += loss.smoothed.item()
         likelihood += loss.likelihood.item()
         n_tokens += expected.numel()
-    assert together.loss.smoothed.item() == pytest.approx(smoothed, rel=1e-5)
-    assert together.loss.likelihood.item() == pytest.approx(likelihood, rel=1e-5)
-    assert together.target_tokens == n_tokens
-    assert together.source_tokens == int((task.tensors(store, indices)[0] != 0).sum())
+    assert together.smoothed.item() == pytest.approx(smoothed, rel=1e-5)
+    assert together.likelihood.item() == pytest.approx(likelihood, rel=1e-5)
+    assert task.loss(model, batch).item() == together.smoothed.item()
+    n_source = int((task.tensors(store, indices)[0] != 0).sum())
+    assert batch.units == n_tokens
+    assert batch.counts == {"source_tokens": n_source, "target_tokens": n_tokens}
 
 
 def test_batches_go_on_where_they_were(task, store, subwords, model):
     for _ in range(5):
-        task.next_loss(model)
+        task.next_batch()
     position = task.position()
-    later = [task.next_loss(model).loss.smoothed.item() for _ in range(8)]
+    later = [task.loss(model, task.next_batch()).item() for _ in range(8)]
     task.go_to(position)
-    assert [task.next_loss(model).loss.smoothed.item() for _ in range(8)] == later
+    assert [task.loss(model, task.next_batch()).item() for _ in range(8)] == later
 
 
 def test_validation_is_over_the_chosen_sentences_and_not_smoothed(task, store, model):
     with torch.inference_mode():
         result = task.validate(model)
-        losses = [task.loss(model, store, np.array([i]), 0.0) for i in range(8)]
+        batches = [task.batch(store, np.array([i])) for i in range(8)]
+        losses = [task.cross_entropy(model, batch, 0.0) for batch in batches]
     assert isinstance(result, Validation)
-    nats = sum(loss.loss.likelihood.item() for loss in losses)
-    assert result.loss == pytest.approx(nats / sum(loss.target_tokens for loss in losses), rel=1e-5)
+    nats = sum(loss.likelihood.item() for loss in losses)
+    assert result.loss == pytest.approx(nats / sum(batch.units for batch in batches), rel=1e-5)
     assert result.score_name == "bleu"
 
 

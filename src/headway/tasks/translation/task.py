@@ -1,4 +1,4 @@
-"""Translation as a task: pairs of id sequences in, BLEU out."""
+"""Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -16,10 +16,10 @@ from headway.decoding.settings import DecodingSettings
 from headway.metrics.statistics import SentenceStatistics
 from headway.metrics.translation import bleu_by_language
 from headway.models.interfaces import Seq2Seq
-from headway.objectives import projected_label_smoothed
+from headway.objectives import Loss, projected_label_smoothed
 from headway.text.codes import Codes, unmask
 from headway.text.subwords import Subwords
-from headway.training.loop import BatchLoss, Validation
+from headway.training.loop import Batch, Position, Validation
 
 Ids = np.ndarray[Any, np.dtype[Any]]
 
@@ -78,6 +78,9 @@ class TranslationTask:
     `valid_codes` says what the placeholders of each validation pair stand for, if it has any.
     """
 
+    unit = "target tokens"
+    counted = ("source_tokens", "target_tokens")
+
     def __init__(
         self,
         train: PairStore,
@@ -135,32 +138,40 @@ class TranslationTask:
         )
         return source, fed, expected
 
-    def loss(self, model: nn.Module, store: PairStore, indices: Ids, smoothing: float) -> BatchLoss:
+    def batch(self, store: PairStore, rows: Ids) -> Batch:
+        """Some pairs, and how many tokens they have with their end markers."""
+        n_source = int(store.source_lengths[rows].sum()) + len(rows)
+        n_target = int(store.target_lengths[rows].sum()) + len(rows)
+        counts = {"source_tokens": n_source, "target_tokens": n_target}
+        return Batch((store, rows), n_target, counts)
+
+    def cross_entropy(self, model: nn.Module, batch: Batch, smoothing: float) -> Loss:
         """The objective summed over one batch."""
-        source, fed, expected = self.tensors(store, indices)
+        source, fed, expected = self.tensors(*batch.rows)
         seq2seq = cast(Seq2Seq, model)
-        loss = projected_label_smoothed(
+        return projected_label_smoothed(
             seq2seq.features(source, fed),
             seq2seq.output_weight,
             expected,
             smoothing=smoothing,
             padding=self.special.padding,
         )
-        n_source = int(store.source_lengths[indices].sum()) + len(indices)
-        n_target = int(store.target_lengths[indices].sum()) + len(indices)
-        return BatchLoss(loss, n_source, n_target)
 
-    def next_loss(self, model: nn.Module) -> BatchLoss:
+    def next_batch(self) -> Batch:
         """See `headway.training.loop.Task`."""
-        return self.loss(model, self.train, self.stream.next(), self.label_smoothing)
+        return self.batch(self.train, self.stream.next())
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """See `headway.training.loop.Task`."""
+        return self.cross_entropy(model, batch, self.label_smoothing).smoothed
 
     def validation_loss(self, model: nn.Module) -> float:
         """Nats per target token of the validation pairs, not smoothed."""
         nats, n_tokens = 0.0, 0
-        for indices in self.valid_batches:
-            batch = self.loss(model, self.valid, indices, 0.0)
-            nats += batch.loss.likelihood.item()
-            n_tokens += batch.target_tokens
+        for rows in self.valid_batches:
+            batch = self.batch(self.valid, rows)
+            nats += self.cross_entropy(model, batch, 0.0).likelihood.item()
+            n_tokens += batch.units
         return nats / n_tokens
 
     def validate(self, model: nn.Module) -> Validation:
@@ -184,10 +195,10 @@ class TranslationTask:
             unmask(text, codes).text for text, codes in zip(written, self.valid_codes, strict=True)
         ]
 
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Position:
         """See `headway.training.loop.Task`."""
-        return self.stream.state()
+        return Position(self.stream.state(), {})
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Position) -> None:
         """See `headway.training.loop.Task`."""
-        self.stream.restore(position)
+        self.stream.restore(position.countable)

@@ -2,45 +2,14 @@
 
 import pytest
 
-from headway.tasks.fitting import (
-    AT_THE_END,
-    SEEN_TOKENS,
-    Corpus,
-    fit_dropout,
-    fit_preset,
-    fit_steps,
-    fit_validations,
-    fit_warmup,
-)
+from headway.runs.fitting import SEEN, fit_dropout, fit_steps, fit_validations, fit_warmup
+from headway.runs.kind import Sizes
+
+CLOSING = 15
 
 
-def corpus(target_tokens: int) -> Corpus:
-    return Corpus(distinct_tokens=target_tokens, target_tokens=target_tokens)
-
-
-def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
-    many_times = Corpus(distinct_tokens=400_000, target_tokens=80_000_000)
-    assert fit_preset(many_times, budget_s=None, on_gpu=True)[0] == "tiny"
-
-
-@pytest.mark.parametrize(
-    ("tokens", "budget_s", "on_gpu", "name"),
-    [
-        (400_000, None, False, "tiny"),
-        (400_000, None, True, "tiny"),
-        (10_000_000, None, False, "small"),
-        (10_000_000, 600.0, False, "tiny"),  # too little time for a larger one
-        (10_000_000, 86_400.0, False, "small"),
-        (100_000_000, None, False, "small"),
-        (100_000_000, None, True, "paper-base"),
-        (100_000_000, 600.0, True, "paper-base"),
-        (100_000_000, 7 * 86_400.0, False, "paper-base"),
-    ],
-)
-def test_the_preset_follows_corpus_budget_and_machine(tokens, budget_s, on_gpu, name):
-    found, reason = fit_preset(corpus(tokens), budget_s=budget_s, on_gpu=on_gpu)
-    assert found == name
-    assert reason
+def corpus(target_tokens: int) -> Sizes:
+    return Sizes(distinct=target_tokens, per_pass=target_tokens)
 
 
 def test_dropout_does_not_fall_as_the_corpus_is_seen_more_often():
@@ -55,20 +24,20 @@ def test_steps_and_validations_fit_into_the_budget():
         for validation_s in (0.01, 2.0):
             n_validations = fit_validations(left_s, validation_s)
             steps, why = fit_steps(
-                corpus(10**6), tokens_per_step=2000.0, step_s=0.2, validation_s=validation_s,
-                left_s=left_s, n_validations=n_validations,
+                corpus(10**6), units_per_step=2000.0, step_s=0.2, validation_s=validation_s,
+                left_s=left_s, n_validations=n_validations, closing=CLOSING,
             )  # fmt: skip
             assert steps * 0.2 + n_validations * validation_s <= left_s
-            for_updates = left_s - (n_validations + AT_THE_END) * validation_s
+            for_updates = left_s - (n_validations + CLOSING) * validation_s
             assert steps * 0.2 > 0.9 * for_updates
             assert "200 ms" in why
 
 
 def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
-    for tokens, epochs in ((SEEN_TOKENS // 1000, 100), (SEEN_TOKENS // 50, 50), (10**9, 10)):
+    for tokens, epochs in ((SEEN // 1000, 100), (SEEN // 50, 50), (10**9, 10)):
         steps, why = fit_steps(
-            corpus(tokens), tokens_per_step=1000.0, step_s=1.0, validation_s=1.0,
-            left_s=None, n_validations=40,
+            corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
+            left_s=None, n_validations=40, closing=CLOSING,
         )  # fmt: skip
         assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
         assert f"{epochs} times" in why
@@ -78,8 +47,8 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
     for tokens in (10_000, 10**6, 10**9):
         lengths = [
             fit_steps(
-                corpus(tokens), tokens_per_step=1000.0, step_s=1.0, validation_s=1.0,
-                left_s=None, n_validations=40, tuned=tuned,
+                corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
+                left_s=None, n_validations=40, closing=CLOSING, tuned=tuned,
             )[0]
             for tuned in (True, False)
         ]  # fmt: skip

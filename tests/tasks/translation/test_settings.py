@@ -4,23 +4,24 @@ import pytest
 
 from headway.config import read_toml, write_toml
 from headway.errors import ConfigError
-from headway.tasks.presets import PRESETS, preset
-from headway.tasks.settings import Settings
+from headway.runs.settings import Settings, preset
+from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.presets import PRESETS
 from headway.text.mixing import Use
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_presets_settings_come_back_from_toml_as_they_were(name, tmp_path):
-    settings = Settings.of(preset(name))
+    settings = Settings.of(PRESETS[name], KIND)
     write_toml(tmp_path / "config.toml", settings.sections())
-    assert Settings.of(read_toml(tmp_path / "config.toml")) == settings
+    assert Settings.of(read_toml(tmp_path / "config.toml"), KIND) == settings
 
 
 def test_paths_languages_and_none_come_back_too(tmp_path):
     sections = {"data": {"source": ["a.en", "b 'x'.en"], "target": "a.de", "source_language": "en"}}
-    settings = Settings.of(sections)
+    settings = Settings.of(sections, KIND)
     write_toml(tmp_path / "config.toml", settings.sections())
-    again = Settings.of(read_toml(tmp_path / "config.toml"))
+    again = Settings.of(read_toml(tmp_path / "config.toml"), KIND)
     assert again == settings
     assert again.data.target_language is None
     assert [str(path) for path in again.data.corpus().source] == ["a.en", "b 'x'.en"]
@@ -31,7 +32,7 @@ def test_the_papers_training_is_section_5():
         ("paper-base", 100_000, 5, 0.1),
         ("paper-big", 300_000, 20, 0.3),
     ):
-        settings = Settings.of(preset(name))
+        settings = Settings.of(PRESETS[name], KIND)
         training = settings.training
         assert (training.schedule, training.warmup_steps) == ("paper", 4000)
         assert (training.max_steps, training.average) == (n_steps, average)
@@ -45,23 +46,25 @@ def test_the_papers_training_is_section_5():
 
 
 def test_tiny_has_its_named_sizes():
-    model = Settings.of(preset("tiny")).model
+    model = Settings.of(PRESETS["tiny"], KIND).model
     assert (model.encoder_layers, model.decoder_layers) == (4, 4)
     assert (model.d_model, model.d_ff, model.heads) == (128, 256, 4)
 
 
 def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match="--preset must be one of paper-base.*got 'hugh'"):
-        preset("hugh")
+        preset(KIND, "hugh", {})
+    with pytest.raises(ConfigError, match="got 'tny'. Did you mean 'tiny'?"):
+        preset(KIND, "tny", {})
     with pytest.raises(ConfigError, match="type must be one of transformer; got 'rnn'"):
-        Settings.of({"model": {"type": "rnn"}})
+        Settings.of({"model": {"type": "rnn"}}, KIND)
     with pytest.raises(ConfigError, match="unknown key 'n_head' in .model.; did you mean 'heads'"):
-        Settings.of({"model": {"n_head": 4}})
+        Settings.of({"model": {"n_head": 4}}, KIND)
 
 
 def test_validation_files_are_used_only_if_they_are_named():
-    assert Settings.of({}).data.validation() is None
-    data = Settings.of({"data": {"valid_pairs": ["v.tsv"], "target_language": "de"}}).data
+    assert Settings.of({}, KIND).data.validation() is None
+    data = Settings.of({"data": {"valid_pairs": ["v.tsv"], "target_language": "de"}}, KIND).data
     validation = data.validation()
     assert validation is not None
     assert [str(path) for path in validation.pairs] == ["v.tsv"]
@@ -70,7 +73,7 @@ def test_validation_files_are_used_only_if_they_are_named():
 
 def test_files_of_pairs_keep_their_weights_tags_and_languages(tmp_path):
     names = ["a.tsv@8:tag=mine", "b.tsv@0.5", "c.tsv:source=en:target=fr"]
-    data = Settings.of({"data": {"pairs": names, "valid_pairs": ["v.tsv:tag=mine"]}}).data
+    data = Settings.of({"data": {"pairs": names, "valid_pairs": ["v.tsv:tag=mine"]}}, KIND).data
     corpus, validation = data.corpus(), data.validation()
     assert [str(path) for path in corpus.pairs] == ["a.tsv", "b.tsv", "c.tsv"]
     assert corpus.uses == (
@@ -79,10 +82,10 @@ def test_files_of_pairs_keep_their_weights_tags_and_languages(tmp_path):
     assert validation is not None
     assert validation.uses == (Use(tag="mine"),)
     write_toml(tmp_path / "config.toml", {"data": {"pairs": names}})
-    assert Settings.of(read_toml(tmp_path / "config.toml")).data.corpus() == corpus
+    assert Settings.of(read_toml(tmp_path / "config.toml"), KIND).data.corpus() == corpus
 
 
 def test_validation_files_have_no_weight():
-    data = Settings.of({"data": {"valid_pairs": ["v.tsv@2:tag=mine"]}}).data
+    data = Settings.of({"data": {"valid_pairs": ["v.tsv@2:tag=mine"]}}, KIND).data
     with pytest.raises(ConfigError, match="scored once.*got --valid-pairs v.tsv@2.*Leave @2 out"):
         data.validation()

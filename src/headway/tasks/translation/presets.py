@@ -6,7 +6,6 @@ cross-attention uniform) at the learning rates that a budget of minutes needs.
 """
 
 from headway.config import Sections
-from headway.errors import ConfigError
 
 PAPER_TRAINING = {
     "schedule": "paper",
@@ -62,10 +61,3 @@ PRESETS: dict[str, Sections] = {
         "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
     },
 }
-
-
-def preset(name: str) -> Sections:
-    """The sections of a preset; raises ConfigError for an unknown name."""
-    if name not in PRESETS:
-        raise ConfigError(f"--preset must be one of {', '.join(PRESETS)}; got {name!r}.")
-    return PRESETS[name]

@@ -1,19 +1,12 @@
-"""All settings of a translation run: the sections of its config.toml as checked dataclasses."""
+"""What may be set for translation alone: files and pairs, and how its training ends."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from headway.config import Sections, build
 from headway.data.prepared import DataSettings
-from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
-from headway.models import MODELS
-from headway.runtime import RuntimeSettings
 from headway.text.corpora import Corpus
 from headway.text.mixing import PLAIN, parse_pairs_file
-from headway.text.subwords import TextSettings
 from headway.training.settings import TrainingSettings
 
 
@@ -73,43 +66,16 @@ class TranslationData(DataSettings):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """One dataclass a section; `model` is the config of whichever type was chosen."""
+class TranslationTraining(TrainingSettings):
+    """Section [training]."""
 
-    text: TextSettings
-    data: TranslationData
-    model_type: str
-    model: Any
-    training: TrainingSettings
-    decoding: DecodingSettings
-    runtime: RuntimeSettings
+    tune_length_penalty: bool = True
+    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
+    was set."""
+    valid_sentences: int = 1000
+    """How many validation sentences are translated at each checkpoint."""
 
-    @classmethod
-    def of(cls, sections: Mapping[str, Mapping[str, Any]]) -> "Settings":
-        """Check every section; raises ConfigError for what is unknown or does not fit."""
-        model = dict(sections.get("model", {}))
-        model_type = str(model.pop("type", "transformer"))
-        if model_type not in MODELS:
-            raise ConfigError(
-                f"[model] type must be one of {', '.join(MODELS)}; got {model_type!r}."
-            )
-        return cls(
-            text=build(TextSettings, sections.get("text", {}), section="text"),
-            data=build(TranslationData, sections.get("data", {}), section="data"),
-            model_type=model_type,
-            model=build(MODELS[model_type][0], model, section="model"),
-            training=build(TrainingSettings, sections.get("training", {}), section="training"),
-            decoding=build(DecodingSettings, sections.get("decoding", {}), section="decoding"),
-            runtime=build(RuntimeSettings, sections.get("runtime", {}), section="runtime"),
-        )
-
-    def sections(self) -> Sections:
-        """As written to config.toml."""
-        return {
-            "text": asdict(self.text),
-            "data": asdict(self.data),
-            "model": {"type": self.model_type, **asdict(self.model)},
-            "training": asdict(self.training),
-            "decoding": asdict(self.decoding),
-            "runtime": asdict(self.runtime),
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.valid_sentences < 1:
+            raise ConfigError(f"valid_sentences must be at least 1; got {self.valid_sentences}.")

@@ -5,22 +5,21 @@ from pathlib import Path
 import pytest
 from everyday_run import write_pairs
 
-from headway import schedules
 from headway.config import Sections
 from headway.errors import ConfigError
-from headway.tasks.fitting import TUNED_RATE
-from headway.tasks.presets import preset
-from headway.tasks.settings import Settings
-from headway.tasks.tuning import inherited, peak
+from headway.runs.parent import Parent
+from headway.runs.settings import Settings
+from headway.tasks.translation.fitting import TUNED_RATE
+from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.tuning import inherited
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
-from headway.training.transfer import Parent
 
 
 def parent_with(path: Path, sections: Sections) -> Parent:
     path.mkdir()
     folder = RunFolder(path)
-    folder.write_settings(Settings.of(sections).sections())
+    folder.write_settings(Settings.of(sections, KIND).sections())
     return Parent(folder, "0" * 64)
 
 
@@ -39,15 +38,15 @@ def parent(tmp_path: Path) -> Parent:
 
 
 def test_vocabulary_text_shape_and_batches_are_the_parents_and_the_rate_is_a_third(parent):
-    settings = Settings.of(inherited(parent, {}))
-    before = Settings.of(parent.folder.settings())
+    settings = Settings.of(inherited(KIND, parent, {}), KIND)
+    before = Settings.of(parent.folder.settings(), KIND)
     assert (settings.text, settings.model) == (before.text, before.model)
     assert settings.data.max_length == 99
     assert settings.training.batch_tokens == 777
     assert settings.training.learning_rate == pytest.approx(0.001)
     assert settings.decoding.beam == 3
     assert (settings.training.max_steps, settings.training.warmup_steps) == (0, 0), "fitted anew"
-    assert "length_penalty" not in inherited(parent, {})["decoding"], "found anew"
+    assert "length_penalty" not in inherited(KIND, parent, {})["decoding"], "found anew"
 
 
 def test_what_the_user_gives_goes_on_top(parent):
@@ -57,7 +56,7 @@ def test_what_the_user_gives_goes_on_top(parent):
         "decoding": {"length_penalty": 0.7},
         "data": {"max_length": 50},
     }
-    settings = Settings.of(inherited(parent, given))
+    settings = Settings.of(inherited(KIND, parent, given), KIND)
     assert settings.training.learning_rate == 0.5
     assert settings.training.batch_tokens == 10
     assert (settings.model.dropout, settings.model.d_model) == (0.05, 32)
@@ -77,34 +76,27 @@ def test_what_the_user_gives_goes_on_top(parent):
 )
 def test_another_shape_or_vocabulary_is_refused(parent, section, key, value):
     with pytest.raises(ConfigError, match=rf"\[{section}\] {key} is .* got {value!r}.*Leave it"):
-        inherited(parent, {section: {key: value}})
-    had = getattr(getattr(Settings.of(PARENT), section), key)
-    inherited(parent, {section: {key: had}})  # the same again is no contradiction
-
-
-def test_the_peak_of_the_papers_schedule_is_where_it_turns():
-    settings = Settings.of(preset("paper-base"))
-    found = peak(settings.training, settings.model)
-    rates = [schedules.warmup_rate(n, d_model=512, warmup_steps=4000) for n in (3999, 4000, 4001)]
-    assert found == max(rates) == rates[1]
+        inherited(KIND, parent, {section: {key: value}})
+    had = getattr(getattr(Settings.of(PARENT, KIND), section), key)
+    inherited(KIND, parent, {section: {key: had}})  # the same again is no contradiction
 
 
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):
-    tuned = inherited(parent, {"training": {"init_from": "somewhere"}})
+    tuned = inherited(KIND, parent, {"training": {"init_from": "somewhere"}})
     child = parent_with(tmp_path / "child", tuned)
-    again = Settings.of(inherited(child, {})).training.learning_rate
+    again = Settings.of(inherited(KIND, child, {}), KIND).training.learning_rate
     assert again == pytest.approx(TUNED_RATE * 0.003)
 
 
 def test_tags_of_the_parent_are_known_and_one_without_has_read_text_without(tmp_path, parent):
-    assert inherited(parent, {})["data"]["tags"] == ("",)
+    assert inherited(KIND, parent, {})["data"]["tags"] == ("",)
     tagged = parent_with(tmp_path / "tagged", {"data": {"tags": ["de", "fr"]}})
-    assert list(inherited(tagged, {})["data"]["tags"]) == ["de", "fr"]
+    assert list(inherited(KIND, tagged, {})["data"]["tags"]) == ["de", "fr"]
 
 
 def test_the_direction_is_the_parents_where_the_files_do_not_say_otherwise(tmp_path, parent):
     def direction(data: dict[str, object]) -> tuple[str | None, str | None]:
-        found = Settings.of(inherited(parent, {"data": data})).data
+        found = Settings.of(inherited(KIND, parent, {"data": data}), KIND).data
         return found.source_language, found.target_language
 
     plain, turned, other = (tmp_path / f"{name}.tsv" for name in ("plain", "turned", "other"))

@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from headway.disk import checksum
 from headway.errors import RunError
+from headway.runs.parent import Parent
 from headway.training import checkpoint
 from headway.training.run_folder import RunFolder
-from headway.training.transfer import Parent
 
 
 def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:
@@ -25,7 +26,7 @@ def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:
 def test_a_parent_gives_its_weights_and_their_checksum(tmp_path):
     weights = {"a": torch.randn(3, 2), "b": torch.zeros(1)}
     parent = Parent.open(finished(tmp_path / "run", weights).path)
-    assert parent.sha256 == checkpoint.checksum(tmp_path / "run" / "model.safetensors")
+    assert parent.sha256 == checksum(tmp_path / "run" / "model.safetensors")
     assert {name: tensor.tolist() for name, tensor in parent.weights().items()} == {
         name: tensor.tolist() for name, tensor in weights.items()
     }

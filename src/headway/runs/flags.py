@@ -1,0 +1,113 @@
+"""The short names of settings: one table for `train`, `prepare` and Python.
+
+`--source a.en` is `[data] source`. Every other setting is written `--section.key VALUE`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.config import Sections, merge
+from headway.errors import ConfigError
+from headway.runs.settings import suggestion
+
+
+class Flag(NamedTuple):
+    """A setting that has a short name."""
+
+    section: str
+    key: str
+    help: str
+    many: bool = False
+    """Whether several values may follow."""
+
+
+PAIRS = {
+    "source": Flag("data", "source", "Text file(s), one sentence a line; .gz too.", many=True),
+    "target": Flag(
+        "data",
+        "target",
+        "Their translations: line n of a --source file is translated by line n here.",
+        many=True,
+    ),
+    "pairs": Flag(
+        "data",
+        "pairs",
+        "File(s) that hold both sides: .tsv, .jsonl, .tmx, .po, .xlf or .xliff; all may end in "
+        ".gz. Behind a file may stand how often its pairs are seen in a pass, a tag to put before "
+        "its source texts, and which of its languages are meant: big.tmx@2 mine.po@8:tag=mine "
+        "all.tmx@0.5:source=en:target=de",
+        many=True,
+    ),
+    "valid_source": Flag(
+        "data",
+        "valid_source",
+        "Text file(s) to validate on; held out of the corpus if left out.",
+        many=True,
+    ),
+    "valid_target": Flag("data", "valid_target", "Their translations.", many=True),
+    "valid_pairs": Flag(
+        "data",
+        "valid_pairs",
+        "The same as files of pairs, with tag, source and target as in --pairs.",
+        many=True,
+    ),
+    "source_language": Flag(
+        "data",
+        "source_language",
+        "Code of the source language; otherwise taken from the file's name or header.",
+    ),
+    "target_language": Flag("data", "target_language", "Code of the target language."),
+}
+"""What is read."""
+
+FLAGS = {
+    "task": Flag("run", "task", "What is learned; translation if left out."),
+    **PAIRS,
+    "budget": Flag("training", "budget", "Time for all of it, such as 30m or 2h."),
+    "seed": Flag("runtime", "seed", "Of weights, dropout and data order."),
+    "init_from": Flag(
+        "training",
+        "init_from",
+        "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "
+        "general model becomes your own; its first score is said, and kept if nothing is better.",
+    ),
+    "freeze": Flag(
+        "training",
+        "freeze",
+        "Part(s) of the model that stay as they are, such as encoder or decoder.0.",
+        many=True,
+    ),
+    "reinit": Flag(
+        "training",
+        "reinit",
+        "Part(s) that are drawn anew although --init-from has them.",
+        many=True,
+    ),
+}
+"""What `headway train` takes."""
+
+
+def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> Sections:
+    """The settings that flags stand for; one that is None, or an empty list, was not given.
+
+    Raises ConfigError for a name that is not known.
+    """
+    sections: Sections = {}
+    for name, value in flags.items():
+        if name not in known:
+            raise ConfigError(
+                f"{name!r} is no option; there are {', '.join(known)}.{suggestion(name, known)}"
+            )
+        flag = known[name]
+        if value is None or value in ([], ()):
+            continue
+        given = listed(value) if flag.many else value
+        given = str(given) if isinstance(given, Path) else given
+        sections = merge(sections, {flag.section: {flag.key: given}})
+    return sections
+
+
+def listed(value: Sequence[str | Path] | str | Path) -> list[str]:
+    """One path or several, as a list."""
+    return [str(value)] if isinstance(value, str | Path) else [str(one) for one in value]

@@ -1,0 +1,243 @@
+"""Learning by gradient: how long, from the speed measured here; then updates, and the best weights.
+
+The other way is to count, as n-gram models do; see `headway.runs.kind.Learner`.
+"""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from headway import runtime as machine
+from headway.errors import ConfigError
+from headway.runs.fitting import fit_dropout, fit_steps, fit_validations, fit_warmup
+from headway.runs.kind import Kind, Learned, Learner, Opening, Run
+from headway.runs.parent import Parent, beginning
+from headway.runs.settings import Settings, paper_peak
+from headway.training.console import ConsoleReporter, clock
+from headway.training.loop import Reporter, Trainer
+from headway.training.run_folder import RunFolder
+from headway.training.settings import seconds
+from headway.training.stopping import StoppedError, stop_on_signal
+
+TIMED_UPDATES = 24
+"""Updates that the speed of a run is measured on, after three to warm up."""
+
+
+def drawn(settings: Settings, kind: Kind, vocabulary: Any) -> nn.Module:
+    """The model of a run, with weights drawn from the run's seed."""
+    torch.manual_seed(settings.runtime.seed)
+    return kind.build(settings, vocabulary)
+
+
+def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
+    """Model, float32 twin, task and optimizer, all from the run's seed."""
+    settings, kind, device = run.settings, run.kind, run.runtime.device
+    task = kind.task(settings, run.data, run.runtime)
+    twin = drawn(settings, kind, run.data.vocabulary).to(device)
+    model = drawn(settings, kind, run.data.vocabulary).to(device)
+    return Trainer(
+        model,
+        twin,
+        task,
+        run.folder,
+        settings.training,
+        dtype=run.runtime.dtype,
+        reporter=reporter,
+    )
+
+
+# -- what was left open -----------------------------------------------------------------------
+
+
+def fit(settings: Settings, opening: Opening) -> Settings:
+    """Batches, rate, number of updates and validations, warm-up and dropout; see `Learner.fit`."""
+    training = settings.training
+    tuned = bool(training.init_from)
+    if not training.batch_tokens:
+        training = replace(training, batch_tokens=4096)
+    if not training.learning_rate and training.schedule != "paper":
+        training = replace(training, learning_rate=1e-3)
+    settings = replace(settings, training=training)
+    if not (training.max_steps and training.checkpoint_every):
+        settings = fit_length(settings, opening)
+    training = settings.training
+    if not training.warmup_steps:
+        training = replace(training, warmup_steps=fit_warmup(training.max_steps, tuned=tuned))
+    if not training.learning_rate:  # eq. 3: the peak follows from the model's width
+        if not hasattr(settings.model, "d_model"):
+            raise ConfigError(
+                "the schedule 'paper' scales the rate by d_model, which --model.type "
+                f"{settings.model_type} has not. Choose --training.schedule inverse-square-root."
+            )
+        peak = paper_peak(settings.model.d_model, training.warmup_steps)
+        training = replace(training, learning_rate=peak)
+    settings = replace(settings, training=training)
+    if opening.preset and opening.preset in opening.kind.fits_dropout:
+        settings = grown_dropout(settings, opening)
+    return settings
+
+
+def grown_dropout(settings: Settings, opening: Opening) -> Settings:
+    """More dropout the more often the same text will be seen, growing while the rate warms up."""
+    training, given = settings.training, opening.given
+    seen = training.max_steps * training.accumulate * training.batch_tokens
+    passes = seen / opening.kind.sizes(opening.data).per_pass
+    dropout, why = fit_dropout(passes)
+    if "dropout" not in given.get("model", {}):
+        opening.say(f"dropout {dropout}: {why}")
+        settings = replace(settings, model=replace(settings.model, dropout=dropout))
+    if "dropout_warmup" not in given.get("training", {}):
+        training = replace(training, dropout_warmup=training.warmup_steps)
+    return replace(settings, training=training)
+
+
+def fit_length(settings: Settings, opening: Opening) -> Settings:
+    """How many updates, and how many between validations; measured where that depends on speed."""
+    training, kind, started = settings.training, opening.kind, opening.started
+    tuned = bool(training.init_from)
+    if training.max_steps and not training.budget:
+        every = max(1, training.max_steps // fit_validations(None, 0.0, tuned=tuned))
+        return replace(settings, training=replace(training, checkpoint_every=every))
+    budget_s = seconds(training.budget)
+    measuring = replace(
+        training,
+        max_steps=training.max_steps or 10**6,
+        warmup_steps=10**6,
+        learning_rate=training.learning_rate or 1e-3,
+    )
+    trainer = build_trainer(
+        Run(
+            kind,
+            RunFolder(Path()),
+            replace(settings, training=measuring),
+            opening.data,
+            opening.runtime,
+            opening.say,
+        ),
+        ConsoleReporter(0),
+    )
+    for _ in range(3):
+        trainer.update()
+    counted = trainer.progress.sums["units"]
+    begun = time.monotonic()
+    for _ in range(TIMED_UPDATES):
+        trainer.update()
+    machine.synchronize(opening.runtime)
+    step_s = (time.monotonic() - begun) / TIMED_UPDATES
+    units_per_step = (trainer.progress.sums["units"] - counted) / TIMED_UPDATES
+    begun = time.monotonic()
+    with torch.inference_mode():
+        kind.rehearse(trainer.task, trainer.twin)
+    validation_s = time.monotonic() - begun
+    left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
+    if left_s is not None and left_s < 5 * step_s + 4 * validation_s:
+        raise ConfigError(
+            f"A budget must leave time to learn; after {time.monotonic() - started:.0f} s of "
+            f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
+            f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
+        )
+    n_validations = fit_validations(left_s, validation_s, tuned=tuned)
+    max_steps = training.max_steps
+    if not max_steps:
+        sizes = kind.sizes(opening.data)
+        max_steps, why = fit_steps(
+            sizes,
+            units_per_step=units_per_step,
+            step_s=step_s,
+            validation_s=validation_s,
+            left_s=left_s,
+            n_validations=n_validations,
+            closing=kind.closing,
+            tuned=tuned,
+        )
+        unit, epochs = trainer.task.unit, max_steps * units_per_step / sizes.per_pass
+        opening.say(
+            f"{max_steps:,} updates of {units_per_step:,.0f} {unit} ({epochs:.1f} times "
+            f"through the corpus): {why}; at {units_per_step / step_s:,.0f} {unit}/s that "
+            f"takes about {(max_steps * step_s + n_validations * validation_s) / 60:.0f} min"
+        )
+    every = training.checkpoint_every or max(1, max_steps // n_validations)
+    return replace(
+        settings, training=replace(training, max_steps=max_steps, checkpoint_every=every)
+    )
+
+
+# -- learning ---------------------------------------------------------------------------------
+
+
+def learn(run: Run, resume: bool) -> Learned:
+    """Train to the end and choose the weights.
+
+    Raises:
+        StoppedError: after Ctrl-C or SIGTERM, with everything saved.
+    """
+    settings, folder, say = run.settings, run.folder, run.say
+    with ConsoleReporter(settings.training.max_steps) as reporter:
+        trainer = run.trainer = build_trainer(run, reporter)
+        if resume:
+            say(
+                f"goes on from step {trainer.progress.step:,}"
+                if trainer.resume()
+                else "no checkpoint yet: starts at step 0"
+            )
+        if trainer.frozen:
+            n_frozen = sum(p.numel() for p in trainer.model.parameters() if not p.requires_grad)
+            say(f"{n_frozen:,} parameters stay as they are ({', '.join(settings.training.freeze)})")
+        if settings.training.init_from and not trainer.progress.validated:
+            begin_with_parent(run)
+        with stop_on_signal(reporter.say) as stop_asked:
+            progress = trainer.train(stop_asked)
+            if not progress.finished:
+                raise StoppedError(
+                    f"stopped at step {progress.step:,} of {settings.training.max_steps:,}, saved. "
+                    f"Go on with: headway train --out {folder.path} --resume"
+                )
+    chosen = trainer.choose(run.kind.rank(run))
+    say(f"the model is {chosen}")
+    if settings.training.init_from:
+        say_what_it_brought(run)
+    tuned = run.kind.tune(run)
+    if tuned != settings:
+        run.settings = tuned
+        folder.write_settings(tuned.sections())
+    with torch.inference_mode():
+        trainer.load(folder.model)
+    return Learned(chosen, card_words(run))
+
+
+def begin_with_parent(run: Run) -> None:
+    """Take the weights of the run that this one begins with, and say how good they are here."""
+    trainer, parent = run.trainer, Parent.of_record(run.folder)
+    found = beginning(
+        trainer.optimizer.weights(), parent.weights(), run.settings.training.reinit, trainer.model
+    )
+    if found.drawn or found.unused:
+        run.say(f"of {parent.folder.path}: {found}")
+    before = trainer.begin_with(found.weights)
+    run.say(f"before: {before.score_name.upper()} {before.score:.2f} on the validation data")
+
+
+def say_what_it_brought(run: Run) -> None:
+    """The score before the first update beside the best one."""
+    name, before = run.folder.first_score()
+    best = run.trainer.progress.best_score
+    run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
+
+
+def card_words(run: Run) -> str:
+    """What the model card says of the training."""
+    progress, training = run.trainer.progress, run.settings.training
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
+    each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
+    return (
+        f"{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens{each},\n"
+        f"{counts}, {clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
+        f"on {run.runtime.describe()}."
+    )
+
+
+GRADIENT = Learner(fit, learn)

@@ -1,0 +1,155 @@
+"""What a task brings: one value of `Kind`, all that the rest of the package knows of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from headway.config import Sections
+from headway.runtime import Runtime
+from headway.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from headway.runs.parent import Parent
+    from headway.runs.settings import Settings
+
+Say = Callable[[str], None]
+
+
+class Data(Protocol):
+    """What a task has read: examples to learn from and to validate on."""
+
+    @property
+    def vocabulary(self) -> Any:
+        """What stands behind the numbers that the model sees: sub-words, characters, labels."""
+        ...
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """SHA-256 of each file that was read, by its name."""
+        ...
+
+    def record(self) -> dict[str, Any]:
+        """What data.json says of what was read, kept and dropped."""
+        ...
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """Write what `Kind.vocabulary` reads."""
+        ...
+
+
+class Sizes(NamedTuple):
+    """What the rules for lengths and presets look at."""
+
+    distinct: int
+    """Units (target tokens, examples, ..) of the training data, each example once."""
+    per_pass: int
+    """Units of one pass, each example as often as it weighs."""
+
+
+class CardWords(NamedTuple):
+    """What the model card says that only the task knows."""
+
+    title: str
+    """Such as "en -> de"."""
+    vocabulary: str
+    """Such as "8,000 sub-words"."""
+    scores: str
+    data: str
+    next_commands: Sequence[str]
+
+
+class Learned(NamedTuple):
+    """What the model card says of how the weights came to be."""
+
+    weights: str
+    """Such as "the average of the last 10 checkpoints"."""
+    training: str
+
+
+@dataclass
+class Run:
+    """A training under way."""
+
+    kind: "Kind"
+    folder: RunFolder
+    settings: "Settings"
+    data: Any
+    runtime: Runtime
+    say: Say
+    trainer: Any = None
+    """The `Trainer` of a model that learns by gradient, from when it is built."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the settings that were left open are filled in from."""
+
+    kind: "Kind"
+    data: Any
+    runtime: Runtime
+    given: Sections
+    """What the user set."""
+    preset: str
+    """The preset that was chosen for the data; empty where it was named, or where there is none."""
+    started: float
+    """When the command began (`time.monotonic`): a budget counts from there."""
+    say: Say
+
+
+class Learner(NamedTuple):
+    """How weights come to be: by gradient (`headway.runs.gradient.GRADIENT`), or by counting."""
+
+    fit: Callable[["Settings", Opening], "Settings"]
+    """Fill in how long and how fast it learns."""
+    learn: Callable[[Run, bool], Learned]
+    """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A task, to everybody else. A new one is a value of this in a file below `tasks/`."""
+
+    name: str
+    """What `--task` and config.toml call it."""
+    sections: Mapping[str, type]
+    """The dataclass of each section that is its own: `data`, and `text`, `training`, `decoding`."""
+    models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]]
+    """What `--model.type` may be: the dataclass of its section, and its class."""
+    default_model: str
+    read: Callable[["Settings", Any, Say], Data]
+    """Files to examples; the second argument is a vocabulary that must be used, or None."""
+    complete: Callable[[Sections, "Settings", Any], Sections]
+    """Settings that only the data tell, as they are to be stored: names, sizes, absolute paths.
+    The first argument is what was set, by the user or a preset."""
+    sizes: Callable[[Any], Sizes]
+    vocabulary: Callable[[Path], Any]
+    """What `Data.save_vocabulary` wrote into a run's folder."""
+    build: Callable[["Settings", Any], "nn.Module"]
+    """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
+    task: Callable[["Settings", Any, Runtime], Any]
+    """What the training loop asks for: a `headway.training.loop.Task`."""
+    learner: Callable[["Settings"], Learner]
+    card: Callable[[Run], CardWords]
+    """Scores the finished model, says the scores, and words them."""
+    presets: Mapping[str, Sections]
+    choose_preset: Callable[[Sizes, float | None, bool, Sequence[str]], tuple[str, str]]
+    """Of some presets (at least one) the one for data of this size, a budget in seconds or None,
+    and a GPU or none; and why."""
+    fits_dropout: Sequence[str]
+    """Presets under which, where the data chose them, dropout follows the number of passes."""
+    rehearse: Callable[[Any, "nn.Module"], object]
+    """About the work of one validation, on weights that have learned nothing yet."""
+    closing: int
+    """How many validations' worth of time is needed after the last update."""
+    rank: Callable[[Run], Callable[["nn.Module"], float]]
+    """The score that the final weights are chosen by; higher is better."""
+    tune: Callable[[Run], "Settings"]
+    """What may still be chosen once the weights are: settings of use, such as a length penalty."""
+    inherit: Callable[["Parent", Sections], Sections]
+    """Settings of a run that begins with another's weights, given what the user set."""
+    refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
+    """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
+    of the files does not tell."""

@@ -1,0 +1,136 @@
+"""The run that a new one begins with: its weights, as a whole or in part."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from headway.config import Sections
+from headway.disk import checksum
+from headway.errors import RunError
+from headway.runs.settings import upgraded
+from headway.training.frozen import names_below
+from headway.training.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Parent:
+    """A finished run whose model is whole."""
+
+    folder: RunFolder
+    sha256: str
+    """Of its `model.safetensors`."""
+
+    @classmethod
+    def open(cls, run: Path) -> "Parent":
+        """A run to begin with.
+
+        Raises:
+            RunError: there is none, it is not finished, or its weights are damaged.
+        """
+        folder = RunFolder.open(run)
+        if not folder.model.exists() or not folder.finished:
+            raise RunError(
+                f"only a finished run can be gone on from; {run} is not. "
+                f"Finish it with: headway train --out {run} --resume"
+            )
+        parent = cls(folder, checksum(folder.model))
+        parent.weights()
+        return parent
+
+    @classmethod
+    def of_record(cls, folder: RunFolder) -> "Parent":
+        """The run that the one in `folder` began with, as it was then.
+
+        Raises:
+            RunError: it is gone.
+        """
+        stored = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+        return cls(RunFolder.open(Path(stored["run"])), stored["sha256"])
+
+    def sections(self) -> Sections:
+        """Its settings, as this version writes them."""
+        return upgraded(self.folder.settings())
+
+    def weights(self) -> dict[str, Tensor]:
+        """Its weights by name, in float32.
+
+        Raises:
+            RunError: they cannot be read, are not finite, or are no longer those of `sha256`.
+        """
+        path = self.folder.model
+        try:
+            weights = load_file(path)
+        except (OSError, SafetensorError) as error:
+            raise RunError(f"{_RULE}; {path} cannot be read ({error}). {_REMEDY}") from None
+        for name, tensor in weights.items():
+            if not torch.isfinite(tensor).all():
+                raise RunError(f"{_RULE}; {name} of {path} is not finite. {_REMEDY}")
+        if checksum(path) != self.sha256:
+            raise RunError(f"{_RULE}; {path} has changed since. Put it back, or start a new run.")
+        return weights
+
+
+_RULE = "a run begins with the whole weights of its parent"
+_REMEDY = "Copy the run again, or train it anew."
+
+
+class Beginning(NamedTuple):
+    """Weights to begin with, and where they are from: names of parameters."""
+
+    weights: dict[str, Tensor]
+    taken: list[str]
+    drawn: list[str]
+    """Of the new model alone, or to be drawn anew."""
+    unused: list[str]
+    """Of the parent alone."""
+
+    def __str__(self) -> str:
+        words = f"{len(self.taken)} weights taken"
+        for names, what in ((self.drawn, "drawn anew"), (self.unused, "of the parent not used")):
+            if names:
+                some = ", ".join(names[:4]) + (", .." if len(names) > 4 else "")
+                words += f"; {len(names)} {what} ({some})"
+        return words
+
+
+def beginning(
+    fresh: Mapping[str, Tensor],
+    parent: Mapping[str, Tensor],
+    reinit: Sequence[str],
+    model: nn.Module,
+) -> Beginning:
+    """The parent's weights where it has them, else those that were drawn for the new model.
+
+    `fresh` are the new model's by name; parts in `reinit` keep them although the parent has some.
+
+    Raises:
+        ConfigError: `reinit` names no part of the model.
+        RunError: a weight has another shape there, or none is there at all.
+    """
+    aliases = dict(model.named_parameters(remove_duplicate=False))
+    own = {id(parameter): name for name, parameter in model.named_parameters()}
+    chosen = names_below(reinit, aliases, option="--reinit")
+    anew = {own[id(aliases[name])] for name in chosen}
+    taken = [name for name in fresh if name in parent and name not in anew]
+    for name in taken:
+        if fresh[name].shape != parent[name].shape:
+            raise RunError(
+                f"weights of another run must have the shapes of the new model; {name} should be "
+                f"{tuple(fresh[name].shape)}, found {tuple(parent[name].shape)}. Give the settings "
+                f"of that run, or draw that part anew: --reinit {name}"
+            )
+    if not taken:
+        raise RunError(
+            "a run begins with weights that its parent has as well; none of "
+            f"{', '.join(list(fresh)[:4])}, .. is there. Name another parent."
+        )
+    weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
+    drawn = [name for name in fresh if name not in taken]
+    return Beginning(weights, taken, drawn, [name for name in parent if name not in fresh])

@@ -1,0 +1,171 @@
+"""All settings of a run: the sections of its config.toml as checked dataclasses."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from headway.config import Sections, build, merge
+from headway.errors import ConfigError
+from headway.runs.kind import Kind
+from headway.runtime import RuntimeSettings
+from headway.training.settings import TrainingSettings
+
+TRANSLATION = "translation"
+"""The task of a run that does not say: there was no other once."""
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """Section [run]: what kind of run this is."""
+
+    task: str = TRANSLATION
+    finished: bool = False
+    """Written when training is over and the model is scored."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One dataclass a section; `model` is the config of whichever type was chosen.
+
+    A task that has no text, or nothing to decode, has None there.
+    """
+
+    task: str
+    model_type: str
+    model: Any
+    data: Any
+    training: Any
+    """A `TrainingSettings`, or what the task has made of it."""
+    runtime: RuntimeSettings
+    text: Any = None
+    decoding: Any = None
+
+    @classmethod
+    def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
+        """Check every section; raises ConfigError for what is unknown or does not fit."""
+        known = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
+        refuse_unknown(sections, ["run", "model", *known], kind)
+        run = build(RunSection, sections.get("run", {}), section="run")
+        if run.task != kind.name:
+            raise ConfigError(f"this is a run of the task {run.task}, not {kind.name}.")
+        model = dict(sections.get("model", {}))
+        model_type = str(model.pop("type", kind.default_model))
+        if model_type not in kind.models:
+            raise ConfigError(
+                f"[model] type must be one of {', '.join(kind.models)}; got {model_type!r}."
+                f"{suggestion(model_type, kind.models)}"
+            )
+        return cls(
+            task=kind.name,
+            model_type=model_type,
+            model=build(kind.models[model_type][0], model, section="model"),
+            **{
+                name: build(section, sections.get(name, {}), section=name)
+                for name, section in known.items()
+            },
+        )
+
+    def sections(self) -> Sections:
+        """As written to config.toml."""
+        named = {name: getattr(self, name) for name in ("text", "data")}
+        later = {name: getattr(self, name) for name in ("training", "decoding", "runtime")}
+        return {
+            "run": {"task": self.task},
+            **{name: asdict(values) for name, values in named.items() if values is not None},
+            "model": {"type": self.model_type, **asdict(self.model)},
+            **{name: asdict(values) for name, values in later.items() if values is not None},
+        }
+
+
+def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """The task that some settings name; translation where they name none."""
+    return str(sections.get("run", {}).get("task", TRANSLATION))
+
+
+def refuse_unknown(
+    sections: Mapping[str, Mapping[str, Any]], known: Sequence[str], kind: Kind
+) -> None:
+    """Raise ConfigError for a section that this task has not."""
+    for section, values in sections.items():
+        if section not in known and values:
+            raise ConfigError(
+                f"the task {kind.name} has no section [{section}]; it has {', '.join(known)}. "
+                f"Leave {next(iter(values))!r} out."
+            )
+
+
+def upgraded(stored: Sections) -> Sections:
+    """The settings of a run that an earlier version wrote, as this one writes them."""
+    sections = {name: dict(values) for name, values in stored.items()}
+    sections.get("text", {}).pop("unit", None)  # it could have one value only
+    training, model = sections.get("training", {}), sections.get("model", {})
+    warmup = training.get("warmup_steps")
+    if training.get("schedule") == "paper" and not training.get("learning_rate") and warmup:
+        training["learning_rate"] = paper_peak(model.get("d_model", 512), warmup)
+    return sections
+
+
+def paper_peak(d_model: int, warmup_steps: int) -> float:
+    """The rate at which equation 3 turns, at `warmup_steps`."""
+    return float((d_model * warmup_steps) ** -0.5)
+
+
+# -- presets ----------------------------------------------------------------------------------
+
+
+def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
+    """The sections of a preset.
+
+    Raises ConfigError for an unknown name, or one of another type of model than is given.
+    """
+    if name not in kind.presets:
+        raise ConfigError(
+            f"--preset must be one of {', '.join(kind.presets)}; got {name!r}."
+            f"{suggestion(name, kind.presets)}"
+        )
+    sections = kind.presets[name]
+    wanted = given.get("model", {}).get("type")
+    if wanted is not None and type_of(kind, sections) != wanted:
+        others = presets_of_type(kind, str(wanted))
+        remedy = f"Its own: {', '.join(others)}." if others else "It has none: leave --preset out."
+        raise ConfigError(
+            f"--preset {name} is for --model.type {type_of(kind, sections)}; got {wanted}. {remedy}"
+        )
+    return sections
+
+
+def presets_of_type(kind: Kind, model_type: str) -> list[str]:
+    """The presets that are made for this type of model."""
+    return [n for n, sections in kind.presets.items() if type_of(kind, sections) == model_type]
+
+
+def type_of(kind: Kind, sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """The type of model that some sections name."""
+    return str(sections.get("model", {}).get("type", kind.default_model))
+
+
+def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
+    """The presets below which what was given is allowed.
+
+    Raises ConfigError where it is not allowed under any, nor by itself: found before an hour of
+    reading.
+    """
+    fitting: list[str] = []
+    refused: list[ConfigError] = []
+    for name in ("", *presets_of_type(kind, type_of(kind, given))):
+        try:
+            Settings.of(merge(kind.presets[name] if name else {}, given), kind)
+        except ConfigError as error:
+            refused.append(error)
+        else:
+            fitting.append(name)
+    if not fitting:
+        raise refused[0]
+    return [name for name in fitting if name]
+
+
+def suggestion(given: str, known: Mapping[str, Any]) -> str:
+    """` Did you mean ..?`, where something known is close."""
+    close = difflib.get_close_matches(given, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

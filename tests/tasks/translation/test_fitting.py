@@ -1,0 +1,38 @@
+"""The preset follows the corpus, the budget and the machine."""
+
+import pytest
+
+from headway.runs.kind import Sizes
+from headway.tasks.translation.fitting import BY_SIZE, choose_preset
+
+
+def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
+    many_times = Sizes(distinct=400_000, per_pass=80_000_000)
+    assert choose_preset(many_times, None, True, BY_SIZE)[0] == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "budget_s", "on_gpu", "name"),
+    [
+        (400_000, None, False, "tiny"),
+        (400_000, None, True, "tiny"),
+        (10_000_000, None, False, "small"),
+        (10_000_000, 600.0, False, "tiny"),  # too little time for a larger one
+        (10_000_000, 86_400.0, False, "small"),
+        (100_000_000, None, False, "small"),
+        (100_000_000, None, True, "paper-base"),
+        (100_000_000, 600.0, True, "paper-base"),
+        (100_000_000, 7 * 86_400.0, False, "paper-base"),
+    ],
+)
+def test_the_preset_follows_corpus_budget_and_machine(tokens, budget_s, on_gpu, name):
+    found, reason = choose_preset(Sizes(tokens, tokens), budget_s, on_gpu, BY_SIZE)
+    assert found == name
+    assert reason
+
+
+def test_a_preset_that_does_not_go_with_the_settings_is_passed_over():
+    few, many = Sizes(400_000, 400_000), Sizes(100_000_000, 100_000_000)
+    assert choose_preset(many, None, True, ["tiny", "small"])[0] == "small"
+    assert choose_preset(few, None, True, ["small", "paper-base"])[0] == "small"
+    assert "does not go with" in choose_preset(few, None, True, ["paper-base"])[1]
