@@ -20,7 +20,7 @@ from headway.runs.settings import Settings, paper_peak
 from headway.training.console import ConsoleReporter, clock
 from headway.training.loop import Reporter, Trainer
 from headway.training.run_folder import RunFolder
-from headway.training.settings import seconds
+from headway.training.settings import TrainingSettings, seconds
 from headway.training.stopping import StoppedError, stop_on_signal
 
 TIMED_UPDATES = 24
@@ -67,18 +67,28 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     training = settings.training
     if not training.warmup_steps:
         training = replace(training, warmup_steps=fit_warmup(training.max_steps, tuned=tuned))
-    if not training.learning_rate:  # eq. 3: the peak follows from the model's width
-        if not hasattr(settings.model, "d_model"):
-            raise ConfigError(
-                "the schedule 'paper' scales the rate by d_model, which --model.type "
-                f"{settings.model_type} has not. Choose --training.schedule inverse-square-root."
-            )
-        peak = paper_peak(settings.model.d_model, training.warmup_steps)
-        training = replace(training, learning_rate=peak)
+    if training.schedule == "paper":
+        training = replace(training, learning_rate=peak_of_equation_3(settings, training, opening))
     settings = replace(settings, training=training)
     if opening.preset and opening.preset in opening.kind.fits_dropout:
         settings = grown_dropout(settings, opening)
     return settings
+
+
+def peak_of_equation_3(settings: Settings, training: TrainingSettings, opening: Opening) -> float:
+    """The peak that the paper's schedule has; raises ConfigError where it cannot be had."""
+    remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
+    if "learning_rate" in opening.given.get("training", {}):
+        raise ConfigError(
+            "the schedule 'paper' has no free rate: its peak follows from d_model and "
+            f"warmup_steps; got learning_rate {training.learning_rate:g}. {remedy}"
+        )
+    if not hasattr(settings.model, "d_model"):
+        raise ConfigError(
+            "the schedule 'paper' scales the rate by d_model, which --model.type "
+            f"{settings.model_type} has not. {remedy}"
+        )
+    return paper_peak(settings.model.d_model, training.warmup_steps)
 
 
 def grown_dropout(settings: Settings, opening: Opening) -> Settings:

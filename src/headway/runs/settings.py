@@ -101,7 +101,7 @@ def upgraded(stored: Sections) -> Sections:
     sections.get("text", {}).pop("unit", None)  # it could have one value only
     training, model = sections.get("training", {}), sections.get("model", {})
     warmup = training.get("warmup_steps")
-    if training.get("schedule") == "paper" and not training.get("learning_rate") and warmup:
+    if "run" not in stored and training.get("schedule") == "paper" and warmup:
         training["learning_rate"] = paper_peak(model.get("d_model", 512), warmup)
     return sections
 

@@ -30,7 +30,7 @@ class TrainingSettings:
     schedule: schedules.Schedule = "linear"
     """`paper` is equation 3, whose peak follows from d_model and warmup_steps."""
     learning_rate: float = 0.0
-    """The peak."""
+    """The peak; the schedule `paper` sets it."""
     warmup_steps: int = 0
     dropout_warmup: int = 0
     """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
