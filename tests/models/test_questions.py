@@ -128,8 +128,8 @@ def test_only_minus_infinity_hides_whatever_the_scores_are():
 
 
 def test_minus_infinity_may_be_added_before_or_after_the_scale_and_minus_a_thousand_may_not():
-    scores, scale = torch.tensor([4.0, 8.0, 120.0]), 8.0
-    for mask, same in ((additive(VISIBLE), True), (-100.0 * ~VISIBLE, False)):
+    scores, scale = torch.tensor([4.0, 8.0, 1200.0]), 8.0
+    for mask, same in ((additive(VISIBLE), True), (-1000.0 * ~VISIBLE, False)):
         before, after = ((scores + mask) / scale).softmax(-1), (scores / scale + mask).softmax(-1)
         assert torch.allclose(before, after) is same
 
