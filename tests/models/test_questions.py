@@ -160,7 +160,8 @@ def test_the_causal_mask_alone_already_tells_order():
     x, order = torch.randn(1, 1, 5, 8), torch.tensor([3, 0, 4, 1, 2])
     permuted = x[:, :, order]
     torch.testing.assert_close(attend(permuted, permuted, permuted), attend(x, x, x)[:, :, order])
-    masked, of_permuted = (attend(y, y, y, causal_mask(5)) for y in (x, permuted))
+    hidden = additive(causal_mask(5))
+    masked, of_permuted = (attend(y, y, y, bias=hidden) for y in (x, permuted))
     assert not torch.allclose(of_permuted, masked[:, :, order], atol=0.1)
 
 
