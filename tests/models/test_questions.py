@@ -183,32 +183,26 @@ def test_without_cross_attention_the_output_knows_nothing_of_the_source():
 # -- LayerNorm, residual connections, feed-forward --------------------------------------------
 
 
-def test_layer_norm_of_2_2_4_numbers_makes_4_means_one_for_each_position():
-    """The notes read it as if each of the 4 columns of shape (2, 2, 1) were normalized."""
-    x = torch.randn(2, 2, 4) * 3 + 1
-    by_position = (x - x.mean(-1, keepdim=True)) / x.std(-1, unbiased=False, keepdim=True)
-    by_column = (x - x.mean((0, 1))) / x.std((0, 1), unbiased=False)
-    torch.testing.assert_close(nn.LayerNorm(4)(x), by_position, rtol=1e-3, atol=1e-3)
-    assert not torch.allclose(nn.LayerNorm(4)(x), by_column, atol=0.1)
-
-
-def test_the_models_norms_see_one_position_only():
-    """Not its neighbours, as LayerNorm over [length, d_model] does, nor its batch (BatchNorm)."""
-    model = small()
-    source = torch.tensor([[4, 5, 6, 3], [7, 8, 9, 3]])
+def test_a_norm_of_the_model_takes_2_2_4_numbers_and_makes_a_mean_for_each_of_4_positions():
+    """Not for each of 4 columns of shape (2, 2, 1), as the notes have it and BatchNorm does; nor
+    one for each sentence, as LayerNorm over [length, d_model] would."""
+    model = small(encoder_layers=3, d_model=4)
     seen: list[tuple[Tensor, Tensor]] = []
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.register_forward_hook(lambda _, x, y: seen.append((x[0].detach(), y.detach())))
-    model.encode(source)
-    assert len(seen) == 2
+    model.encode(torch.tensor([[4, 5], [7, 8]]))
+    assert len(seen) == 2 * 3
     for x, y in seen:
-        assert x.shape == (2, 4, 16)
-        for b in range(2):
-            for i in range(4):
-                numbers = x[b, i].double()
-                alone = (numbers - numbers.mean()) / (numbers.var(unbiased=False) + 1e-5).sqrt()
-                torch.testing.assert_close(y[b, i], alone.float())
+        assert x.shape == (2, 2, 4)
+        by_position, by_column, by_sentence = (
+            (x - x.mean(axes, keepdim=True))
+            / (x.var(axes, unbiased=False, keepdim=True) + 1e-5).sqrt()
+            for axes in (-1, (0, 1), (1, 2))
+        )
+        torch.testing.assert_close(y, by_position)
+        assert not torch.allclose(y, by_column, atol=0.1)
+        assert not torch.allclose(y, by_sentence, atol=0.1)
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
