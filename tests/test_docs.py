@@ -1,11 +1,16 @@
-"""What the documents point at exists: relative links, headings, and `file:function` references."""
+"""What the documents point at exists: links, headings, files, functions, verbs and settings."""
 
 import ast
 import re
 import unicodedata
+from functools import cache
+from inspect import signature
 from pathlib import Path
 
 import pytest
+
+from headway.cli import VERBS
+from headway.commands.demo import demo
 
 ROOT = Path(__file__).parent.parent
 
@@ -15,6 +20,34 @@ CODE_REFERENCE = re.compile(r"[`\[]([\w./-]+\.py)(?:::?([A-Za-z_][\w.]*))?[`\]]"
 """`file.py`, `file.py:name` or `file.py::name`, in back-ticks or as the text of a link."""
 FOLDERS = ("", "src/headway/", "src/", "docs/")
 """A reference may leave these out: `nn/attention.py:attend`."""
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
+FILE_NAME = re.compile(
+    r"(?<![\w./*-])[\w/][\w./-]*"
+    r"\.(?:py|png|svg|toml|jsonl?|txt|md|html|safetensors|csv|tsv|tmx|po|xlf|xliff|gz|ya?ml|otf)(?!\w)"
+)
+"""Names of files in back-ticks, alone or within a command."""
+WRITTEN = {
+    "demo/attention.png": "commands/demo.py",
+    "demo/encoder-attention.png": "commands/demo.py",
+    "config.toml": "training/run_folder.py",
+    "tokenizer.json": "training/run_folder.py",
+    "model.safetensors": "training/run_folder.py",
+    "metrics.jsonl": "training/run_folder.py",
+    "data.json": "training/run_folder.py",
+    "README.md": "training/run_folder.py",
+    "checkpoints/step-N/weights.safetensors": "training/checkpoint.py",
+    "checkpoints/step-N/resume.safetensors": "training/checkpoint.py",
+    "checkpoints/step-N/state.json": "training/checkpoint.py",
+}
+"""Files that a command writes, and the source that holds their names; a document may leave the
+folder out."""
+READERS_OWN = {
+    "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
+    "old.tsv", "app.part.po", "report.html", "a.en.gz",
+}  # fmt: skip
+"""Examples of what a reader has, or chooses to call an output."""
+NOT_FOLLOWED = ("同上", "见上表", "the same |", "as above |")
+"""A row that names no test of its own cannot be checked, by a reader or by this file."""
 
 
 def documents() -> list[Path]:
@@ -76,10 +109,95 @@ def _names(file: Path) -> set[str]:
     return names
 
 
+def code_spans(document: Path) -> list[str]:
+    """What stands in single back-ticks."""
+    return CODE_SPAN.findall(FENCE.sub("", document.read_text(encoding="utf-8")))
+
+
+def unknown_files(document: Path, root: Path = ROOT) -> list[str]:
+    """Names of files in back-ticks that are neither there, nor written by a command, nor the
+    reader's own."""
+    return [
+        name
+        for span in code_spans(document)
+        for name in FILE_NAME.findall(span)
+        if not any((root / folder / name).is_file() for folder in FOLDERS)
+        and not any(f"/{written}".endswith(f"/{name}") for written in WRITTEN)
+        and name not in READERS_OWN
+    ]
+
+
+def unknown_verbs_and_settings(document: Path) -> list[str]:
+    """`headway VERB` and `--section.key`, in back-ticks or fenced, that nothing takes."""
+    fenced = [block.group() for block in FENCE.finditer(document.read_text(encoding="utf-8"))]
+    found = []
+    for code in (*code_spans(document), *fenced):
+        verbs = re.findall(r"^headway +([a-z]+)", code, re.MULTILINE)
+        found += [verb for verb in verbs if verb not in VERBS]
+        keys = re.findall(r"--[a-z]+\.([a-z][a-z0-9-]+)", code)
+        found += [key for key in keys if key.replace("-", "_") not in fields_of_the_package()]
+    return found
+
+
+@cache
+def fields_of_the_package() -> set[str]:
+    """Names with a type in the bodies of classes: whatever is a setting is among them."""
+    return {"type", "key"} | {  # which model; the word that stands for any of them
+        node.target.id
+        for file in (ROOT / "src").rglob("*.py")
+        for holder in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(holder, ast.ClassDef)
+        for node in holder.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+
+
 @pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_and_reference_of_a_document_exists(document: Path) -> None:
     assert broken_links(document) == []
     assert broken_references(document) == []
+    assert unknown_files(document) == []
+    assert unknown_verbs_and_settings(document) == []
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_files_that_a_command_is_said_to_write_are_named_in_its_source(name: str) -> None:
+    source = (ROOT / "src" / "headway" / WRITTEN[name]).read_text(encoding="utf-8")
+    constants = {
+        node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)
+    }
+    assert Path(name).name in constants
+    if name.startswith("demo/"):
+        assert signature(demo).parameters["out"].default == Path("demo")
+
+
+def test_lists_of_file_names_hold_nothing_that_no_document_names() -> None:
+    named = {
+        name
+        for page in documents()
+        for span in code_spans(page)
+        for name in FILE_NAME.findall(span)
+    }
+    for listed in (*WRITTEN, *READERS_OWN):
+        assert any(f"/{listed}".endswith(f"/{name}") for name in named), listed
+
+
+@pytest.mark.parametrize("name", ["notes.zh-CN.md", "papers.md"])
+def test_every_row_names_its_own_test(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert [words for words in NOT_FOLLOWED if words in text] == []
+
+
+def test_the_chinese_page_has_one_word_for_one_thing() -> None:
+    """Left: what other Chinese texts write; right: what this page writes instead."""
+    text = CODE_SPAN.sub("", (ROOT / "docs" / "notes.zh-CN.md").read_text(encoding="utf-8"))
+    for other, ours in {
+        "「": "“", "」": "”", "one-hot": "独热", "padding": "填充", "teacher forcing": "教师强制",
+        "pre-norm": "Pre-LN", "post-norm": "Post-LN", "核长": "卷积核大小", "point-wise": "逐位置",
+        "逐点": "逐位置", "片段": "子词",
+    }.items():  # fmt: skip
+        assert other not in text.lower(), f"{other}: {ours}"
+    assert not re.search("尚未(?!实现|实测)", text)
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
@@ -111,3 +229,22 @@ def test_a_reference_to_a_name_that_is_gone_is_found(tmp_path: Path) -> None:
         "nn/gone.py",
         "nn/masks.py:e",
     ]
+
+
+def test_a_picture_a_verb_and_a_setting_that_nothing_has_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "`demo/attention.png` `attention.png` `demo/cross-attention.png` `state.json` `.tsv`\n"
+        "`headway tokenize vocab.txt` `headway train --config configs/none.toml` `configs/x-*.toml`"
+        "\n"
+        "`nn.Linear` `gone.md` `benchmarks/none.py --files 3` `headway guess` `--model.heads 4`\n"
+        "```\nheadway demo --model.hats 3\n```\n",
+        encoding="utf-8",
+    )
+    assert unknown_files(page) == [
+        "demo/cross-attention.png",
+        "configs/none.toml",
+        "gone.md",
+        "benchmarks/none.py",
+    ]
+    assert unknown_verbs_and_settings(page) == ["guess", "hats"]
