@@ -6,7 +6,7 @@ from headway.config import read_toml, write_toml
 from headway.errors import ConfigError
 from headway.tasks.presets import PRESETS, preset
 from headway.tasks.settings import Settings
-from headway.text.mixing import Use
+from headway.text.corpora import Use
 
 
 @pytest.mark.parametrize("name", PRESETS)

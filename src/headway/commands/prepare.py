@@ -77,10 +77,10 @@ def prepare(
     """
     from headway.commands.stages import Stages
     from headway.config import build, parse_overrides
+    from headway.data.cache import cache_root
     from headway.data.cleaned import clean_corpus
     from headway.data.doctor.examination import examine
     from headway.data.doctor.report import report_lines
-    from headway.data.files import cache_root
     from headway.data.prepared import DataSettings
     from headway.text.corpora import directions, languages
 

@@ -45,7 +45,7 @@ def fit(
     asked = Settings.of(given)
     data, tuned = asked.data, bool(asked.training.init_from)
     corpus = fitting.Corpus(
-        distinct_tokens=int(prepared.train.target_lengths.sum()) + len(prepared.train),
+        distinct_tokens=int(prepared.train.lengths["target"].sum()) + len(prepared.train),
         target_tokens=pass_tokens(prepared),
     )
     sections = given
@@ -122,7 +122,7 @@ def absolute(
 
 def pass_tokens(prepared: Prepared) -> int:
     """Target tokens of one pass, end markers included, each pair as often as it weighs."""
-    lengths = prepared.train.target_lengths + 1
+    lengths = prepared.train.lengths["target"] + 1
     return round(float(lengths.sum() if prepared.weights is None else lengths @ prepared.weights))
 
 

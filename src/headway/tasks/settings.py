@@ -11,8 +11,8 @@ from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 from headway.models import MODELS
 from headway.runtime import RuntimeSettings
-from headway.text.corpora import Corpus
-from headway.text.mixing import PLAIN, parse_pairs_file
+from headway.text.corpora import PLAIN, Corpus
+from headway.text.mixing import parse_pairs_file
 from headway.text.subwords import TextSettings
 from headway.training.settings import TrainingSettings
 
