@@ -201,7 +201,7 @@ def tried(path: Path, suffix: str, n_changes: int) -> str:
     """What became of a file: read, refused, or what is wrong."""
     started = time.process_time()
     try:
-        pairs = list(READERS[suffix](path, Corpus(), Report()))
+        pairs = list(READERS[suffix]().read(path, Corpus(), Report()))
         shifted = [pair for pair in pairs if not together(pair.source, pair.target)]
         if len(shifted) > n_changes:
             return f"shifted by {n_changes} changes: {shifted}"[:1_000]

@@ -42,7 +42,7 @@ def unsmoothed_perplexity(translator: Translator, pairs: tuple[list[str], list[s
     )
     lengths = [np.array([len(ids) for ids in side], np.int32) for side in (sources, targets)]
     nats = 0.0
-    for batch in TokenBatches(*lengths, batch_tokens=4096, seed=1).epoch(0):
+    for batch in TokenBatches(lengths, batch_tokens=4096, seed=1).epoch(0):
         rows = [targets[i] for i in batch]
         source, fed, expected = (
             torch.from_numpy(ids).to(translator.device)

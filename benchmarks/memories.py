@@ -111,7 +111,7 @@ def measure(path: Path) -> dict[str, float | str]:
     before, _ = memory_mb()
     started, report, refused = time.process_time(), Report(), ""
     try:
-        n_pairs = sum(1 for _ in READERS[".tmx"](path, Corpus(), report))
+        n_pairs = sum(1 for _ in READERS[".tmx"]().read(path, Corpus(), report))
     except DataError as error:
         n_pairs, refused = 0, str(error)
     cpu_s = time.process_time() - started

@@ -112,7 +112,7 @@ class Outcome(NamedTuple):
 def examine(kind: str, path: Path, row: dict[str, str], folder: Path) -> Outcome:
     """Read, fill and read again."""
     report = Report()
-    reader = READERS[suffix_of(path)]
+    reader = READERS[suffix_of(path)]().read
     try:
         n_pairs = sum(1 for _ in reader(path, Corpus(), report))
     except DataError as error:

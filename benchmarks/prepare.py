@@ -131,7 +131,7 @@ def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, o
         "imports_mb": before,
         "pairs_read": prepared.report.read,
         "pairs_kept": prepared.report.kept,
-        "tokens": content["source_tokens"] + content["target_tokens"],
+        "tokens": sum(content["n_tokens"].values()),
         "stages_cpu_s": {
             stage: round(end - start, 1)
             for stage, start, end in zip(began, stages, stages[1:], strict=False)

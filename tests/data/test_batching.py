@@ -18,9 +18,8 @@ def batches_of(
     seed: int = 1,
     weights: list[float] | None = None,
 ) -> TokenBatches:
-    source, target = np.array(pairs, np.int32).T
     return TokenBatches(
-        source, target, batch_tokens=batch_tokens, seed=seed,
+        list(np.array(pairs, np.int32).T), batch_tokens=batch_tokens, seed=seed,
         weights=None if weights is None else np.array(weights, np.float64),
     )  # fmt: skip
 
@@ -211,7 +210,60 @@ def test_a_batch_holds_something(batch_tokens: int) -> None:
 def test_batches_of_nothing_are_refused() -> None:
     none = np.zeros(0, np.int32)
     with pytest.raises(ConfigError, match="got 0 and 0"):
-        TokenBatches(none, none, batch_tokens=10, seed=1)
+        TokenBatches([none, none], batch_tokens=10, seed=1)
+    with pytest.raises(ConfigError, match="got 3 and 2"):
+        TokenBatches([np.ones(3, np.int32), np.ones(2, np.int32)], batch_tokens=10, seed=1)
+    with pytest.raises(ConfigError, match="got no side"):
+        TokenBatches([], batch_tokens=10, seed=1)
+
+
+@given(lengths, budgets, st.integers(1, 4), st.integers(0, 9))
+def test_processes_together_get_the_stream_of_one(
+    pairs: list[tuple[int, int]], batch_tokens: int, world: int, n_each: int
+) -> None:
+    batches = batches_of(pairs, batch_tokens)
+    alone = BatchStream(batches)
+    streams = [BatchStream(batches, rank, world) for rank in range(world)]
+    for _ in range(n_each):
+        for stream in streams:
+            assert stream.next().tolist() == alone.next().tolist()
+        assert [stream.state() for stream in streams] == [alone.state()] * world
+
+
+@given(lengths, budgets, st.integers(1, 4), st.integers(1, 4), st.integers(0, 9))
+def test_another_number_of_processes_goes_on_where_the_first_stopped(
+    pairs: list[tuple[int, int]], batch_tokens: int, before: int, after: int, n_each: int
+) -> None:
+    batches = batches_of(pairs, batch_tokens)
+    alone, first = BatchStream(batches), BatchStream(batches, 0, before)
+    for _ in range(n_each):
+        first.next()
+    for _ in range(n_each * before):
+        alone.next()
+    streams = [BatchStream(batches, rank, after) for rank in range(after)]
+    for stream in streams:
+        stream.restore(json.loads(json.dumps(first.state())))
+    for _ in range(5):
+        assert [s.next().tolist() for s in streams] == [alone.next().tolist() for _ in streams]
+
+
+def test_a_position_of_the_version_before_is_understood() -> None:
+    batches = batches_of([(i % 7, i % 5) for i in range(40)], 30)
+    stored = {
+        "epoch": 1, "index": 2, "pairs": 40, "batch_tokens": 30, "seed": 1, "weights": 0,
+    }  # fmt: skip
+    stream = BatchStream(batches)
+    stream.restore(stored)
+    assert stream.next().tolist() == batches.epoch(1)[2].tolist()
+    del stored["weights"]  # as older ones had none
+    stream.restore(stored)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=60), budgets)
+def test_one_side_alone_is_packed_by_its_length(sizes: list[int], batch_tokens: int) -> None:
+    one = TokenBatches([np.array(sizes, np.int32)], batch_tokens=batch_tokens, seed=1)
+    two = batches_of([(size, size) for size in sizes], batch_tokens)
+    assert [b.tolist() for b in one.epoch(0)] == [b.tolist() for b in two.epoch(0)]
 
 
 rows = st.lists(st.lists(st.integers(4, 9), max_size=6), max_size=5)

@@ -48,9 +48,8 @@ def undisturbed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 def _small(patch: pytest.MonkeyPatch) -> None:
     """Have the sizes that `small_pieces` sets put back."""
-    patch.setattr("headway.data.clean_pieces.PIECE_PAIRS", small_pieces.PAIRS)
-    patch.setattr("headway.data.cleaned.PIECES_ALONE", 1)
-    patch.setattr("headway.data.encoding.PIECES_ALONE", 1)
+    patch.setattr("headway.data.pieces.PIECE_PAIRS", small_pieces.PAIRS)
+    patch.setattr("headway.data.pieces.PIECES_ALONE", 1)
 
 
 @pytest.mark.parametrize("workers", [2, 3])
@@ -108,14 +107,14 @@ def test_pieces_that_are_there_are_not_made_again(
 
     with pytest.raises(KeyboardInterrupt):
         small_pieces.prepare(corpus, tmp_path, 1, stop)
-    pieces = sorted(tmp_path.glob(".cleaned-*.work/clean-*"))
+    pieces = sorted(tmp_path.glob(".cleaned-*.work/train-*"))
     assert len(pieces) == 600 // small_pieces.PAIRS
-    damaged = pieces[3] / "pairs.tsv"
+    damaged = pieces[3] / f"{pieces[3].name}.tsv"
     damaged.write_bytes(damaged.read_bytes().replace(b"one", b"1", 1))
     made = []
     monkeypatch.setattr(
-        "headway.data.clean_pieces.PieceCleaner._made",
-        lambda _self, block, _part: made.append(block.number) or {},
+        "headway.data.pieces.PieceCleaner._made",
+        lambda _self, block, _part, _name: made.append(block.number) or {},
     )
     with pytest.raises(KeyError):  # what this makes of the damaged piece is none
         small_pieces.prepare(corpus, tmp_path, 1)

@@ -47,14 +47,14 @@ def case(tmp_path: Path) -> Case:
 
 def texts(prepared: Prepared) -> list[tuple[str, str]]:
     store, decode = prepared.train, prepared.subwords.decode
-    return [(decode(store.source(i)), decode(store.target(i))) for i in range(len(store))]
+    return [(decode(store["source"][i]), decode(store["target"][i])) for i in range(len(store))]
 
 
 def test_the_stores_hold_the_text_of_the_files(case: Case) -> None:
     prepared = case.prepare()
     assert texts(prepared) == TRAIN
     assert prepared.valid_texts == VALID
-    decoded = [prepared.subwords.decode(prepared.valid.target(i)) for i in range(20)]
+    decoded = [prepared.subwords.decode(prepared.valid["target"][i]) for i in range(20)]
     assert decoded == [target for _, target in VALID]
     assert len(prepared.subwords) <= 400
     assert prepared.n_characters == sum(len(s) + len(t) for s, t in TRAIN)
@@ -69,7 +69,7 @@ def test_nothing_is_done_twice(case: Case, monkeypatch: pytest.MonkeyPatch) -> N
     def never(*_arguments: object, **_named: object) -> None:
         raise AssertionError("done twice")
 
-    monkeypatch.setattr(prepared_module, "encode", never)
+    monkeypatch.setattr(prepared_module, "join_stores", never)
     monkeypatch.setattr(Subwords, "train", never)
     monkeypatch.setattr("headway.data.cleaned.read_pairs", never)
     again = case.prepare()
@@ -125,13 +125,13 @@ def test_pairs_with_too_many_tokens_are_dropped_with_their_place(case: Case) -> 
     report = prepared.report
     assert report.dropped == {"too_many_tokens": 90}
     assert report.read == report.kept + 90 == len(prepared.train) + 90 == 180
-    assert max(prepared.train.source_lengths.max(), prepared.train.target_lengths.max()) == 6
+    assert max(lengths.max() for lengths in prepared.train.lengths.values()) == 6
     example = report.examples["too_many_tokens"][0]
     assert example.file == str(case.files["a.en"])
     assert TRAIN[example.line - 1][0] in example.text
     assert prepared.valid_texts == VALID[:10]
     for i, (source, _) in enumerate(prepared.valid_texts):
-        assert prepared.subwords.decode(prepared.valid.source(i)) == source
+        assert prepared.subwords.decode(prepared.valid["source"][i]) == source
 
 
 def test_held_out_pairs_are_validated_on(case: Case) -> None:

@@ -1,6 +1,5 @@
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,50 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data import repeats
-from headway.data.repeats import (
-    find_repeats,
-    pair_hashes,
-    read_run,
-    text_hash,
-    text_hashes,
-    write_run,
-)
+from headway.data.repeats import find_repeats, pair_hashes, text_hash, text_hashes
 
 any_hash = st.integers(0, 12) | st.integers(2**64 - 9, 2**64 - 1) | st.integers(0, 2**64 - 1)
 
 
-def runs_of(folder: Path, values: list[int], sizes: list[int]) -> list[Path]:
+@given(st.lists(any_hash), st.lists(st.integers(0, 5), max_size=4), st.integers(1, 20))
+def test_repeats_equal_a_search_by_hand(values: list[int], sizes: list[int], part: int) -> None:
     remaining = iter(values)
     parts = [*(list(islice(remaining, size)) for size in sizes), list(remaining)]
-    paths = [folder / f"{number}.run" for number in range(len(parts))]
-    for path, part in zip(paths, parts, strict=True):
-        write_run(path, np.array(part, np.uint64))
-    return paths
-
-
-@given(st.lists(any_hash), st.lists(st.integers(0, 5), max_size=4), st.integers(1, 20))
-def test_repeats_equal_a_search_by_hand(
-    tmp_path_factory: pytest.TempPathFactory, values: list[int], sizes: list[int], part: int
-) -> None:
+    runs = [np.array(some, np.uint64) for some in parts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "_PART", part)
-        found = find_repeats(runs_of(tmp_path_factory.getbasetemp(), values, sizes))
+        found = find_repeats([len(run) for run in runs], lambda: iter(runs))
     counts = Counter(values)
     assert found.shared.tolist() == [counts[value] > 1 for value in values]
     assert found.later.tolist() == [value in values[:i] for i, value in enumerate(values)]
 
 
-@given(st.lists(any_hash))
-def test_a_run_gives_back_the_order_of_its_rows(
-    tmp_path_factory: pytest.TempPathFactory, values: list[int]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "some.run"
-    write_run(path, np.array(values, np.uint64))
-    assert read_run(path).tolist() == values
-
-
 def test_no_runs_hold_no_repeats() -> None:
-    assert [len(marks) for marks in find_repeats([])] == [0, 0]
+    assert [len(marks) for marks in find_repeats([], list)] == [0, 0]
 
 
 def test_only_equal_pairs_have_equal_hashes() -> None:

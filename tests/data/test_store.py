@@ -1,4 +1,6 @@
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,13 +8,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data import store as store_module
-from headway.data.store import PairStore, StorePiece, join_stores, write_store
+from headway.data.store import (
+    SideEncoder,
+    Store,
+    StorePiece,
+    cached_store,
+    join_stores,
+    write_store,
+)
 from headway.errors import DataError
 from headway.text.cleaning import Pair
 from headway.text.subwords import Subwords
 
 SUBWORDS = Subwords.train(["a bb ccc dddd", "ein zwei drei"] * 3, vocabulary_size=300)
 side = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+
+
+def write_pairs(pairs: Iterable[Pair], subwords: Subwords, directory: Path, **more: Any) -> Store:
+    """A store with the sides of translation."""
+    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+    return write_store(
+        pairs,
+        directory,
+        {"source": encoder, "target": encoder},
+        texts=lambda pair: pair[:2],
+        file_of=lambda pair: pair.file,
+        **more,
+    )
 
 
 def pairs_of(texts: list[tuple[str, str]]) -> list[Pair]:
@@ -28,43 +50,43 @@ def test_what_is_written_is_what_encoding_gives(
         patch.setattr(store_module, "_CHUNK", chunk)
         patch.setattr(store_module, "_LENGTHS", chunk)
         folder = tmp_path_factory.getbasetemp() / "any"
-        store = write_store(pairs_of(texts), SUBWORDS, folder)
+        store = write_pairs(pairs_of(texts), SUBWORDS, folder)
     assert len(store) == len(texts)
     assert store.rows.tolist() == list(range(len(texts)))
     for i, (source, target) in enumerate(texts):
-        assert store.source(i).tolist() == SUBWORDS.encode(source)
-        assert store.target(i).tolist() == SUBWORDS.encode(target)
-    assert store.source_lengths.tolist() == [len(SUBWORDS.encode(text)) for text, _ in texts]
-    assert store.target_lengths.tolist() == [len(SUBWORDS.encode(text)) for _, text in texts]
-    assert store.content["source_tokens"] == store.source_lengths.sum()
-    assert store.content["target_tokens"] == store.target_lengths.sum()
+        assert store["source"][i].tolist() == SUBWORDS.encode(source)
+        assert store["target"][i].tolist() == SUBWORDS.encode(target)
+    assert store.lengths["source"].tolist() == [len(SUBWORDS.encode(text)) for text, _ in texts]
+    assert store.lengths["target"].tolist() == [len(SUBWORDS.encode(text)) for _, text in texts]
+    assert store.content["n_tokens"]["source"] == store.lengths["source"].sum()
+    assert store.content["n_tokens"]["target"] == store.lengths["target"].sum()
 
 
 def test_reopened_is_the_same(tmp_path: Path) -> None:
-    write_store(pairs_of([("a", "ein"), ("bb", "zwei")]), SUBWORDS, tmp_path / "s")
-    store = PairStore.open(tmp_path / "s")
-    assert SUBWORDS.decode(store.target(1)) == "zwei"
-    assert store.content["fingerprint"] == SUBWORDS.fingerprint()
+    write_pairs(pairs_of([("a", "ein"), ("bb", "zwei")]), SUBWORDS, tmp_path / "s")
+    store = Store.open(tmp_path / "s")
+    assert SUBWORDS.decode(store["target"][1]) == "zwei"
+    assert store.sides == ("source", "target")
     with pytest.raises(IndexError):
-        store.source(2)
+        store["source"][2]
     with pytest.raises(IndexError):
-        store.source(-1)
+        store["source"][-1]
 
 
 def test_each_pair_tells_its_file(tmp_path: Path) -> None:
     origins = ["b", "a", "c", "b", "a"]
     pairs = [Pair("text", "x" * (9 if file == "c" else 1), file, 1) for file in origins]
-    store = write_store(pairs, SUBWORDS, tmp_path / "s", files=["a", "none", "b"], max_length=8)
+    store = write_pairs(pairs, SUBWORDS, tmp_path / "s", files=["a", "none", "b"], max_length=8)
     assert store.content["files"] == ["a", "none", "b"]
     assert store.file_numbers.tolist() == [2, 0, 2, 0]
-    store = write_store(pairs, SUBWORDS, tmp_path / "s", files=["a"])
+    store = write_pairs(pairs, SUBWORDS, tmp_path / "s", files=["a"])
     assert [store.content["files"][number] for number in store.file_numbers] == origins
 
 
 def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) -> None:
     dropped = []
     texts = [("a", "x" * 9), ("a", "b"), ("y" * 9, "c"), ("d", "z" * 5)]
-    store = write_store(
+    store = write_pairs(
         pairs_of(texts),
         SUBWORDS,
         tmp_path / "s",
@@ -73,14 +95,14 @@ def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) 
     )
     assert dropped == [("too_many_tokens", 1), ("too_many_tokens", 3)]
     assert store.rows.tolist() == [1, 3]
-    assert [SUBWORDS.decode(store.source(i)) for i in range(2)] == ["a", "d"]
+    assert [SUBWORDS.decode(store["source"][i]) for i in range(2)] == ["a", "d"]
 
 
 def test_pairs_without_tokens_are_dropped_and_told(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
     bert = Subwords.load(tmp_path / "vocab.txt")
     dropped = []
-    store = write_store(
+    store = write_pairs(
         pairs_of([("a", "\u200b"), ("a", "a b")]),
         bert,
         tmp_path / "s",
@@ -98,22 +120,22 @@ def test_ids_take_two_bytes_if_the_vocabulary_fits(
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]
     (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
     subwords = Subwords.load(tmp_path / "vocab.txt")
-    store = write_store(pairs_of([(words[-1], words[0])]), subwords, tmp_path / "s")
-    assert store.source(0).dtype == kind
-    assert store.source(0).tolist() == [size - 1]
+    store = write_pairs(pairs_of([(words[-1], words[0])]), subwords, tmp_path / "s")
+    assert store["source"][0].dtype == kind
+    assert store["source"][0].tolist() == [size - 1]
 
 
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_store(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
+    write_pairs(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
     monkeypatch.setattr(store_module, "FORMAT", 99)
-    with pytest.raises(DataError, match="format 99 are needed; .* has format 2"):
-        PairStore.open(tmp_path / "s")
+    with pytest.raises(DataError, match="format 99 is needed; .* has format 3"):
+        Store.open(tmp_path / "s")
 
 
 def test_a_store_cannot_be_written_to(tmp_path: Path) -> None:
-    store = write_store(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
+    store = write_pairs(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
     with pytest.raises(ValueError, match="read-only"):
-        store.source(0)[0] = 1
+        store["source"][0][0] = 1
 
 
 @settings(max_examples=20)
@@ -125,11 +147,51 @@ def test_joined_stores_equal_one_that_is_written_at_once(
     pieces, everything = [], []
     for number, some in enumerate(texts):
         pairs = [Pair(source, target, file, 1) for source, target, file in some]
-        piece = write_store(pairs, SUBWORDS, folder / f"{number}", files=["a", "b"], max_length=9)
+        piece = write_pairs(pairs, SUBWORDS, folder / f"{number}", files=["a", "b"], max_length=9)
         pieces.append(StorePiece(piece.directory, len(everything), piece.content))
         everything += pairs
-    whole = write_store(everything, SUBWORDS, folder / "whole", files=["a", "b"], max_length=9)
+    whole = write_pairs(everything, SUBWORDS, folder / "whole", files=["a", "b"], max_length=9)
     joined = join_stores(pieces, folder / "joined", {})
     assert joined.content == whole.content
     for name in ("rows", "file_numbers", "source.ids", "target.ids", "source.offsets"):
         assert (folder / "joined" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+
+
+WORDS = {"good": [4, 5], "bad": [6], "": []}
+LABELS = SideEncoder(lambda texts: [[int(text)] for text in texts], 3)
+
+
+def of_words(texts: list[str]) -> list[list[int]]:
+    return [WORDS.get(text, [1]) for text in texts]
+
+
+def test_a_store_may_have_one_side(tmp_path: Path) -> None:
+    words = SideEncoder(of_words, 70_000, unknown=1)
+    texts = ["good", "", "other", "bad"]
+    store = write_store(iter(texts), tmp_path / "s", {"text": words}, texts=lambda text: (text,))
+    assert store.sides == ("text",)
+    assert store.rows.tolist() == [0, 2, 3]
+    assert [store["text"][i].tolist() for i in range(3)] == [[4, 5], [1], [6]]
+    assert store["text"][0].dtype == np.uint32
+    assert store.lengths["text"].tolist() == [2, 1, 1]
+    assert (store.content["unknown"], store.content["n_tokens"]) == (1, {"text": 4})
+
+
+def test_sides_may_have_encoders_of_their_own_and_are_made_once(tmp_path: Path) -> None:
+    rows = [("good", "2"), ("bad", "0"), ("", "1")]
+    asked = []
+
+    def read() -> Iterable[tuple[str, str]]:
+        asked.append(1)
+        return iter(rows)
+
+    encoders = {"text": SideEncoder(of_words, 9), "label": LABELS}
+    for _ in range(2):
+        store = cached_store(read, encoders, {"checksum": "1"}, root=tmp_path)
+        assert store.sides == ("text", "label")
+        assert [store["label"][i].tolist() for i in range(2)] == [[2], [0]]
+        assert store.content["dropped"] == {"no_tokens": 1, "too_many_tokens": 0}
+    assert asked == [1]
+    other = cached_store(read, encoders, {"checksum": "2"}, max_length=1, root=tmp_path)
+    assert other.rows.tolist() == [1]
+    assert asked == [1, 1]

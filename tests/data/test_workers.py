@@ -10,19 +10,21 @@ from pathlib import Path
 import pytest
 import shared_work
 
-from headway.data.workers import WorkerError, in_order
+from headway.data.pieces import in_order
+from headway.data.workers import WorkerError, shared
 from headway.errors import DataError
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:
-    assert list(in_order(shared_work.slow_first, range(8), n_workers=2)) == list(range(8))
-    assert list(in_order(shared_work.slow_first, [], n_workers=2)) == []
+    assert list(shared(shared_work.slow_first, range(8), n_workers=2)) == list(range(8))
+    assert list(shared(shared_work.slow_first, [], n_workers=2)) == []
 
 
-def test_a_little_work_starts_no_process() -> None:
+def test_a_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.data.pieces.PIECES_ALONE", 3)
     assert set(in_order(shared_work.who, range(9), n_workers=1)) == {os.getpid()}
-    assert set(in_order(shared_work.who, range(3), n_workers=2, n_alone=3)) == {os.getpid()}
-    done_by = list(in_order(shared_work.who, range(9), n_workers=2, n_alone=3))
+    assert set(in_order(shared_work.who, range(3), n_workers=2)) == {os.getpid()}
+    done_by = list(in_order(shared_work.who, range(9), n_workers=2))
     assert set(done_by[:3]) == {os.getpid()}
     assert os.getpid() not in done_by[3:]
     assert 1 <= len(set(done_by[3:])) <= 2
@@ -31,7 +33,7 @@ def test_a_little_work_starts_no_process() -> None:
 def test_few_tasks_are_taken_before_they_are_needed() -> None:
     taken = []
     tasks = (taken.append(task) or task for task in range(100))  # type: ignore[func-returns-value]
-    with closing(in_order(shared_work.slow_first, tasks, n_workers=2)) as results:
+    with closing(shared(shared_work.slow_first, tasks, n_workers=2)) as results:
         for result in results:
             assert len(taken) <= result + 5
             if result == 20:
@@ -39,12 +41,12 @@ def test_few_tasks_are_taken_before_they_are_needed() -> None:
 
 
 def test_what_is_printed_does_not_get_among_the_results(capfd: pytest.CaptureFixture[str]) -> None:
-    assert list(in_order(shared_work.shout, range(3), n_workers=2)) == [0, 1, 2]
+    assert list(shared(shared_work.shout, range(3), n_workers=2)) == [0, 1, 2]
     assert capfd.readouterr().out == ""
 
 
 def test_an_error_in_a_process_is_raised_here() -> None:
-    results = in_order(shared_work.refuse_five, range(9), n_workers=2)
+    results = shared(shared_work.refuse_five, range(9), n_workers=2)
     assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(DataError, match="no fives; got 5. Try 6."):
         next(results)
@@ -52,14 +54,14 @@ def test_an_error_in_a_process_is_raised_here() -> None:
 
 def test_a_process_that_is_killed_is_replaced(tmp_path: Path) -> None:
     marks = [tmp_path / str(number) for number in range(3)]
-    done_by = list(in_order(shared_work.die_once, marks, n_workers=2))
+    done_by = list(shared(shared_work.die_once, marks, n_workers=2))
     assert len(done_by) == 3
     assert os.getpid() not in done_by
 
 
 def test_processes_that_never_live_are_an_error_that_says_what_to_do() -> None:
     with pytest.raises(WorkerError, match=r"3 were ended .*status 7.*--data.workers 1"):
-        list(in_order(os._exit, [7, 7], n_workers=2))
+        list(shared(os._exit, [7, 7], n_workers=2))
 
 
 def alive(process_id: int) -> bool:
@@ -80,14 +82,14 @@ def gone(process_ids: set[int]) -> bool:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
 def test_processes_end_with_the_iterator_and_with_their_parent() -> None:
-    with closing(in_order(shared_work.who, range(99), n_workers=2)) as results:
+    with closing(shared(shared_work.who, range(99), n_workers=2)) as results:
         children = {next(results) for _ in range(6)}
         assert all(map(alive, children))
     assert gone(children)
     code = (
         "import pickle, sys, shared_work\n"
-        "from headway.data.workers import in_order\n"
-        "results = in_order(shared_work.who, range(99), n_workers=2)\n"
+        "from headway.data.workers import shared\n"
+        "results = shared(shared_work.who, range(99), n_workers=2)\n"
         "sys.stdout.buffer.write(pickle.dumps({next(results) for _ in range(6)}))\n"
         "sys.stdout.flush()\n"
         "input()"

@@ -10,9 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import headway.data.cleaned as cleaned_module
-import headway.data.encoding as encoding_module
-from headway.data import clean_pieces
+from headway.data import pieces
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.text.corpora import Corpus
 from headway.text.subwords import TextSettings
@@ -23,8 +21,8 @@ PAIRS = 40
 
 def prepare(corpus: Path, cache: Path, workers: int, progress: object = None) -> Prepared:
     """Prepare a corpus, with hardly a piece done before others take part."""
-    clean_pieces.PIECE_PAIRS = PAIRS
-    cleaned_module.PIECES_ALONE = encoding_module.PIECES_ALONE = 1
+    pieces.PIECE_PAIRS = PAIRS
+    pieces.PIECES_ALONE = 1
     return prepare_corpus(
         Corpus(pairs=(corpus,)),
         DataSettings(max_length=5, workers=workers),

@@ -49,10 +49,10 @@ def prepare(
     """
     from headway.commands.stages import Stages
     from headway.config import build, merge, parse_overrides
+    from headway.data.cache import cache_root
     from headway.data.cleaned import clean_corpus
     from headway.data.doctor.examination import examine
     from headway.data.doctor.report import report_lines
-    from headway.data.files import cache_root
     from headway.tasks.translation.settings import TranslationData
     from headway.text.corpora import directions, languages
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from headway.errors import ConfigError, RunError
 
 Indices = NDArray[np.int64]
-Weights = NDArray[np.float64]
+RowWeights = NDArray[np.float64]
+"""How often each row is seen in an epoch."""
 
 _LEAST_BATCHES = 50
 """A round of fewer batches would hold too few pairs of like length."""
@@ -19,60 +20,61 @@ _PHASES = 1 << 20
 
 
 class TokenBatches:
-    """Packs pairs of like length, so that padding is rare, and orders the batches at random.
+    """Packs rows of like length, so that padding is rare, and orders the batches at random.
 
-    A batch of n pairs costs n * max(longest source, longest target) with one marker each, and never
-    more than `batch_tokens`, unless one pair alone is longer.
+    A row has one or more sides. A batch of n rows costs n * its longest side with one marker, and
+    never more than `batch_tokens`, unless one row alone is longer.
     """
 
     def __init__(
         self,
-        source_lengths: NDArray[np.int32],
-        target_lengths: NDArray[np.int32],
+        lengths: Sequence[NDArray[np.int32]],
         *,
         batch_tokens: int,
         seed: int,
-        weights: Weights | None = None,
+        weights: RowWeights | None = None,
     ) -> None:
-        """Take the lengths in tokens, without markers, of every pair.
+        """Take, for each side, the lengths in tokens, without markers, of every row.
 
-        `weights` says how often each pair is seen in an epoch (None: once); with 0.5 a pair comes
+        `weights` says how often each row is seen in an epoch (None: once); with 0.5 a row comes
         every other epoch.
         """
         if batch_tokens < 1:
             raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
-        if len(source_lengths) != len(target_lengths) or not len(source_lengths):
+        n_rows = {len(side) for side in lengths}
+        if len(n_rows) != 1 or n_rows == {0}:
             raise ConfigError(
-                "batches need as many source as target lengths, and one at least; got "
-                f"{len(source_lengths)} and {len(target_lengths)}."
+                "batches need as many lengths of each side, and one at least; got "
+                f"{' and '.join(str(len(side)) for side in lengths) or 'no side'}."
             )
-        self.source_lengths = np.asarray(source_lengths)
-        self.target_lengths = np.asarray(target_lengths)
+        self.lengths = [np.asarray(side) for side in lengths]
+        self.widths: NDArray[np.int32] = np.max(self.lengths, axis=0) + 1
+        """The longest side of each row, with a marker: [rows]."""
         self.batch_tokens = batch_tokens
         self.seed = seed
         self.weights = weights
         self._n_rounds = self._rounds_in_an_epoch()
 
     def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self.source_lengths)
+        """How many rows there are."""
+        return len(self.widths)
 
     def epoch(self, n: int) -> list[Indices]:
-        """The batches of epoch `n`, counted from 0: pair indices, each as often as it weighs.
+        """The batches of epoch `n`, counted from 0: row indices, each as often as it weighs.
 
-        An epoch is one round, or several where pairs come more than once: each round holds a pair
-        once at most, if there is text enough, so that no batch repeats itself. In a round pairs are
-        sorted by target, then source length, with ties shuffled; its batches come in random order.
-        All depends on (seed, n) and nothing else.
+        An epoch is one round, or several where rows come more than once: each round holds a row
+        once at most, if there is text enough, so that no batch repeats itself. In a round rows are
+        sorted by the length of the last side, then of the one before it, and so on, with ties
+        shuffled; its batches come in random order. All depends on (seed, n) and nothing else.
         """
         random = np.random.Generator(np.random.PCG64([self.seed, n]))
-        return [batch for pairs in self._rounds(n, random) for batch in self._packed(pairs, random)]
+        return [batch for rows in self._rounds(n, random) for batch in self._packed(rows, random)]
 
     def times_seen(self, n: int) -> Indices:
-        """How often each pair comes in epoch `n`: [pairs].
+        """How often each row comes in epoch `n`: [rows].
 
         That is its weight if it is whole; else it is rounded down or up so that after any number of
-        epochs the sum is right to within one, beginning at a random place for each pair.
+        epochs the sum is right to within one, beginning at a random place for each row.
         """
         if self.weights is None:
             return np.ones(len(self), np.int64)
@@ -84,30 +86,27 @@ class TokenBatches:
     def _rounds_in_an_epoch(self) -> int:
         if self.weights is None:
             return 1
-        widths = np.maximum(self.source_lengths, self.target_lengths) + 1
-        n_batches = float(self.weights @ widths) / self.batch_tokens
+        n_batches = float(self.weights @ self.widths) / self.batch_tokens
         return max(1, min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES)))
 
     def _rounds(self, n: int, random: np.random.Generator) -> list[Indices]:
-        """The pairs of each round; those that come often are spread over the rounds evenly."""
+        """The rows of each round; those that come often are spread over the rounds evenly."""
         if self.weights is None:
             return [np.arange(len(self))]
         times = self.times_seen(n)
-        pairs = np.repeat(np.arange(len(self)), times)
-        copy = np.arange(len(pairs)) - np.repeat(np.cumsum(times) - times, times)
-        place = (copy + random.random(len(self))[pairs]) / times[pairs]
+        rows = np.repeat(np.arange(len(self)), times)
+        copy = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+        place = (copy + random.random(len(self))[rows]) / times[rows]
         rounds = (place * self._n_rounds).astype(np.int64)
-        return [pairs[rounds == number] for number in range(self._n_rounds)]
+        return [rows[rounds == number] for number in range(self._n_rounds)]
 
-    def _packed(self, pairs: Indices, random: np.random.Generator) -> list[Indices]:
-        """Batches of these pairs, in random order."""
-        if not len(pairs):
+    def _packed(self, rows: Indices, random: np.random.Generator) -> list[Indices]:
+        """Batches of these rows, in random order."""
+        if not len(rows):
             return []
-        shuffled = random.permutation(pairs)
-        keys = self.source_lengths[shuffled], self.target_lengths[shuffled]
-        order = shuffled[np.lexsort(keys)]
-        widths = np.maximum(self.source_lengths[order], self.target_lengths[order]) + 1
-        ends = _pack(widths.astype(np.int64), self.batch_tokens)
+        shuffled = random.permutation(rows)
+        order = shuffled[np.lexsort([side[shuffled] for side in self.lengths])]
+        ends = _pack(self.widths[order].astype(np.int64), self.batch_tokens)
         batches = np.split(order, ends[:-1])
         return [batches[i] for i in random.permutation(len(batches))]
 
@@ -128,30 +127,36 @@ def _pack(widths: NDArray[np.int64], batch_tokens: int) -> list[int]:
 class BatchStream:
     """Batches without end, epoch after epoch; stopped and restored it goes on as if it never was.
 
-    `epoch` and `index` say which batch comes next.
+    Of `world` processes that train together, process `rank` gets batches rank, rank + world, .. of
+    the one order that all of them know. `epoch` and `index` say which batch of that order comes
+    next for process 0; they are the same in every process that took as many.
     """
 
-    def __init__(self, batches: TokenBatches) -> None:
+    def __init__(self, batches: TokenBatches, rank: int = 0, world: int = 1) -> None:
         """Start at the first batch of epoch 0."""
         self._batches = batches
+        self._rank, self._world = rank, world
         self._epoch = batches.epoch(0)
         self.epoch = 0
         self.index = 0
 
     def next(self) -> Indices:
-        """The indices of the next batch."""
-        while self.index == len(self._epoch):  # an epoch of light pairs alone may be empty
+        """The indices of the next batch of this process."""
+        return [self._next_of_all() for _ in range(self._world)][self._rank]
+
+    def _next_of_all(self) -> Indices:
+        while self.index == len(self._epoch):  # an epoch of light rows alone may be empty
             self.epoch, self.index = self.epoch + 1, 0
             self._epoch = self._batches.epoch(self.epoch)
         self.index += 1
         return self._epoch[self.index - 1]
 
     def state(self) -> dict[str, int]:
-        """All that `restore` needs, ready for JSON."""
+        """All that `restore` needs, ready for JSON; the same in every process."""
         return {"epoch": self.epoch, "index": self.index, **self._identity()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go to where `state` was taken.
+        """Go to where `state` was taken, be it by another number of processes.
 
         Raises:
             RunError: it was taken from other data, another batch size or another seed.

@@ -1,41 +1,52 @@
 """The usable pairs of a corpus as clean text on disk, and what became of all the others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.data.clean_pieces import PIECE_CHARACTERS, PIECE_PAIRS, Piece, PieceCleaner, blocks
-from headway.data.files import checksum, key_of, read_whole_folder, whole_folder
-from headway.data.joined import Splitter, Texts, fates, rows_of_heaviest, spans
-from headway.data.once import made_once
-from headway.data.pair_files import PairWriter, Stretch, read_pair_file, read_sides
-from headway.data.workers import in_order
+from headway.data.cache import Say, key_of, made_once, silent
+from headway.data.fates import (
+    DROPPED,
+    HELD_OUT,
+    KEPT,
+    Draw,
+    Fates,
+    fates,
+    rows_of_heaviest,
+    spans,
+)
+from headway.data.pieces import (
+    PIECE_CHARACTERS,
+    PIECE_PAIRS,
+    CleanPiece,
+    Marks,
+    Piece,
+    PieceCleaner,
+    blocks,
+    in_order,
+    write_piece,
+)
+from headway.disk import checksum, read_sealed, sealed_folder
 from headway.runtime import available_cores
-from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
+from headway.text.alignment import Screen
+from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report
 from headway.text.cleaning import VERSION as CLEANING_VERSION
 from headway.text.corpora import Corpus, read_pairs
 
-Say = Callable[[str], None]
 Progress = Callable[[str, int, int | None], None]
 """Hears what is being done, how many pairs are done, and of how many, if that is known."""
 Split = Literal["train", "valid"]
 
-PIECES_ALONE = 4
-"""Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
-
 LEAST_DRAWN_FROM = 400
 """A twentieth of so many is the least that says anything about a model."""
 
-_FORMAT = 3
+_FORMAT = 4
 """Raised whenever the same pairs give another folder."""
-
-
-def silent(_message: str) -> None:
-    """Say nothing."""
 
 
 def unseen(_stage: str, _done: int, _total: int | None) -> None:
@@ -49,21 +60,26 @@ class CleanedCorpus:
     directory: Path
     reports: dict[Split, Report]
     """For validation pairs that were set aside here, `read` counts those pairs."""
-    files: list[str]
     n_characters: int
     """Of the training pairs, both sides together."""
     checksums: dict[str, str]
     """SHA-256 of each file that was read."""
-    stretches: dict[Split, list[Stretch]]
+    files: list[str]
+    """The names that pairs say they are from."""
+    pieces: dict[Split, list[Piece]]
     """Where the pairs can be read from, so that several processes share the work."""
+    may_hold_codes: bool
+    """Whether there is a pair with what may be codes on both sides."""
 
-    def pairs(self, split: Split, stretch: Stretch | None = None) -> Iterator[Pair]:
-        """The clean pairs, or some of them, in the order of the files."""
-        return read_pair_file(self.directory, split, self.files, stretch)
+    def pairs(self, split: Split) -> Iterator[Pair]:
+        """The clean pairs in the order of the files."""
+        for piece in self.pieces[split]:
+            yield from piece.pairs()
 
     def train_lines(self) -> Iterator[str]:
         """Every side of every training pair, to learn sub-words from."""
-        return read_sides(self.directory, "train")
+        for piece in self.pieces["train"]:
+            yield from piece.sides()
 
 
 def held_out_size(n_pairs: int) -> int:
@@ -121,21 +137,25 @@ def clean_corpus(
 
     def make(work: Path) -> None:
         steps = _Cleaning(work, settings, seed, workers or available_cores(), progress)
-        with whole_folder(directory) as (part, content):
+        with sealed_folder(directory) as (part, content):
             content.update(steps.run(part, corpus, valid, hold_out))
 
     return made_once(directory, lambda: _opened(directory, checksums), make, say)
 
 
 def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
-    content = read_whole_folder(directory)
+    content = read_sealed(directory)
     return CleanedCorpus(
         directory,
         {split: Report.from_dict(plain) for split, plain in content["reports"].items()},
-        content["files"],
         content["n_characters"],
         checksums,
-        {split: [Stretch(*of) for of in plain] for split, plain in content["stretches"].items()},
+        content["files"],
+        {
+            split: [Piece(directory, *of) for of in pieces]
+            for split, pieces in content["pieces"].items()
+        },
+        content["may_hold_codes"],
     )
 
 
@@ -152,60 +172,121 @@ class _Cleaning:
     def run(
         self, part: Path, corpus: Corpus, valid: Corpus | None, hold_out: int | None
     ) -> dict[str, Any]:
-        """Write the pair files `train` and `valid`, and say what is in them."""
-        files: list[str] = []
-        reading, valid_report = Report(), Report()
-        with PairWriter(part, "valid", files) as valid_writer:
-            texts = self._read_valid(valid, valid_report, valid_writer) if valid else None
-            pieces = list(self._pieces(corpus, reading))
-            n_clean = sum(piece.n_rows for piece in pieces)
-            weights = {part.name: part.use.weight for part in corpus.parts}
-            least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
-            n_drawn_from = rows_of_heaviest(pieces, weights, least)
-            fate = fates(
-                pieces,
-                deduplicate=self.settings.deduplicate,
-                valid=texts,
-                n_held_out=held_out_size(n_drawn_from) if hold_out is None else hold_out,
-                n_drawn_from=n_drawn_from,
-                both_ways=any(
-                    part.use.source_language or part.use.target_language for part in corpus.parts
-                ),
-                seed=self.seed,
-            )
-            with PairWriter(part, "train", files) as train_writer:
-                splitter = Splitter(train_writer, valid_writer)
-                for piece, span in spans(pieces):
-                    self.progress("comparing", span.start, n_clean)
-                    splitter.write(piece, fate[span])
-        valid_report.add(splitter.valid_report)
+        """Write the pieces of both splits to `part`, and say what is in them."""
+        valid_reading, reading = Report(), Report()
+        valid_clean = list(self._clean("valid", valid, valid_reading)) if valid else []
+        clean = list(self._clean("train", corpus, reading))
+        pieces = [one.piece for one in clean]
+        fate = fates(
+            pieces,
+            [one.piece for one in valid_clean],
+            self._draw(pieces, corpus, 0 if valid else hold_out),
+            deduplicate=self.settings.deduplicate,
+            both_ways=any(
+                part.use.source_language or part.use.target_language for part in corpus.parts
+            ),
+        )
+        splitter = _Splitter(part)
+        for one, (piece, span) in zip(clean, spans(pieces), strict=True):
+            self.progress("comparing", span.start, len(fate))
+            splitter.take(piece, one.report, fate[span])
+        valid_pieces = [one.piece.moved(part) for one in valid_clean]
+        for one in valid_clean:
+            valid_reading.add(one.report)
+        if not valid:
+            valid_pieces.append(write_piece(part, "valid-00000", splitter.held_out))
+            for pair in splitter.held_out:
+                valid_reading.read += 1
+                valid_reading.keep(pair)
+        train_report = _together(reading, splitter.finished_report(), corpus)
+        both = {
+            split: found or [write_piece(part, f"{split}-00000", [])]
+            for split, found in (("train", splitter.pieces), ("valid", valid_pieces))
+        }
+        named = [*corpus.parts, *(valid.parts if valid else ())]
         return {
-            "reports": {
-                "train": _together(reading, splitter.finished_report(), corpus).as_dict(),
-                "valid": valid_report.as_dict(),
-            },
-            "files": files,
+            "reports": {"train": train_report.as_dict(), "valid": valid_reading.as_dict()},
             "n_characters": splitter.n_characters,
-            "stretches": {"train": train_writer.stretches, "valid": valid_writer.stretches},
+            "files": list(dict.fromkeys(part.name for part in named)),
+            "pieces": {split: [piece[1:] for piece in some] for split, some in both.items()},
+            "may_hold_codes": any(one.may_hold_codes for one in clean),
         }
 
-    def _read_valid(self, valid: Corpus, report: Report, writer: PairWriter) -> Texts:
-        texts = [Texts.of([])]
-        for block in blocks(clean_pairs(read_pairs(valid, report), self.settings, report)):
-            pairs = block.pairs()
-            writer.write(pairs)
-            texts.append(Texts.of(pairs))
-        return Texts(*map(np.concatenate, zip(*texts, strict=True)))
-
-    def _pieces(self, corpus: Corpus, reading: Report) -> Iterator[Piece]:
+    def _clean(self, kind: Split, corpus: Corpus, reading: Report) -> Iterator[CleanPiece]:
         """Clean the blocks that are read, or find them done by a process that was ended."""
-        clean = PieceCleaner(self.work, self.settings)
-        to_do = blocks(read_pairs(corpus, reading))
-        done = in_order(clean, to_do, n_workers=self.n_workers, n_alone=PIECES_ALONE)
-        with closing(done):
+        cleaner = PieceCleaner(self.work, kind, self.settings)
+        with closing(
+            in_order(cleaner, blocks(read_pairs(corpus, reading)), self.n_workers)
+        ) as done:
             for piece in done:
                 self.progress("reading", reading.read, None)
                 yield piece
+
+    def _draw(self, pieces: Sequence[Piece], corpus: Corpus, hold_out: int | None) -> Draw:
+        weights = {part.name: part.use.weight for part in corpus.parts}
+        least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
+        n_drawn_from = rows_of_heaviest(pieces, weights, least)
+        wanted = held_out_size(n_drawn_from) if hold_out is None else hold_out
+        return Draw(wanted, n_drawn_from, self.seed)
+
+
+class _Splitter:
+    """Marks in each piece what is kept, takes out what is held out, and counts both."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._screen = Screen()
+        self._report = Report()
+        self.pieces: list[Piece] = []
+        self.held_out: list[Pair] = []
+        self.n_characters = 0
+
+    def take(self, piece: Piece, found: Report, fate: Fates) -> None:
+        """Take the next piece; `fate` says what becomes of each pair: [rows of the piece]."""
+        self._report.add(found)
+        rows = piece.rows()
+        for file, some in piece.rows_by_file():
+            self._screen.add_lengths(file, some["source"], some["target"])
+        for number, reason in DROPPED.items():
+            self._drop(reason, piece, rows["copy"], np.flatnonzero(fate == number))
+        if (held_out := fate == HELD_OUT).any():
+            self.held_out += piece.pairs(held_out)
+        kept = fate == KEPT
+        self.n_characters += int(rows["source"][kept].sum() + rows["target"][kept].sum())
+        self.pieces.append(piece.moved(self._folder, kept))
+
+    def _drop(self, reason: str, piece: Piece, copies: Marks, dropped: NDArray[np.int64]) -> None:
+        """Count pairs as dropped that the piece counts as kept, and show the first of them."""
+        n_shown = EXAMPLES - len(self._report.examples.get(reason, []))
+        shown = np.zeros(piece.n_rows, np.bool_)
+        shown[dropped[:n_shown]] = True
+        if shown.any():
+            for pair in piece.pairs(shown):
+                self._report.drop_kept(reason, pair)
+        more = dropped[n_shown:]
+        if len(more):
+            self._report.kept -= len(more)
+            self._report.dropped[reason] += len(more)
+            self._report.noticed["copy"] -= int(copies[more].sum())
+
+    def finished_report(self) -> Report:
+        """What became of the pairs of all pieces, and where their sides seem not to go together."""
+        if self._screen.suspicious():
+            self._report.suspicions = _shifts(self.pieces)
+        return self._report
+
+
+def _shifts(pieces: Sequence[Piece]) -> list[str]:
+    """Where the sides of a corpus do not go together, in words."""
+    from headway.text.shifts import Place, ShiftDetector
+
+    detector = ShiftDetector()
+    for piece in pieces:
+        for file, rows in piece.rows_by_file():
+            columns = (rows[name].tolist() for name in ("source", "target", "line"))
+            for source, target, line in zip(*columns, strict=True):
+                detector.add_lengths(source, target, Place(file, line))
+    return detector.suspicions()
 
 
 def _together(reading: Report, cleaning: Report, corpus: Corpus) -> Report:

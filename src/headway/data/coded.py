@@ -1,13 +1,19 @@
-"""Does a corpus hold enough codes to learn how to carry them over?"""
+"""How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from headway.data.cleaned import CleanedCorpus, Say
-from headway.data.files import key_of, read_whole_folder, reopened, whole_folder
+from headway.data.cache import Say, key_of, reopened
+from headway.data.cleaned import CleanedCorpus
+from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError
+from headway.text.cleaning import Pair
 from headway.text.codes import PLACEHOLDERS, VERSION, mask_pair
+from headway.text.corpora import Corpus
+from headway.text.mixing import tagged
 from headway.text.subwords import CodeHandling, Subwords
 
 LEAST_SHARE = 0.02
@@ -16,6 +22,33 @@ LEAST_PAIRS = 100
 as the text that they are, and what it gets wrong is put right behind it."""
 
 _LOOKED_AT = 4_000  # pairs
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The two texts of a pair as the model reads them, before they become ids."""
+
+    codes: CodeHandling
+    tags: Mapping[str, str]
+    """By the name of the file that a pair is from; a file without a tag is not there."""
+
+    @classmethod
+    def of(cls, codes: CodeHandling, corpus: Corpus) -> "Shown":
+        """How pairs of this corpus are shown."""
+        tags = {part.name: part.use.tag for part in corpus.parts if part.use.tag}
+        return cls(codes, tags)
+
+    def __call__(self, pair: Pair) -> tuple[str, str]:
+        """Source and target: placeholders for the codes that they share, the file's tag."""
+        source, target = pair.source, pair.target
+        if self.codes == "mask":
+            masked = mask_pair(source, target)
+            source, target = masked.source, masked.target
+        return tagged(source, self.tags.get(pair.file, "")), target
+
+    def key(self) -> dict[str, Any]:
+        """All that the texts depend on, for the name of what is kept of them."""
+        return {"codes": [self.codes, VERSION], "tags": dict(self.tags)}
 
 
 def handling_of_codes(
@@ -59,12 +92,12 @@ def handling_of_codes(
 def _share_with_codes(cleaned: CleanedCorpus, root: Path, say: Say) -> float:
     """Of the training pairs, judged by some that are evenly spaced."""
     directory = root / f"codes-{key_of({'version': VERSION, 'cleaned': cleaned.directory.name})}"
-    known = reopened(directory, lambda: read_whole_folder(directory), say)
+    known = reopened(directory, lambda: read_sealed(directory), say)
     if known is None:
         step = max(1, cleaned.reports["train"].kept // _LOOKED_AT)
         chosen = islice(cleaned.pairs("train"), 0, None, step)
         found = [bool(mask_pair(source, target).codes) for source, target, *_ in chosen]
         known = {"pairs": len(found), "with_codes": sum(found)}
-        with whole_folder(directory) as (_, content):
+        with sealed_folder(directory) as (_, content):
             content.update(known)
     return float(known["with_codes"] / known["pairs"]) if known["pairs"] else 0.0

@@ -1,35 +1,33 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.data.batching import Weights
-from headway.data.cleaned import (
-    CleanedCorpus,
-    Progress,
-    Say,
-    Split,
-    clean_corpus,
-    silent,
-    unseen,
-)
-from headway.data.coded import handling_of_codes
-from headway.data.encoding import Encoding, encode
-from headway.data.files import cache_root, key_of, read_whole_folder, whole_folder
-from headway.data.once import made_once
-from headway.data.reading import Reading
-from headway.data.store import FORMAT, PairStore
+from headway.data.batching import RowWeights
+from headway.data.cache import Say, cache_root, key_of, made_once, reopened, silent
+from headway.data.cleaned import CleanedCorpus, Progress, Split, clean_corpus, unseen
+from headway.data.pieces import Piece, in_order
+from headway.data.store import FORMAT, SideEncoder, Store, StorePiece, join_stores, write_store
+from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError
 from headway.runtime import available_cores
-from headway.text.cleaning import CleaningSettings, Report
-from headway.text.codes import PLACEHOLDERS
+from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
 from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
+
+SIDES = ("source", "target")
+"""Of the stores that are made here."""
+
+TextsOf = Callable[[Pair], tuple[str, str]]
+"""Source and target of a pair as the model is to read them; picklable."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ class Prepared:
 
     corpus: Corpus
     """What was read, under the names that its files had then."""
-    train: PairStore
-    valid: PairStore
+    train: Store
+    valid: Store
     valid_texts: list[tuple[str, str]]
     """Source and target of pair i of `valid`, as cleaned text."""
     valid_languages: list[str | None]
@@ -78,7 +76,7 @@ class Prepared:
     """Of the training pairs, both sides together."""
     checksums: dict[str, str]
     """SHA-256 of each file that was read."""
-    weights: Weights | None
+    weights: RowWeights | None
     """How often each training pair is seen in a pass, if not all are once: [pairs]."""
     codes: CodeHandling
     """What was done with tags, placeholders and other codes."""
@@ -118,20 +116,20 @@ def prepare_corpus(
         say=say,
         progress=progress,
     )
-    codes = handling_of_codes(cleaned, text.codes, subwords, root, say)
-    reading = {"train": Reading.of(codes, corpus), "valid": Reading.of(codes, valid or corpus)}
+    codes = _handling_of_codes(cleaned, text, subwords, root, say)
+    shown = {"train": _shown(codes, corpus), "valid": _shown(codes, valid or corpus)}
     if subwords is None:
         progress("learning sub-words", 0, None)
         text = replace(text, codes=codes)
-        subwords = _learned_subwords(cleaned, text, reading["train"], seed, root, say)
+        subwords = _learned_subwords(cleaned, text, shown["train"], seed, root, say)
     stores, reports = {}, {}
     for split in ("train", "valid"):
-        stores[split] = _encoded(
-            cleaned, split, subwords, reading[split], data, root, say, progress
-        )
+        encoding = _Encoding(cleaned, split, subwords, shown[split].texts, data.max_length)
+        n_workers = data.workers or available_cores()
+        stores[split] = _encoded(encoding, shown[split].key, root, n_workers, say, progress)
         reports[split] = Report.from_dict(stores[split].content["report"])
         if unknown := stores[split].content["unknown"]:
-            n_tokens = sum(stores[split].content[f"{side}_tokens"] for side in ("source", "target"))
+            n_tokens = sum(stores[split].content["n_tokens"].values())
             say(f"{unknown:,} of {n_tokens:,} sub-words are unknown ({split})")
     rows = set(stores["valid"].rows.tolist())
     texts = [pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows]
@@ -151,20 +149,52 @@ def prepare_corpus(
     )
 
 
-def _weights(store: PairStore, corpus: Corpus) -> Weights | None:
+def _weights(store: Store, corpus: Corpus) -> RowWeights | None:
     weight = {part.name: part.use.weight for part in corpus.parts}
     of_file = np.array([weight.get(file, 1.0) for file in store.content["files"]], np.float64)
     return None if (of_file == 1).all() else of_file[store.file_numbers]
 
 
-def _target_languages(store: PairStore, corpus: Corpus) -> list[str | None]:
+def _target_languages(store: Store, corpus: Corpus) -> list[str | None]:
     of_part = {part.name: languages(corpus.alone(part))[1] for part in corpus.parts}
     of_file = [of_part.get(file) for file in store.content["files"]]
     return [of_file[number] for number in store.file_numbers]
 
 
+def as_written(pair: Pair) -> tuple[str, str]:
+    """Both sides as they are."""
+    return pair.source, pair.target
+
+
+class _Shown(NamedTuple):
+    """How pairs are shown to the model, and what that depends on."""
+
+    texts: TextsOf
+    key: Any
+
+
+def _handling_of_codes(
+    cleaned: CleanedCorpus, text: TextSettings, subwords: Subwords | None, root: Path, say: Say
+) -> CodeHandling:
+    none = text.codes == "auto" and subwords is None and not cleaned.may_hold_codes
+    if none or text.codes == "keep":
+        return "keep"
+    from headway.data.coded import handling_of_codes
+
+    return handling_of_codes(cleaned, text.codes, subwords, root, say)
+
+
+def _shown(codes: CodeHandling, corpus: Corpus) -> _Shown:
+    if codes == "keep" and not any(part.use.tag for part in corpus.parts):
+        return _Shown(as_written, None)
+    from headway.data.coded import Shown
+
+    shown = Shown.of(codes, corpus)
+    return _Shown(shown, shown.key())
+
+
 def _learned_subwords(
-    cleaned: CleanedCorpus, text: TextSettings, reading: Reading, seed: int, root: Path, say: Say
+    cleaned: CleanedCorpus, text: TextSettings, shown: _Shown, seed: int, root: Path, say: Say
 ) -> Subwords:
     size = text.vocabulary_size
     if not size:
@@ -180,7 +210,7 @@ def _learned_subwords(
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
             "settings": asdict(text) | {"vocabulary_size": size},
-            "reading": reading.key(),
+            "shown": shown.key,
             "seed": seed,
         }
     )
@@ -188,59 +218,118 @@ def _learned_subwords(
 
     def make(_work: Path) -> None:
         said: list[str] = []
-        with whole_folder(directory) as (part, content):
+        with sealed_folder(directory) as (part, content):
             learned = Subwords.train(
-                _train_lines(cleaned, reading),
+                _train_lines(cleaned, shown.texts),
                 vocabulary_size=size,
                 algorithm=text.algorithm,
                 sample_lines=text.sample_lines,
-                placeholders=PLACEHOLDERS if text.codes == "mask" else (),
+                placeholders=_placeholders(text.codes),
                 seed=seed,
                 say=said.append,
             )
             learned.save(part / "tokenizer.json")
             content["said"] = said
 
-    for message in made_once(directory, lambda: read_whole_folder(directory)["said"], make, say):
+    for message in made_once(directory, lambda: read_sealed(directory)["said"], make, say):
         say(message)
     return Subwords.load(directory)
 
 
-def _train_lines(cleaned: CleanedCorpus, reading: Reading) -> Iterator[str]:
+def _placeholders(codes: str) -> tuple[str, ...]:
+    if codes != "mask":
+        return ()
+    from headway.text.codes import PLACEHOLDERS
+
+    return tuple(PLACEHOLDERS)
+
+
+def _train_lines(cleaned: CleanedCorpus, texts: TextsOf) -> Iterator[str]:
     """Every side of every training pair, as the model reads it."""
-    if reading.as_written:
+    if texts is as_written:  # the same, sooner
         yield from cleaned.train_lines()
         return
     for pair in cleaned.pairs("train"):
-        yield from reading(pair)
+        yield from texts(pair)
+
+
+class _Encoding(NamedTuple):
+    """How the pairs of one split become ids."""
+
+    cleaned: CleanedCorpus
+    split: Split
+    subwords: Subwords
+    texts: TextsOf
+    max_length: int
+
+
+@dataclass(frozen=True)
+class _PieceEncoder:
+    """Makes the store of one piece, or finds it made and whole."""
+
+    work: Path
+    encoding: _Encoding
+
+    def __call__(self, task: tuple[Piece, int]) -> StorePiece:
+        """The store of a piece before which so many pairs stand."""
+        piece, n_before = task
+        directory = self.work / f"encoded-{piece.name}"
+        store = reopened(directory, lambda: Store.open(directory))
+        if store is None:
+            store = self._write(piece, directory)
+        return StorePiece(directory, n_before, store.content)
+
+    def _write(self, piece: Piece, directory: Path) -> Store:
+        cleaned, _, subwords, texts, max_length = self.encoding
+        dropped = Report()
+        encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+
+        def drop(reason: str, pair: Pair) -> None:
+            dropped.drop_pair(reason, pair)
+            dropped.noticed["copy"] += pair.source == pair.target
+
+        return write_store(
+            piece.pairs(),
+            directory,
+            dict.fromkeys(SIDES, encoder),
+            texts=texts,
+            file_of=lambda pair: pair.file,
+            files=cleaned.files,
+            max_length=max_length,
+            on_drop=drop,
+            known=lambda: {"report": dropped.as_dict()},
+        )
 
 
 def _encoded(
-    cleaned: CleanedCorpus,
-    split: Split,
-    subwords: Subwords,
-    reading: Reading,
-    data: DataSettings,
-    root: Path,
-    say: Say,
-    progress: Progress,
-) -> PairStore:
+    encoding: _Encoding, shown: Any, root: Path, n_workers: int, say: Say, progress: Progress
+) -> Store:
     """The encoded pairs of one split; its `content["report"]` counts what was dropped here too."""
+    cleaned, split, subwords, _, max_length = encoding
     key = key_of(
         {
             "format": FORMAT,
             "cleaned": cleaned.directory.name,
             "split": split,
             "fingerprint": subwords.fingerprint(),
-            "max_length": data.max_length,
-            "reading": reading.key(),
+            "max_length": max_length,
+            "shown": shown,
         }
     )
     directory = root / f"encoded-{key}"
 
     def make(work: Path) -> None:
-        encoding = Encoding(cleaned, split, subwords, reading, data.max_length)
-        n_workers = data.workers or available_cores()
-        encode(encoding, directory, work, n_workers=n_workers, progress=progress)
+        report = Report.from_dict(cleaned.reports[split].as_dict())
+        n_pairs = report.kept
+        pieces = cleaned.pieces[split]
+        n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
+        tasks = zip(pieces, n_before, strict=False)
+        stores = []
+        with closing(in_order(_PieceEncoder(work, encoding), tasks, n_workers)) as done:
+            for piece, store in zip(pieces, done, strict=True):
+                progress("encoding", store.n_before + piece.n_kept, n_pairs)
+                stores.append(store)
+                report.move_to_dropped(Report.from_dict(store.content["report"]))
+        join_stores(stores, directory, {"report": report.as_dict()})
 
-    return made_once(directory, lambda: PairStore.open(directory), make, say)
+    return made_once(directory, lambda: Store.open(directory), make, say)

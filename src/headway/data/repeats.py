@@ -1,22 +1,19 @@
-"""Which texts occur more than once, found on disk: memory stays flat however many there are.
+"""Which texts occur more than once, by their hashes: memory stays flat however many there are.
 
-Rows come in runs. Each run is a file of its hashes in ascending order, and of the row of each. All
-hashes between two bounds stand together in every run, so a part that fits in memory is read from
-all of them, sorted, and forgotten.
+Hashes come in runs, from disk. All hashes between two bounds are read from every run, sorted, and
+forgotten, before those between the next two are.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-_PART = 1 << 20  # rows compared at a time, each of 50 bytes or so
+_PART = 1 << 21  # rows compared at a time, each of 50 bytes or so
 _HASH = np.dtype("<u8")
-_ROW = np.dtype("<u4")
 
 Hashes = NDArray[np.uint64]
 
@@ -47,39 +44,22 @@ def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
     return mixed * np.uint64(0xBF58476D1CE4E5B9)
 
 
-def write_run(path: Path, hashes: Hashes) -> None:
-    """Write the hashes of some rows, at most 2^32, in ascending order."""
-    rows = np.argsort(hashes, kind="stable")
-    with path.open("wb") as file:
-        file.write(hashes[rows].astype(_HASH).tobytes())
-        file.write(rows.astype(_ROW).tobytes())
+def find_repeats(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:
+    """Mark the rows whose hash occurs more than once.
 
-
-def read_run(path: Path) -> Hashes:
-    """The hashes that `write_run` took, in the order of their rows: [rows]."""
-    values, rows = _read(path, 0, _n_rows(path))
-    hashes = np.empty_like(values)
-    hashes[rows] = values
-    return hashes
-
-
-def find_repeats(runs: Sequence[Path]) -> Repeats:
-    """Mark the rows whose hash occurs more than once; row 0 of a run follows the last before it."""
-    first_rows = list(accumulate(map(_n_rows, runs), initial=0))
-    n_rows = first_rows[-1]
-    later = np.zeros(n_rows, np.bool_)
-    shared = np.zeros(n_rows, np.bool_)
+    `runs` gives all hashes anew each time that it is called, in runs of these `sizes`; row 0 of a
+    run follows the last one before it.
+    """
+    n_rows = sum(sizes)
+    later, shared = np.zeros(n_rows, np.bool_), np.zeros(n_rows, np.bool_)
     n_parts = -(-n_rows // _PART) or 1
-    bounds = [part * 2**64 // n_parts for part in range(1, n_parts)]
-    cuts = [_cuts(run, np.array(bounds, np.uint64)) for run in runs]
     for part in range(n_parts):
-        found = [_read(run, cut[part], cut[part + 1]) for run, cut in zip(runs, cuts, strict=True)]
+        least = np.uint64(part * 2**64 // n_parts)
+        most = np.uint64((part + 1) * 2**64 // n_parts - 1)
+        found = list(_between(least, most, sizes, runs()))
         if not found:
             continue
-        values = np.concatenate([values for values, _ in found])
-        rows = np.concatenate(
-            [first + rows for (_, rows), first in zip(found, first_rows, strict=False)]
-        )
+        values, rows = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(values, kind="stable")  # equal values stay in the order of their rows
         values, rows = values[order], rows[order]
         same = values[1:] == values[:-1]
@@ -89,23 +69,10 @@ def find_repeats(runs: Sequence[Path]) -> Repeats:
     return Repeats(later, shared)
 
 
-def _n_rows(run: Path) -> int:
-    return run.stat().st_size // (_HASH.itemsize + _ROW.itemsize)
-
-
-def _cuts(run: Path, bounds: Hashes) -> list[int]:
-    """Where in a run each part begins, and where the last one ends."""
-    n_rows = _n_rows(run)
-    if not n_rows or not len(bounds):
-        return [0] * (len(bounds) + 1) + [n_rows]
-    values = np.memmap(run, _HASH, mode="r", shape=(n_rows,))
-    return [0, *np.searchsorted(values, bounds).tolist(), n_rows]
-
-
-def _read(run: Path, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
-    """Some of the hashes of a run, and their rows in it."""
-    with run.open("rb") as file:
-        file.seek(start * _HASH.itemsize)
-        values = np.fromfile(file, _HASH, end - start)
-        file.seek(_n_rows(run) * _HASH.itemsize + start * _ROW.itemsize)
-        return values, np.fromfile(file, _ROW, end - start).astype(np.int64)
+def _between(
+    least: np.uint64, most: np.uint64, sizes: Sequence[int], runs: Iterable[Hashes]
+) -> Iterator[tuple[Hashes, NDArray[np.int64]]]:
+    """The hashes of each run that lie between two, and their rows."""
+    for first, hashes in zip(accumulate(sizes, initial=0), runs, strict=False):
+        inside = np.flatnonzero((hashes >= least) & (hashes <= most))
+        yield hashes[inside], inside + first

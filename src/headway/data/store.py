@@ -1,101 +1,106 @@
-"""Encoded pairs in memory-mapped files: as many as the disk holds, none of them in memory."""
+"""Encoded text in memory-mapped files: as many rows as the disk holds, none of them in memory.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+A row has one sequence of ids for each side. Which sides there are is for the caller to say:
+`("source", "target")` for translation, `("text",)`, `("text", "label")`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.files import read_whole_folder, whole_folder
+from headway.data.cache import Say, cache_root, key_of, made_once, silent
+from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError
-from headway.text.cleaning import Pair
-from headway.text.codes import mask_pair
-from headway.text.subwords import Subwords
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the files change their meaning."""
 
-_CHUNK = 2_000  # pairs encoded at a time
+_CHUNK = 2_000  # rows encoded at a time
 _LENGTHS = 1 << 20  # computed at a time
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
-Sides = Callable[[Pair], tuple[str, str]]
-"""Source and target of a pair as the model is to read them."""
+Item = TypeVar("Item")
 
 
-def as_written(pair: Pair) -> tuple[str, str]:
-    """Both sides as they are."""
-    return pair.source, pair.target
+class SideEncoder(NamedTuple):
+    """How the texts of one side become ids."""
+
+    encode: Callable[[list[str]], Sequence[Sequence[int]]]
+    """The ids of each text, without markers."""
+    n_ids: int
+    """Every id is below it."""
+    unknown: int | None = None
+    """The id that is counted as unknown, where there is one."""
 
 
-def with_masks(pair: Pair) -> tuple[str, str]:
-    """Both sides with placeholders for the codes that they share."""
-    masked = mask_pair(pair.source, pair.target)
-    return masked.source, masked.target
-
-
-class PairStore:
-    """Pairs of id sequences, without markers, read from disk as they are asked for."""
+class Store:
+    """Rows of id sequences, without markers, read from disk as they are asked for."""
 
     def __init__(self, directory: Path, content: dict[str, Any]) -> None:
         """Map the files of a folder whose bytes are known to be right: see `open`."""
         self.directory = directory
         self.content = content
-        """What was known when it was written: `n_pairs`, `files`, `fingerprint`, counts."""
-        kind = np.dtype(content["dtype"])
-        n_pairs = content["n_pairs"]
-        self.rows: NDArray[np.int64] = _mapped(directory / "rows", np.dtype(np.int64), n_pairs)
-        """Which pair of those offered each one was, from 0: [pairs]."""
+        """What was known when it was written: `n_rows`, `n_tokens`, `files`, counts."""
+        n_rows = content["n_rows"]
+        self.sides: tuple[str, ...] = tuple(content["sides"])
+        self._sides = {
+            name: _Side(directory, name, np.dtype(kind), n_rows)
+            for name, kind in content["sides"].items()
+        }
+        self.lengths: dict[str, NDArray[np.int32]] = {
+            name: side.lengths for name, side in self._sides.items()
+        }
+        """Of each side in ids: [rows]."""
+        self.rows: NDArray[np.int64] = _mapped(directory / "rows", np.dtype(np.int64), n_rows)
+        """Which of those offered each row was, from 0: [rows]."""
         self.file_numbers: NDArray[np.uint32] = _mapped(
-            directory / "file_numbers", np.dtype(np.uint32), n_pairs
+            directory / "file_numbers", np.dtype(np.uint32), n_rows
         )
-        """Which file of `content["files"]` each pair came from: [pairs]."""
-        self._source = _Side(directory, "source", kind, n_pairs)
-        self._target = _Side(directory, "target", kind, n_pairs)
-        self.source_lengths = self._source.lengths
-        self.target_lengths = self._target.lengths
+        """Which file of `content["files"]` each row came from: [rows]."""
 
     @classmethod
-    def open(cls, directory: Path) -> "PairStore":
+    def open(cls, directory: Path) -> "Store":
         """Open what `write_store` wrote, after checking every byte of it.
 
         Raises:
             DataError: the folder is missing, damaged, or of another version.
         """
-        content = read_whole_folder(directory)
+        content = read_sealed(directory)
         if content.get("format") != FORMAT:
             raise DataError(
-                f"encoded pairs of format {FORMAT} are needed; {directory} has format "
+                f"encoded text of format {FORMAT} is needed; {directory} has format "
                 f"{content.get('format')}. Delete it; it is made anew."
             )
         return cls(directory, content)
 
     def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self.source_lengths)
+        """How many rows there are."""
+        return len(self.rows)
 
-    def source(self, i: int) -> Ids:
-        """The source ids of pair `i`, without markers: [length]."""
-        return self._source[i]
-
-    def target(self, i: int) -> Ids:
-        """The target ids of pair `i`, without markers: [length]."""
-        return self._target[i]
+    def __getitem__(self, side: str) -> "_Side":
+        """One side: `store["source"][i]` are the source ids of row i, without markers: [length]."""
+        return self._sides[side]
 
 
 class _Side:
-    """One side of all pairs: ids end to end, and where each pair begins."""
+    """One side of all rows: ids end to end, and where each row begins."""
 
-    def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_pairs: int) -> None:
-        self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_pairs + 1)
+    def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_rows: int) -> None:
+        self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_rows + 1)
         self.ids = _mapped(directory / f"{name}.ids", kind, int(self.offsets[-1]))
-        self.lengths = _lengths(directory / f"{name}.offsets", n_pairs)
+        self.lengths = _lengths(directory / f"{name}.offsets", n_rows)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
 
     def __getitem__(self, i: int) -> Ids:
         if not 0 <= i < len(self.lengths):
-            raise IndexError(f"pair {i} of {len(self.lengths)}")
+            raise IndexError(f"row {i} of {len(self.lengths)}")
         ids: Ids = self.ids[self.offsets[i] : self.offsets[i + 1]]
         return ids
 
@@ -106,11 +111,11 @@ def _mapped(path: Path, kind: np.dtype[Any], length: int) -> NDArray[Any]:
     return np.memmap(path, dtype=kind, mode="r", shape=(length,)).view(np.ndarray)
 
 
-def _lengths(offsets: Path, n_pairs: int) -> NDArray[np.int32]:
+def _lengths(offsets: Path, n_rows: int) -> NDArray[np.int32]:
     """Of each sequence; read piece by piece, as what was mapped would count as memory."""
-    lengths = np.empty(n_pairs, np.int32)
+    lengths = np.empty(n_rows, np.int32)
     with offsets.open("rb") as file:
-        for start in range(0, n_pairs, _LENGTHS):
+        for start in range(0, n_rows, _LENGTHS):
             some = lengths[start : start + _LENGTHS]
             file.seek(start * np.dtype(np.int64).itemsize)
             some[:] = np.diff(np.fromfile(file, np.int64, len(some) + 1))
@@ -118,106 +123,142 @@ def _lengths(offsets: Path, n_pairs: int) -> NDArray[np.int32]:
 
 
 def write_store(
-    pairs: Iterable[Pair],
-    subwords: Subwords,
+    items: Iterable[Item],
     directory: Path,
+    encoders: Mapping[str, SideEncoder],
     *,
+    texts: Callable[[Item], Sequence[str]],
+    file_of: Callable[[Item], str] = lambda _item: "",
     files: Sequence[str] = (),
     max_length: int = 0,
-    sides: Sides = as_written,
-    on_drop: Callable[[str, Pair], None] = lambda _reason, _pair: None,
-    on_progress: Callable[[int], None] = lambda _n_rows: None,
+    on_drop: Callable[[str, Item], None] = lambda _reason, _item: None,
     known: Callable[[], dict[str, Any]] = dict,
-) -> PairStore:
-    """Encode pairs into a new folder, in memory that does not grow with their number.
+) -> Store:
+    """Encode items into a new folder, in memory that does not grow with their number.
 
-    A pair with more than `max_length` sub-words on a side (0 for any), or with none, is left out:
-    `on_drop` gets the reason (`too_many_tokens`, `no_tokens`) and the pair. `files` are the files
-    that pairs come from, which are numbered in this order; one that is not named comes after them.
-    `known` is asked at the end for what else should be kept in `PairStore.content`.
+    `encoders` name the sides; `texts` gives an item's text for each of them, in their order. An
+    item with more than `max_length` ids on a side (0 for any), or with none, is left out: `on_drop`
+    gets the reason (`too_many_tokens`, `no_tokens`) and the item. `files` are the files that items
+    come from, which are numbered in this order; one that is not named comes after them. `known` is
+    asked at the end for what else should be kept in `Store.content`.
 
     Raises:
         DataError: the disk is full or the folder cannot be written.
     """
-    kind = np.dtype(np.uint16 if len(subwords) <= 1 << 16 else np.uint32)
     file_number = {file: number for number, file in enumerate(dict.fromkeys(files))}
-    with whole_folder(directory) as (part, content):
-        with (
-            (part / "rows").open("wb") as rows_file,
-            (part / "file_numbers").open("wb") as file_numbers,
-            _SideWriter(part, "source", kind, subwords.special.unknown) as source,
-            _SideWriter(part, "target", kind, subwords.special.unknown) as target,
-        ):
-            n_rows = 0
-            for chunk in _chunks(pairs):
-                texts = [sides(pair) for pair in chunk]
-                sources = subwords.encode_batch([source for source, _ in texts])
-                targets = subwords.encode_batch([target for _, target in texts])
+    remaining = iter(items)
+    n_offered = 0
+    with sealed_folder(directory) as (part, content):
+        with ExitStack() as stack:
+            rows_file = stack.enter_context((part / "rows").open("wb"))
+            numbers_file = stack.enter_context((part / "file_numbers").open("wb"))
+            writers = [
+                stack.enter_context(_SideWriter(part, name, encoder))
+                for name, encoder in encoders.items()
+            ]
+            while chunk := list(islice(remaining, _CHUNK)):
+                by_side = zip(*map(texts, chunk), strict=True)
+                rows = [
+                    writer.encode(list(side)) for writer, side in zip(writers, by_side, strict=True)
+                ]
                 kept = []
-                for place, (left, right) in enumerate(zip(sources, targets, strict=True)):
-                    reason = _refusal(len(left), len(right), max_length)
-                    if reason:
+                for place, sequences in enumerate(zip(*rows, strict=True)):
+                    if reason := _refusal(list(map(len, sequences)), max_length):
                         on_drop(reason, chunk[place])
                     else:
                         kept.append(place)
-                source.write([sources[place] for place in kept])
-                target.write([targets[place] for place in kept])
-                rows_file.write((n_rows + np.array(kept, np.int64)).tobytes())
-                numbers = [
-                    file_number.setdefault(chunk[place].file, len(file_number)) for place in kept
-                ]
-                file_numbers.write(np.array(numbers, np.uint32).tobytes())
-                n_rows += len(chunk)
-                on_progress(n_rows)
+                for writer, column in zip(writers, rows, strict=True):
+                    writer.write([column[place] for place in kept])
+                rows_file.write((n_offered + np.array(kept, np.int64)).tobytes())
+                origins = (file_of(chunk[place]) for place in kept)
+                numbers = [file_number.setdefault(file, len(file_number)) for file in origins]
+                numbers_file.write(np.array(numbers, np.uint32).tobytes())
+                n_offered += len(chunk)
         content |= {
             "format": FORMAT,
-            "dtype": kind.name,
-            "n_pairs": source.n_written,
+            "sides": {writer.name: writer.kind.name for writer in writers},
+            "n_rows": writers[0].n_written,
+            "n_tokens": {writer.name: writer.n_tokens for writer in writers},
+            "unknown": sum(writer.n_unknown for writer in writers),
             "files": list(file_number),
-            "source_tokens": source.n_tokens,
-            "target_tokens": target.n_tokens,
-            "unknown": source.n_unknown + target.n_unknown,
-            "fingerprint": subwords.fingerprint(),
             **known(),
         }
-    return PairStore.open(directory)
+    return Store.open(directory)
+
+
+def cached_store(
+    rows: Callable[[], Iterable[Sequence[str]]],
+    encoders: Mapping[str, SideEncoder],
+    depends_on: dict[str, Any],
+    *,
+    max_length: int = 0,
+    root: Path | None = None,
+    say: Say = silent,
+) -> Store:
+    """The store of any rows of texts, one text for each side, made once and found in the cache.
+
+    `depends_on` is everything that rows and ids depend on (checksums, fingerprints, settings). What
+    was dropped is counted by reason in `Store.content["dropped"]`.
+
+    Raises:
+        DataError: the disk is full or the cache cannot be written.
+    """
+    key = {"format": FORMAT, "sides": list(encoders), "max_length": max_length, **depends_on}
+    directory = (cache_root() if root is None else root) / f"encoded-{key_of(key)}"
+    dropped = {"no_tokens": 0, "too_many_tokens": 0}
+
+    def drop(reason: str, _row: Sequence[str]) -> None:
+        dropped[reason] += 1
+
+    def make(_work: Path) -> None:
+        write_store(
+            rows(),
+            directory,
+            encoders,
+            texts=lambda row: row,
+            max_length=max_length,
+            on_drop=drop,
+            known=lambda: {"dropped": dropped},
+        )
+
+    return made_once(directory, lambda: Store.open(directory), make, say)
 
 
 class StorePiece(NamedTuple):
-    """A store of some pairs in a row."""
+    """A store of some rows that stand one after the other."""
 
     directory: Path
     n_before: int
-    """How many pairs were offered before those of this piece."""
+    """How many were offered before those of this piece."""
     content: dict[str, Any]
 
 
-def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, Any]) -> PairStore:
-    """One store of all pairs of some stores, which name the same files and use the same sub-words.
+def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, Any]) -> Store:
+    """One store of all rows of some stores, which have the same sides, files and encoders.
 
-    `known` is what else should be kept in `PairStore.content`.
+    `known` is what else should be kept in `Store.content`.
 
     Raises:
         DataError: a piece is damaged, the disk is full, or the folder cannot be written.
     """
-    n_tokens = {"source": 0, "target": 0}
-    with whole_folder(directory) as (part, content):
-        for side in n_tokens:
-            (part / f"{side}.offsets").write_bytes(np.zeros(1, np.int64).tobytes())
+    n_tokens = dict.fromkeys(pieces[0].content["sides"], 0)
+    with sealed_folder(directory) as (part, content):
+        for name in n_tokens:
+            _append(part / f"{name}.offsets", np.zeros(1, np.int64))
         for piece in pieces:
-            store = PairStore.open(piece.directory)
+            store = Store.open(piece.directory)
             _append(part / "rows", store.rows + piece.n_before)
             _append(part / "file_numbers", store.file_numbers)
-            for side, ids in (("source", store._source), ("target", store._target)):
-                _append(part / f"{side}.ids", ids.ids)
-                _append(part / f"{side}.offsets", ids.offsets[1:] + n_tokens[side])
-                n_tokens[side] += len(ids.ids)
+            for name in n_tokens:
+                side = store[name]
+                _append(part / f"{name}.ids", side.ids)
+                _append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
+                n_tokens[name] += len(side.ids)
         contents = [piece.content for piece in pieces]
-        added = ("n_pairs", "source_tokens", "target_tokens", "unknown")
-        alike = ("format", "dtype", "files", "fingerprint")
-        content.update({name: sum(of[name] for of in contents) for name in added})
-        content.update({name: contents[0][name] for name in alike} | known)
-    return PairStore.open(directory)
+        content.update({name: contents[0][name] for name in ("format", "sides", "files")})
+        content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
+        content.update({"n_tokens": n_tokens, **known})
+    return Store.open(directory)
 
 
 def _append(path: Path, values: NDArray[Any]) -> None:
@@ -226,11 +267,13 @@ def _append(path: Path, values: NDArray[Any]) -> None:
 
 
 class _SideWriter:
-    """Appends sequences to one side's files."""
+    """Encodes one side and appends what is kept to its files."""
 
-    def __init__(self, part: Path, name: str, kind: np.dtype[Any], unknown: int) -> None:
-        self._kind = kind
-        self._unknown = unknown
+    def __init__(self, part: Path, name: str, encoder: SideEncoder) -> None:
+        self.name = name
+        self.kind = np.dtype(np.uint16 if encoder.n_ids <= 1 << 16 else np.uint32)
+        self.encode = encoder.encode
+        self._unknown = encoder.unknown
         self._ids: BinaryIO = (part / f"{name}.ids").open("wb")
         self._offsets: BinaryIO = (part / f"{name}.offsets").open("wb")
         self._offsets.write(np.zeros(1, np.int64).tobytes())
@@ -246,23 +289,18 @@ class _SideWriter:
     def write(self, rows: Sequence[Sequence[int]]) -> None:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
         n_tokens = int(lengths.sum())
-        ids = np.fromiter(chain.from_iterable(rows), self._kind, n_tokens)
+        ids = np.fromiter(chain.from_iterable(rows), self.kind, n_tokens)
         self._ids.write(ids.tobytes())
         self._offsets.write((self.n_tokens + np.cumsum(lengths)).tobytes())
         self.n_written += len(rows)
         self.n_tokens += n_tokens
-        self.n_unknown += int((ids == self._unknown).sum())
+        if self._unknown is not None:
+            self.n_unknown += int((ids == self._unknown).sum())
 
 
-def _refusal(source_length: int, target_length: int, max_length: int) -> str:
-    if not source_length or not target_length:
+def _refusal(lengths: Sequence[int], max_length: int) -> str:
+    if not min(lengths):
         return "no_tokens"
-    if max_length and max(source_length, target_length) > max_length:
+    if max_length and max(lengths) > max_length:
         return "too_many_tokens"
     return ""
-
-
-def _chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    remaining = iter(pairs)
-    while chunk := list(islice(remaining, _CHUNK)):
-        yield chunk

@@ -11,10 +11,9 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import chain, islice
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -44,32 +43,19 @@ class WorkerError(HeadwayError):
     """A process that shared the work was ended again and again."""
 
 
-def in_order(
-    work: Callable[[Task], Result], tasks: Iterable[Task], *, n_workers: int, n_alone: int = 0
+def shared(
+    work: Callable[[Task], Result], tasks: Iterable[Task], n_workers: int
 ) -> Generator[Result, None, None]:
     """`work(task)` for each task, in the order of the tasks, by `n_workers` processes.
 
-    The first `n_alone` tasks, and all of them if `n_workers` is 1, are done in this process: little
-    work is over before another process has started. Few tasks are held at a time, however many
-    there are. `work`, the tasks and the results must be picklable. Closing the iterator ends the
-    processes; so does the end of this one, however it comes.
+    Few tasks are held at a time, however many there are. `work`, the tasks and the results must be
+    picklable. Closing the iterator ends the processes; so does the end of this one, however it
+    comes.
 
     Raises:
         WorkerError: a process was ended from outside, and two that took its place were too.
         Exception: whatever `work` raises, for the first task that fails.
     """
-    remaining = iter(tasks)
-    if n_workers == 1:
-        yield from map(work, remaining)
-        return
-    yield from map(work, islice(remaining, n_alone))
-    for task in remaining:  # at least one is left
-        yield from _shared(work, chain([task], remaining), n_workers)
-
-
-def _shared(
-    work: Callable[[Task], Result], tasks: Iterable[Task], n_workers: int
-) -> Iterator[Result]:
     crew = [_Worker(pickle.dumps(work)) for _ in range(n_workers)]
     free: SimpleQueue[_Worker] = SimpleQueue()
     for worker in crew:

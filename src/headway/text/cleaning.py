@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
@@ -167,6 +167,12 @@ class Report:
             shown = self.examples.setdefault(reason, [])
             shown += examples[: EXAMPLES - len(shown)]
         self.suspicions += later.suspicions
+
+    def move_to_dropped(self, later: "Report") -> None:
+        """Count pairs as dropped, by `later`, that had been counted here as kept, and noticed."""
+        self.kept -= later.dropped.total()
+        self.noticed -= later.noticed
+        self.add(replace(later, noticed=Counter()))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists and dicts, ready for JSON."""

@@ -1,5 +1,7 @@
 """Pairs of a text and its translation, from whatever files the user has."""
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -8,17 +10,65 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import ConfigError, DataError
-from headway.text.alignment import ShiftDetector
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import Languages, is_language
+from headway.text.languages import is_language
 from headway.text.lines import check_file, read_lines, shown
-from headway.text.memories.po import po_languages, read_po
-from headway.text.memories.tables import jsonl_languages, read_jsonl, read_tsv, tsv_languages
-from headway.text.memories.tmx import read_tmx, tmx_languages
-from headway.text.memories.xliff import read_xliff, xliff_languages
-from headway.text.mixing import PLAIN, Use
+
+LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
+
+USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
+"""What is said of a file by `key=value`, and how it is called here."""
 
 _MISSING = object()
+_TAG = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True)
+class Use:
+    """How the pairs of one file are used."""
+
+    weight: float = 1.0
+    """How often a pair is seen in one pass through the corpus; 0.5 is every other pass."""
+    tag: str = ""
+    """Put in front of the source text as `<tag> `; empty for none."""
+    source_language: str | None = None
+    target_language: str | None = None
+    """Which languages of this file, where they are not those of the whole corpus."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a value that no file could be used with."""
+        if not LEAST_WEIGHT <= self.weight <= GREATEST_WEIGHT:
+            raise ConfigError(
+                f"a weight says how often a pair is seen in a pass, from {LEAST_WEIGHT:g} to "
+                f"{GREATEST_WEIGHT:g}; got {self.weight:g}. Try @2, or leave the file out."
+            )
+        if self.tag:
+            check_tag(self.tag)
+        for code in (self.source_language, self.target_language):
+            if code is not None and not is_language(code):
+                raise ConfigError(
+                    f"a language is given by its code, such as en or pt_BR; got {code!r}."
+                )
+
+    @property
+    def keys(self) -> str:
+        """The part of a specification behind path and weight: `:tag=mine:target=de`, or nothing."""
+        values = {key: getattr(self, name) for key, name in USE_KEYS.items()}
+        return "".join(f":{key}={value}" for key, value in values.items() if value)
+
+
+PLAIN = Use()
+"""Seen once a pass, without a tag, in the corpus's languages."""
+
+
+def check_tag(tag: str) -> str:
+    """The tag as it is written in text; raises ConfigError for one that cannot be told apart."""
+    composed = unicodedata.normalize("NFC", tag)
+    if not _TAG.fullmatch(composed):
+        raise ConfigError(
+            f"a tag is one word of letters, digits, - and _; got {tag!r}. Try tag=mine."
+        )
+    return composed
 
 
 @dataclass(frozen=True)
@@ -85,7 +135,7 @@ class Corpus:
         for path in self.files:
             check_file(path)
         for path in self.pairs:
-            _reader(path)
+            reader_of(path)
 
 
 class Part(NamedTuple):
@@ -97,7 +147,6 @@ class Part(NamedTuple):
     use: Use
 
 
-Reader = Callable[[Path, Corpus, Report], Iterator[Pair]]
 Direction = tuple[str | None, str | None]
 """From which language into which, where that is known."""
 
@@ -121,7 +170,7 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
 def _read_part(alone: Corpus, report: Report) -> Iterator[Pair]:
     if alone.source:
         return _read_parallel(alone.source[0], alone.target[0], report)
-    return _reader(alone.pairs[0])(alone.pairs[0], alone, report)
+    return reader_of(alone.pairs[0]).read(alone.pairs[0], alone, report)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -148,6 +197,8 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
 
 def _break(source: Path, target: Path) -> str:
     """Where the lengths of two files cease to go together, in words, if that can be told."""
+    from headway.text.shifts import ShiftDetector
+
     detector = ShiftDetector()
     both = zip(read_lines(source), read_lines(target), strict=False)
     for line, (left, right) in enumerate(both, start=1):
@@ -157,25 +208,67 @@ def _break(source: Path, target: Path) -> str:
     return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
 
 
-READERS: dict[str, Reader] = {
-    ".tsv": read_tsv,
-    ".jsonl": read_jsonl,
-    ".po": read_po,
-    ".tmx": read_tmx,
-    ".xlf": read_xliff,
-    ".xliff": read_xliff,
+class Reader(NamedTuple):
+    """How a kind of file that holds both sides is read."""
+
+    read: Callable[[Path, Corpus, Report], Iterator[Pair]]
+    languages: Callable[[Path, Corpus], Direction]
+    """What a file says of its languages."""
+
+
+def _tsv() -> Reader:
+    from headway.text.memories.tables import read_tsv, tsv_languages
+
+    return Reader(read_tsv, tsv_languages)
+
+
+def _jsonl() -> Reader:
+    from headway.text.memories.tables import jsonl_languages, read_jsonl
+
+    return Reader(read_jsonl, jsonl_languages)
+
+
+def _po() -> Reader:
+    from headway.text.memories.po import po_languages, read_po
+
+    return Reader(read_po, po_languages)
+
+
+def _tmx() -> Reader:
+    from headway.text.memories.tmx import read_tmx, tmx_languages
+
+    return Reader(read_tmx, tmx_languages)
+
+
+def _xliff() -> Reader:
+    from headway.text.memories.xliff import read_xliff, xliff_languages
+
+    return Reader(read_xliff, xliff_languages)
+
+
+READERS: dict[str, Callable[[], Reader]] = {
+    ".tsv": _tsv,
+    ".jsonl": _jsonl,
+    ".po": _po,
+    ".tmx": _tmx,
+    ".xlf": _xliff,
+    ".xliff": _xliff,
 }
-"""The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
+"""The kinds of file that hold both sides, by suffix; each may also end in `.gz`.
+
+What reads one is loaded when there is such a file.
+"""
 
 
-def _reader(path: Path) -> Reader:
+def reader_of(path: Path) -> Reader:
+    """How a file of pairs is read, by its suffix; raises DataError for one that is not known."""
     suffix = _unpacked(path).suffix.lower()
     if suffix not in READERS:
         raise DataError(
             f"a file of pairs is one of {', '.join(READERS)} (or the same with .gz); got {path}. "
             "Two plain text files go to --source and --target."
         )
-    return READERS[suffix]
+    return READERS[suffix]()
 
 
 def _unpacked(path: Path) -> Path:
@@ -223,17 +316,4 @@ def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
         return source, target
     if not corpus.pairs:
         return None, None
-    path = corpus.pairs[0]
-    _reader(path)  # or it is of no kind that is known
-    return _LANGUAGES[_unpacked(path).suffix.lower()](path, corpus)
-
-
-_LANGUAGES: dict[str, Callable[[Path, Languages], tuple[str | None, str | None]]] = {
-    ".tsv": tsv_languages,
-    ".jsonl": jsonl_languages,
-    ".po": po_languages,
-    ".tmx": tmx_languages,
-    ".xlf": xliff_languages,
-    ".xliff": xliff_languages,
-}
-"""What each kind of file says of its languages."""
+    return reader_of(corpus.pairs[0]).languages(corpus.pairs[0], corpus)

@@ -5,65 +5,12 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError
-from headway.text.languages import is_language
+from headway.text.corpora import PLAIN, USE_KEYS, Use, check_tag
 
-LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
-
-_TAG = re.compile(r"[\w-]+")
 _LAST_KEY = re.compile(r"(.*):(\w+)=([^:@/\\]*)", re.DOTALL)
-_FIELDS = {"tag": "tag", "source": "source_language", "target": "target_language"}
-
-
-@dataclass(frozen=True)
-class Use:
-    """How the pairs of one file are used."""
-
-    weight: float = 1.0
-    """How often a pair is seen in one pass through the corpus; 0.5 is every other pass."""
-    tag: str = ""
-    """Put in front of the source text as `<tag> `; empty for none."""
-    source_language: str | None = None
-    target_language: str | None = None
-    """Which languages of this file, where they are not those of the whole corpus."""
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for a value that no file could be used with."""
-        if not LEAST_WEIGHT <= self.weight <= GREATEST_WEIGHT:
-            raise ConfigError(
-                f"a weight says how often a pair is seen in a pass, from {LEAST_WEIGHT:g} to "
-                f"{GREATEST_WEIGHT:g}; got {self.weight:g}. Try @2, or leave the file out."
-            )
-        if self.tag:
-            check_tag(self.tag)
-        for code in (self.source_language, self.target_language):
-            if code is not None and not is_language(code):
-                raise ConfigError(
-                    f"a language is given by its code, such as en or pt_BR; got {code!r}."
-                )
-
-    @property
-    def keys(self) -> str:
-        """The part of a specification behind path and weight: `:tag=mine:target=de`, or nothing."""
-        values = {key: getattr(self, name) for key, name in _FIELDS.items()}
-        return "".join(f":{key}={value}" for key, value in values.items() if value)
-
-
-PLAIN = Use()
-"""Seen once a pass, without a tag, in the corpus's languages."""
-
-
-def check_tag(tag: str) -> str:
-    """The tag as it is written in text; raises ConfigError for one that cannot be told apart."""
-    composed = unicodedata.normalize("NFC", tag)
-    if not _TAG.fullmatch(composed):
-        raise ConfigError(
-            f"a tag is one word of letters, digits, - and _; got {tag!r}. Try tag=mine."
-        )
-    return composed
 
 
 def tagged(text: str, tag: str) -> str:
@@ -121,7 +68,7 @@ def parse_pairs_file(text: str, exists: Callable[[str], bool] = os.path.exists) 
     rest, weight = (rest, 1.0) if exists(rest) else _without_weight(rest, exists, text)
     if not rest:
         raise ConfigError(f"a file of pairs is written PATH[@WEIGHT][:key=value]; got {text!r}.")
-    return Path(rest), Use(weight, **{_FIELDS[key]: value for key, value in keys.items()})
+    return Path(rest), Use(weight, **{USE_KEYS[key]: value for key, value in keys.items()})
 
 
 def format_pairs_file(path: Path, use: Use) -> str:
@@ -141,9 +88,9 @@ def absolute_pairs_files(texts: Sequence[str]) -> list[str]:
 def _check_key(key: str, value: str, known: dict[str, str], text: str) -> None:
     if key in known:
         raise ConfigError(f"{key}= is given once for a file; got it twice in {text!r}.")
-    if key not in _FIELDS:
-        close = difflib.get_close_matches(key, _FIELDS, n=1)
-        remedy = f"did you mean {close[0]!r}?" if close else f"it may be {', '.join(_FIELDS)}."
+    if key not in USE_KEYS:
+        close = difflib.get_close_matches(key, USE_KEYS, n=1)
+        remedy = f"did you mean {close[0]!r}?" if close else f"it may be {', '.join(USE_KEYS)}."
         raise ConfigError(f"unknown key {key!r} in {text!r}; {remedy}")
     if not value:
         raise ConfigError(f"{key}= needs a value; got none in {text!r}. Leave the key out.")

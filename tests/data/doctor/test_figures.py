@@ -4,7 +4,7 @@ from headway.data.doctor.batches import batches
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.figures import figures
 from headway.data.doctor.sizes import Sizes
-from headway.text.alignment import Block, Place
+from headway.text.shifts import Block, Place
 
 
 def examined(texts: list[tuple[str, str]], blocks: list[Block]) -> Examination:

@@ -7,9 +7,8 @@ import pytest
 from headway.data.batching import TokenBatches
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.tasks.translation.mixture import mixture, shares, tags_seen, valid_files
-from headway.text.corpora import Corpus
+from headway.text.corpora import Corpus, Use
 from headway.text.everyday import generate
-from headway.text.mixing import Use
 from headway.text.subwords import TextSettings
 
 
@@ -29,11 +28,11 @@ def test_shares_are_what_the_batches_of_a_pass_hold(tmp_path: Path) -> None:
     found = prepared(tmp_path, Use(), Use(3.0, "mine"), Use(2.0))
     store = found.train
     batches = TokenBatches(
-        store.source_lengths, store.target_lengths, batch_tokens=100, seed=1, weights=found.weights
+        list(store.lengths.values()), batch_tokens=100, seed=1, weights=found.weights
     )
     tokens = dict.fromkeys(store.content["files"], 0)
     for i in (i for batch in batches.epoch(0) for i in batch.tolist()):
-        tokens[store.content["files"][store.file_numbers[i]]] += int(store.target_lengths[i]) + 1
+        tokens[store.content["files"][store.file_numbers[i]]] += int(store.lengths["target"][i]) + 1
     for share in shares(found):
         assert share.share == pytest.approx(tokens[share.file] / sum(tokens.values()))
         assert share.n_pairs > 0

@@ -7,7 +7,7 @@ from headway.errors import ConfigError
 from headway.runs.settings import Settings, preset
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
-from headway.text.mixing import Use
+from headway.text.corpora import Use
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from headway.data.store import PairStore, write_store
+from headway.data.prepared import SIDES, as_written
+from headway.data.store import SideEncoder, Store, write_store
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.objectives import label_smoothed
@@ -26,13 +27,14 @@ def subwords() -> Subwords:
 
 
 @pytest.fixture(scope="module")
-def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> PairStore:
+def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Store:
     directory: Path = tmp_path_factory.mktemp("stores") / "pairs"
-    return write_store(iter(PAIRS), subwords, directory, max_length=0)
+    encoder = SideEncoder(subwords.encode_batch, len(subwords))
+    return write_store(iter(PAIRS), directory, dict.fromkeys(SIDES, encoder), texts=as_written)
 
 
 @pytest.fixture
-def task(store: PairStore, subwords: Subwords) -> TranslationTask:
+def task(store: Store, subwords: Subwords) -> TranslationTask:
     return TranslationTask(
         store, store, [pair.target for pair in PAIRS[:8]], subwords,
         batch_tokens=200, label_smoothing=0.1, seed=1, device=CPU, valid_languages=["zh"] * 8,
@@ -113,7 +115,7 @@ def test_perfect_translations_score_a_hundred(task, model, monkeypatch):
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_batches_of_any_size_translate_alike_and_in_order(store, subwords, model, method):
-    sources = [store.source(i) for i in range(6)]
+    sources = [store["source"][i] for i in range(6)]
     settings = DecodingSettings(method=method, beam=2, max_extra_length=2)
     told: list[int] = []
     with torch.inference_mode():
@@ -134,7 +136,7 @@ def test_markers_and_unknowns_are_never_written(store, subwords, model):
     with torch.no_grad():
         model.output_weight[special.begin] = 10 * model.output_weight.abs().max()
         found = decode_all(
-            model, [store.source(i) for i in range(6)], subwords,
+            model, [store["source"][i] for i in range(6)], subwords,
             DecodingSettings(method="greedy", max_extra_length=2), device=CPU,
         )  # fmt: skip
     written = {token for best in found for token in best[0].ids}

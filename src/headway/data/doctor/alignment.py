@@ -2,7 +2,7 @@
 
 from headway.data.doctor.batches import Batch
 from headway.data.doctor.findings import Case, Finding, Notes, Severity
-from headway.text.alignment import Block, Shift, ShiftDetector
+from headway.text.shifts import Block, Shift, ShiftDetector
 
 _MOST = 20  # shifts told one by one
 

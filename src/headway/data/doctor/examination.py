@@ -21,9 +21,9 @@ from headway.data.doctor.sides import Sides
 from headway.data.doctor.sizes import Sizes
 from headway.data.doctor.subword_use import SubwordUse
 from headway.data.doctor.writing import Writing
-from headway.text.alignment import Block
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
+from headway.text.shifts import Block
 from headway.text.subwords import Subwords
 
 SAMPLE_PAIRS = 10_000

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.sizes import Histogram
-from headway.text.alignment import Block
+from headway.text.shifts import Block
 
 _BARS = 40
 _POINTS = 300

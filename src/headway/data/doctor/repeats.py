@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headway.data.doctor.batches import Batch
 from headway.data.doctor.findings import EXAMPLES, Notes, Symptom
 from headway.data.doctor.folding import Hashes, folded_hashes
-from headway.data.repeats import find_repeats, pair_hashes, read_run, write_run
+from headway.data.repeats import find_repeats, pair_hashes
 from headway.text.cleaning import Pair
 
 NEAR_DUPLICATE = Symptom(
@@ -40,7 +40,7 @@ NEAR_LEAKAGE = Symptom(
     "Remove these pairs from the training files, or choose other validation pairs.",
 )
 
-_RUN = 1 << 20  # hashes sorted at a time
+_RUN = 1 << 20  # hashes in a file
 
 Marks = NDArray[np.bool_]
 
@@ -104,12 +104,13 @@ def _first(marks: Marks, n: int) -> NDArray[np.int64]:
 
 
 class _Runs:
-    """Hashes of rows on disk, in sorted runs."""
+    """Hashes of rows on disk, in runs."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._name = name
         self._paths: list[Path] = []
+        self._sizes: list[int] = []
         self._waiting: list[Hashes] = []
 
     def add(self, hashes: Hashes) -> None:
@@ -120,22 +121,27 @@ class _Runs:
     def repeated(self) -> Marks:
         """Which rows have the hash of an earlier one: [rows]."""
         self._write()
-        return find_repeats(self._paths).later
+        return find_repeats(self._sizes, self._read).later
 
     def first_of_its_kind(self, rows: Sequence[int]) -> dict[int, int]:
         """The first row with the hash of each of some rows."""
         if not rows:
             return {}
         hashes = np.zeros(0, np.uint64)
-        for path in self._paths:
-            hashes = np.concatenate([hashes, read_run(path)])
+        for run in self._read():
+            hashes = np.concatenate([hashes, run])
             if len(hashes) > max(rows):
                 break
         return {row: int(np.argmax(hashes == hashes[row])) for row in rows}
 
+    def _read(self) -> Iterator[Hashes]:
+        return (np.fromfile(path, np.uint64) for path in self._paths)
+
     def _write(self) -> None:
         if self._waiting:
             path = self._folder / f"{self._name}-{len(self._paths)}.run"
-            write_run(path, np.concatenate(self._waiting))
+            hashes = np.concatenate(self._waiting)
+            hashes.tofile(path)
             self._paths.append(path)
+            self._sizes.append(len(hashes))
             self._waiting = []

@@ -49,7 +49,7 @@ def choose_preset(
 
 def sizes(data: Pairs) -> Sizes:
     """Target tokens, end markers included."""
-    lengths, weights = data.prepared.train.target_lengths + 1, data.prepared.weights
+    lengths, weights = data.prepared.train.lengths["target"] + 1, data.prepared.weights
     seen = lengths.sum() if weights is None else lengths @ weights
     return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from headway.data.prepared import Prepared
-from headway.text.mixing import PLAIN, Use, tags_read
+from headway.text.corpora import PLAIN, Use
+from headway.text.mixing import tags_read
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def shares(prepared: Prepared) -> list[Share]:
     weights = np.ones(len(store)) if prepared.weights is None else prepared.weights
     names = list(store.content["files"])
     seen = np.bincount(
-        store.file_numbers, weights * (store.target_lengths + 1), minlength=len(names)
+        store.file_numbers, weights * (store.lengths["target"] + 1), minlength=len(names)
     )
     n_pairs = np.bincount(store.file_numbers, minlength=len(names))
     number = {name: i for i, name in enumerate(names)}

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from headway.data.batching import BatchStream, Indices, TokenBatches, Weights, pad
-from headway.data.store import PairStore
+from headway.data.batching import BatchStream, Indices, RowWeights, TokenBatches, pad
+from headway.data.store import Store
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
@@ -83,13 +83,13 @@ class TranslationTask:
 
     def __init__(
         self,
-        train: PairStore,
-        valid: PairStore,
+        train: Store,
+        valid: Store,
         valid_texts: Sequence[str],
         subwords: Subwords,
         *,
         batch_tokens: int,
-        weights: Weights | None = None,
+        weights: RowWeights | None = None,
         valid_rows: Indices | None = None,
         label_smoothing: float,
         seed: int,
@@ -103,8 +103,7 @@ class TranslationTask:
         self.device = device
         self.valid_languages = list(valid_languages)
         batches = TokenBatches(
-            train.source_lengths,
-            train.target_lengths,
+            list(train.lengths.values()),
             batch_tokens=batch_tokens,
             seed=seed,
             weights=weights,
@@ -113,23 +112,22 @@ class TranslationTask:
         self.valid_codes = list(valid_codes) or [{} for _ in valid_texts]
         self.valid_rows = np.arange(len(self.valid_texts)) if valid_rows is None else valid_rows
         valid_batches = TokenBatches(
-            valid.source_lengths[self.valid_rows],
-            valid.target_lengths[self.valid_rows],
+            [lengths[self.valid_rows] for lengths in valid.lengths.values()],
             batch_tokens=batch_tokens,
             seed=seed,
         )
         self.valid_batches = [self.valid_rows[batch] for batch in valid_batches.epoch(0)]
 
     def tensors(
-        self, store: PairStore, indices: Ids
+        self, store: Store, indices: Ids
     ) -> tuple[
         Int[Tensor, "batch source"], Int[Tensor, "batch target"], Int[Tensor, "batch target"]
     ]:
         """Source with its end marker; `<s> y1 .. yn` to feed; `y1 .. yn </s>` to expect."""
         special = self.special
-        targets = [store.target(int(i)) for i in indices]
+        targets = [store["target"][int(i)] for i in indices]
         arrays = (
-            pad([store.source(int(i)) for i in indices], special.padding, end=special.end),
+            pad([store["source"][int(i)] for i in indices], special.padding, end=special.end),
             pad(targets, special.padding, begin=special.begin),
             pad(targets, special.padding, end=special.end),
         )
@@ -138,10 +136,10 @@ class TranslationTask:
         )
         return source, fed, expected
 
-    def batch(self, store: PairStore, rows: Ids) -> Batch:
+    def batch(self, store: Store, rows: Ids) -> Batch:
         """Some pairs, and how many tokens they have with their end markers."""
-        n_source = int(store.source_lengths[rows].sum()) + len(rows)
-        n_target = int(store.target_lengths[rows].sum()) + len(rows)
+        n_source = int(store.lengths["source"][rows].sum()) + len(rows)
+        n_target = int(store.lengths["target"][rows].sum()) + len(rows)
         counts = {"source_tokens": n_source, "target_tokens": n_target}
         return Batch((store, rows), n_target, counts)
 
@@ -186,7 +184,7 @@ class TranslationTask:
 
     def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
         """The validation sources, translated, with their codes put back."""
-        sources = [self.valid.source(int(row)) for row in self.valid_rows]
+        sources = [self.valid["source"][int(row)] for row in self.valid_rows]
         found = decode_all(
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )
