@@ -1,0 +1,273 @@
+"""The one place that writes whole or not at all: aside, synced, renamed, checksummed, locked."""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from headway.errors import DataError
+
+_META = "meta.json"
+_DAY_S = 24 * 3600.0
+_ASK_AGAIN_S = 0.2
+_FAR = 1 << 30  # Windows lets nobody read the byte that is locked
+_NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
+"""Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
+
+
+class DiskError(DataError):
+    """The disk is full, or the place cannot be written to."""
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of what JSON can hold; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Have the disk keep what was written, and for a folder the names in it."""
+    try:
+        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if not path.is_dir() or error.errno not in _NO_SYNC:
+            raise
+
+
+@contextmanager
+def written_aside(final: Path) -> Iterator[Path]:
+    """A path beside `final` to write a file to, which takes the place of `final` in one instant.
+
+    The folder is made. When the block ends well, the file is synced and renamed; it has the mode of
+    the one that it replaces, else that of any new file. When it does not, `final` is as it was. A
+    link stays a link.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    final = final.resolve() if final.is_symlink() else final
+    final.parent.mkdir(parents=True, exist_ok=True)
+    aside = final.with_name(f".{final.name}.part")
+    try:
+        aside.unlink(missing_ok=True)
+        aside.touch()
+        mode = (final if final.exists() else aside).stat().st_mode
+        yield aside
+        sync(aside)
+        if aside.stat().st_mode != mode:  # whoever wrote it may have made another file of it
+            aside.chmod(mode)
+        os.replace(aside, final)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync(final.parent)
+
+
+@contextmanager
+def whole_file(final: Path) -> Iterator[BinaryIO]:
+    """A file of bytes that appears, or is replaced, when the block ends: see `written_aside`."""
+    with written_aside(final) as aside, aside.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def whole_text(final: Path) -> Iterator[TextIO]:
+    """The same for text: UTF-8, and a line ends with `\\n` everywhere."""
+    with written_aside(final) as aside, aside.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+def write_bytes(final: Path, data: bytes) -> None:
+    """Write a file in one instant."""
+    with whole_file(final) as file:
+        file.write(data)
+
+
+def write_text(final: Path, text: str) -> None:
+    """Write a file of UTF-8 in one instant."""
+    with whole_text(final) as file:
+        file.write(text)
+
+
+@contextmanager
+def whole_folder(final: Path) -> Iterator[Path]:
+    """A fresh folder beside `final` to write files in, which takes its place in one instant.
+
+    When the block ends well, all files are synced before. When it does not, nothing is left, and
+    `final` is as it was. A killed process leaves `.NAME.*.part`: see `sweep`.
+
+    Raises:
+        DiskError: the disk is full or the place cannot be written to.
+    """
+    part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        with disk_errors(final.parent):
+            part.mkdir(parents=True)
+            yield part
+            for path in (*part.iterdir(), part):
+                sync(path)
+            _put_in_place(part, final)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _put_in_place(part: Path, final: Path) -> None:
+    old = part.with_name(part.name + ".old.part")
+    if final.exists():
+        final.rename(old)
+    try:
+        part.replace(final)
+    except OSError:
+        if not final.exists():  # else another process was as quick, with the same content
+            raise
+    sync(final.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> None:
+    """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
+    for remains in folder.glob(name):
+        with suppress(OSError):
+            if time.time() - remains.stat().st_mtime >= unused_s:
+                shutil.rmtree(remains, ignore_errors=True)
+
+
+@contextmanager
+def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A `whole_folder`, and a dict for what is to be known about it; `read_sealed` checks both."""
+    with whole_folder(final) as part:
+        content: dict[str, Any] = {}
+        yield part, content
+        files = {path.name: checksum(path) for path in sorted(part.iterdir())}
+        meta: dict[str, Any] = {"content": content, "files": files}
+        meta["sha256"] = digest(meta)
+        (part / _META).write_text(json.dumps(meta), encoding="utf-8")
+
+
+def read_sealed(folder: Path) -> dict[str, Any]:
+    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it.
+
+    Raises:
+        DataError: the folder is missing, or a file in it is not as it was written.
+    """
+    try:
+        meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+        sealed = meta.pop("sha256")
+        intact = sealed == digest(meta) and all(
+            checksum(folder / name) == expected for name, expected in meta["files"].items()
+        )
+    except FileNotFoundError as error:
+        raise DataError(
+            f"a sealed folder has a {_META}; {error.filename} is missing. It must be made anew."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
+    if not intact:
+        raise DataError(f"{folder} is damaged (checksums differ). It must be made anew.")
+    content: dict[str, Any] = meta["content"]
+    return content
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Say in words what the disk refuses, as a DiskError."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise DiskError(
+            f"files are to be written to {folder}, "
+            f"which {'is full' if full else f'cannot be written ({error.strerror or error})'}. "
+            f"{'Free some space' if full else 'Make it writable'}, or choose another place (for "
+            "the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
+        ) from error
+
+
+if os.name == "nt":
+    import msvcrt
+
+    def _locked(handle: int) -> bool:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except PermissionError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _locked(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+@contextmanager
+def alone(path: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Be the only process in this block for the file `path`; wait for another, and say so.
+
+    A process that is killed leaves the file, but holds nothing: the system takes the lock back.
+    Where the file system knows no locks, that is said, and nobody waits.
+    """
+    handle = _acquired(path, say)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that somebody waits for
+            path.unlink()
+        os.close(handle)
+
+
+def _acquired(path: Path, say: Callable[[str], None]) -> int:
+    told = False
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            while not _locked(handle):
+                if not told:
+                    say(f"waiting for {_holder(handle)}, which is doing the same ({path})")
+                    told = True
+                time.sleep(_ASK_AGAIN_S)
+        except OSError as error:
+            say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
+            return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        if _still_there(handle, path):
+            os.ftruncate(handle, 0)
+            os.lseek(handle, 0, os.SEEK_SET)
+            os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            return handle
+        os.close(handle)  # its holder removed it; the next one has another file
+
+
+def _holder(handle: int) -> str:
+    os.lseek(handle, 0, os.SEEK_SET)
+    return os.read(handle, 200).decode("utf-8", "replace") or "another process"
+
+
+def _still_there(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,304 @@
+import errno
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway import disk
+from headway.disk import (
+    alone,
+    checksum,
+    digest,
+    read_sealed,
+    sealed_folder,
+    sweep,
+    whole_file,
+    whole_folder,
+    whole_text,
+    write_bytes,
+    write_text,
+    written_aside,
+)
+from headway.errors import DataError
+
+CONTENT = {"n_pairs": 3, "name": "ä"}
+
+HOLD = """
+import sys
+from pathlib import Path
+from headway.disk import alone
+with alone(Path(sys.argv[1]), print):
+    print("held", flush=True)
+    input()
+"""
+
+
+def make(folder: Path, data: bytes = b"0123456789") -> Path:
+    with sealed_folder(folder) as (part, content):
+        (part / "data").write_bytes(data)
+        content.update(CONTENT)
+    return folder
+
+
+def test_a_whole_folder_gives_back_what_is_known_about_it(tmp_path: Path) -> None:
+    folder = make(tmp_path / "deep" / "folder")
+    assert read_sealed(folder) == CONTENT
+    assert (folder / "data").read_bytes() == b"0123456789"
+    assert os.listdir(folder.parent) == ["folder"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, DataError])
+def test_nothing_is_left_of_a_folder_that_was_not_finished(
+    error: type[BaseException], tmp_path: Path
+) -> None:
+    def interrupted() -> None:
+        with sealed_folder(tmp_path / "folder") as (part, _):
+            (part / "data").write_bytes(b"0")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+    make(tmp_path / "folder", b"old")
+    make(tmp_path / "folder", b"new")
+    assert (tmp_path / "folder" / "data").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["folder"]
+    with pytest.raises(ValueError, match="no"), sealed_folder(tmp_path / "folder"):
+        raise ValueError("no")
+    assert read_sealed(tmp_path / "folder") == CONTENT
+
+
+@settings(max_examples=60)
+@given(
+    file=st.sampled_from(["data", "meta.json"]), place=st.integers(0, 150), bit=st.integers(0, 7)
+)
+def test_any_changed_bit_is_noticed(
+    tmp_path_factory: pytest.TempPathFactory, file: str, place: int, bit: int
+) -> None:
+    folder = make(tmp_path_factory.getbasetemp() / "flipped")
+    data = bytearray((folder / file).read_bytes())
+    data[place % len(data)] ^= 1 << bit
+    (folder / file).write_bytes(data)
+    with pytest.raises(DataError, match=r"damaged|cannot be read|missing"):
+        read_sealed(folder)
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing file", "no meta", "missing folder"])
+def test_missing_and_cut_files_are_noticed(damage: str, tmp_path: Path) -> None:
+    folder = make(tmp_path / "folder")
+    if damage == "cut":
+        os.truncate(folder / "data", 9)
+    elif damage == "missing file":
+        (folder / "data").unlink()
+    elif damage == "no meta":
+        (folder / "meta.json").unlink()
+    else:
+        folder = tmp_path / "other"
+    with pytest.raises(DataError, match="made anew"):
+        read_sealed(folder)
+
+
+def test_a_full_disk_is_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match=r"which is full\. Free some space, or .*set HEADWAY_CACHE"):
+        make(tmp_path / "folder")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DataError, match=r"cannot be written .*HEADWAY_CACHE"):
+        make(tmp_path / "file" / "folder")
+
+
+def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
+    for name, days in ((".a.1.part", 2), (".b.2.part", 0.1), (".a.work", 8)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
+    sweep(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part"]
+    sweep(tmp_path, unused_s=0.0)
+    assert os.listdir(tmp_path) == [".a.work"]
+
+
+def test_a_checksum_is_sha256(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, B.1
+    assert checksum(tmp_path / "a") == known
+
+
+def test_the_order_of_keys_does_not_change_a_digest() -> None:
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": 1, "b": 3})
+
+
+def test_a_file_is_written_whole(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "deep" / "a", b"\x00\xff")
+    assert (tmp_path / "deep" / "a").read_bytes() == b"\x00\xff"
+    write_text(tmp_path / "deep" / "a", "ä\r\n\n")
+    assert (tmp_path / "deep" / "a").read_bytes() == "ä\r\n\n".encode()
+    assert os.listdir(tmp_path / "deep") == ["a"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_file_that_was_not_finished_changes_nothing(
+    error: type[BaseException], before: str | None, tmp_path: Path
+) -> None:
+    if before:
+        (tmp_path / "a").write_text(before)
+
+    def interrupted() -> None:
+        with whole_text(tmp_path / "a") as file:
+            file.write("new")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert [path.read_text() for path in tmp_path.iterdir()] == ([before] if before else [])
+
+
+def test_two_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with whole_file(tmp_path / "a") as one, whole_file(tmp_path / "b") as other:
+            one.write(b"1")
+            other.write(b"2")
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+
+    with written_aside(tmp_path / "a") as aside:  # as safetensors does
+        aside.unlink()
+        os.close(os.open(aside, os.O_CREAT | os.O_WRONLY, 0o600))
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "a").touch(0o640)
+    write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "a").symlink_to(tmp_path / "far" / "b")
+    write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").is_symlink()
+    assert (tmp_path / "far" / "b").read_text() == "new"
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    monkeypatch.setattr(
+        disk, "sync", lambda path: synced.append((path.name, (tmp_path / "a").exists()))
+    )
+    write_text(tmp_path / "a", "new")
+    assert synced == [(".a.part", False), (tmp_path.name, True)]
+
+
+def test_a_folder_that_is_not_sealed_is_whole_as_well(tmp_path: Path) -> None:
+    for data in (b"old", b"new"):
+        with whole_folder(tmp_path / "folder") as part:
+            (part / "data").write_bytes(data)
+    assert (tmp_path / "folder" / "data").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["folder"]
+    assert os.listdir(tmp_path / "folder") == ["data"]
+
+
+def holder(path: Path) -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_lock_leaves_nothing_and_can_be_taken_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        with alone(tmp_path / "lock", pytest.fail):
+            assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_second_waits_and_says_for_whom(tmp_path: Path) -> None:
+    said: list[str] = []
+    with holder(tmp_path / "lock") as process:
+
+        def say(message: str) -> None:
+            said.append(message)
+            process.communicate("\n")  # let it end
+
+        with alone(tmp_path / "lock", say):
+            assert process.poll() == 0
+    assert len(said) == 1
+    assert f"waiting for process {process.pid} on " in said[0]
+
+
+def test_a_holder_that_is_killed_holds_nothing(tmp_path: Path) -> None:
+    with holder(tmp_path / "lock") as process:
+        process.kill()
+        process.wait()
+        assert (tmp_path / "lock").exists()
+        with alone(tmp_path / "lock", pytest.fail):
+            pass
+
+
+def test_never_two_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk, "_ASK_AGAIN_S", 0.001)
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with alone(tmp_path / "lock", lambda _message: None):
+                inside += 1
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+def test_where_nothing_can_be_locked_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_handle: int) -> bool:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(disk, "_locked", unknown)
+    said: list[str] = []
+    with alone(tmp_path / "lock", said.append):
+        pass
+    assert len(said) == 1
+    assert "cannot be locked (Function not implemented)" in said[0]
