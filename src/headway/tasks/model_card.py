@@ -9,7 +9,7 @@ import torch
 
 from headway import runtime as machine_runtime
 from headway.data.prepared import Prepared
-from headway.metrics.translation import TranslationScores, score_translations
+from headway.metrics.translation import BleuAndChrf, score_translations
 from headway.runtime import Runtime
 from headway.tasks.mixture import mixture
 from headway.tasks.settings import Settings
@@ -49,7 +49,7 @@ def write(
 
 def by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> dict[str, TranslationScores]:
+) -> dict[str, BleuAndChrf]:
     """The scores in each target language, as it is to be called."""
     scores = {}
     for language in dict.fromkeys(languages):
@@ -58,7 +58,6 @@ def by_language(
             [hypotheses[row] for row in rows],
             [references[row] for row in rows],
             target_language=language,
-            ter=False,
         )
     return scores
 
@@ -94,7 +93,7 @@ def card(
     trainer: Trainer[TranslationTask],
     chosen: str,
     runtime: Runtime,
-    scores: dict[str, TranslationScores],
+    scores: dict[str, BleuAndChrf],
     loss: float,
 ) -> str:
     """The text of the model card."""
