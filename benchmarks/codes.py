@@ -64,7 +64,7 @@ def figures_of(
     arrived = [not line.wanted - codes(text) for line, text in zip(lines, texts, strict=True)]
     invented = [bool(codes(text) - line.source) for line, text in zip(lines, texts, strict=True)]
     coded = [place for place, line in enumerate(lines) if line.wanted]
-    scores = score_translations(texts, references, target_language=language, ter=False)
+    scores = score_translations(texts, references, target_language=language)
     return {
         "stage": stage,
         "lines_with_codes": len(coded),

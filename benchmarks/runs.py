@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from headway import Translator
 from headway.decoding.settings import DecodingSettings
 from headway.errors import DataError, HeadwayError
-from headway.metrics.translation import moses_bleu, score_translations
+from headway.metrics.statistics import bleu_statistics
+from headway.metrics.tokenizers import bleu_metric
+from headway.metrics.translation import score_translations
 from headway.text.lines import read_lines
 from headway.training.run_folder import RunFolder
 
@@ -131,14 +133,18 @@ def score(
     corpus: Corpus, test: str, references: Sequence[str], output: Sequence[str], decoding: str
 ) -> TestScores:
     """All figures of one output."""
-    scores = score_translations(output, references, target_language=corpus.target, ter=False)
+    scores = score_translations(output, references, target_language=corpus.target)
+    moses = None
+    if corpus.moses:
+        metric = bleu_metric("moses", target_language=corpus.target, lowercase=True)
+        moses = bleu_statistics(output, references, metric).score()
     return TestScores(
         test=test,
         decoding=decoding,
         sentences=len(references),
         bleu=asdict(scores.bleu),
         chrf=asdict(scores.chrf),
-        moses_bleu=moses_bleu(output, references, corpus.target) if corpus.moses else None,
+        moses_bleu=moses,
     )
 
 

@@ -18,8 +18,10 @@ from typing import NamedTuple
 import record
 
 from headway.errors import DataError
+from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import ScoreCard, score_card
-from headway.metrics.statistics import bleu_statistics, chrf_statistics, ter_statistics
+from headway.metrics.statistics import bleu_statistics, chrf_statistics
+from headway.metrics.tokenizers import bleu_metric
 from headway.text.lines import read_lines
 
 SHOWN = ("wmt22-en-de", "hyp.PROMT.de")
@@ -57,8 +59,8 @@ def checks_of(peers: Path, row: dict[str, str]) -> Iterator[Check]:
     output_file, reference_files = files(peers, row["direction"], row["system"])
     output, (reference, *more) = lines(output_file), [lines(path) for path in reference_files]
     language = output_file.suffix[1:]
-    tokenizer = row["tokenizer"].split()[0]
-    bleu = bleu_statistics(output, reference, tokenize=tokenizer)
+    metric = bleu_metric(row["tokenizer"].split()[0])
+    bleu = bleu_statistics(output, reference, metric)
     length, reference_length, *counts = bleu.counts.sum(0).tolist()
     precisions = [100 * match / total for match, total in zip(counts[:4], counts[4:], strict=True)]
 
@@ -79,7 +81,7 @@ def checks_of(peers: Path, row: dict[str, str]) -> Iterator[Check]:
     yield from check("sys_len", length, 0)
     yield from check("ref_len", reference_length, 0)
     if more:
-        both = bleu_statistics(output, reference, more_references=more, tokenize=tokenizer)
+        both = bleu_statistics(output, reference, metric, more_references=more)
         yield from check("BLEU_refA+B", both.score(), 2)
         yield from check("chrF2_refA", chrf_statistics(output, reference).score(), 2)
     if row["TER_refA"] != "-":

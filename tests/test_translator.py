@@ -1,11 +1,14 @@
 """A trained run from Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from headway import Translator
 from headway.errors import ConfigError, RunError
+from headway.models.transformer import Transformer
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -45,10 +48,11 @@ def test_scores_are_log_probabilities_under_the_model(translator):
     special = translator.subwords.special
     for translation in translator.translate_fully(TEXTS, beam=2, n_best=2, length_penalty=0.0):
         source = [*translator.subwords.encode(translation.source), special.end]
+        assert len(translation.n_best) == 2
         for alternative in translation.n_best:
-            ids = translator.subwords.encode(alternative.target)
-            if translator.subwords.pieces(ids) != alternative.tokens:
-                continue  # written in other pieces than the text would be cut into
+            ids = alternative.ids
+            assert translator.subwords.pieces(ids) == alternative.tokens
+            assert translator.subwords.decode(ids) == alternative.target
             with torch.inference_mode():
                 logits = translator.model(
                     torch.tensor([source]), torch.tensor([[special.begin, *ids]])
@@ -66,6 +70,25 @@ def test_settings_of_the_run_hold_unless_others_are_given(translator):
         translator.translate(TEXTS, n_best=3)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "beem"}, "method must be one of .*; got 'beem'. Did you mean 'beam'?"),
+        ({"beams": 3}, "unknown key 'beams' in .decoding.; did you mean 'beam'?"),
+        ({"beam": 2.5}, "beam must be a whole number; got 2.5"),
+        ({"beam": None}, "beam must be a whole number; got None"),
+        ({"length_penalty": "much"}, "length_penalty must be a number; got 'much'"),
+        ({"tag": "mine"}, "a model knows the tags of its training; got 'mine'. It has none"),
+    ],
+)
+def test_options_are_checked_as_flags_are(translator, options, message):
+    for translate in (translator.translate, translator.translate_fully):
+        with pytest.raises(ConfigError, match=message):
+            translate(TEXTS, **options)
+    with pytest.raises(ConfigError, match=message):
+        translator.translate_segments([], **options)
+
+
 def test_a_text_that_is_too_long_is_cut_at_its_end_and_that_is_told(translator):
     limit = translator.settings.data.max_length
     text = "cats and dogs " * 50
@@ -75,6 +98,30 @@ def test_a_text_that_is_too_long_is_cut_at_its_end_and_that_is_told(translator):
     assert translator.translate_fully(TEXTS[:1])[0].n_cut == 0
 
 
+@pytest.fixture
+def learned(translator) -> Translator:
+    """The same, untrained, with positions that end before `data.max_length` does."""
+    config = replace(translator.settings.model, positions="learned", max_length=20)
+    model = Transformer(config, vocabulary_size=len(translator.subwords)).eval()
+    return Translator(model, translator.subwords, translator.settings, translator.device)
+
+
+@pytest.mark.parametrize("options", [{"beam": 2}, {"method": "greedy"}, {"method": "sampling"}])
+def test_a_text_is_cut_where_the_positions_of_the_model_end(learned, options):
+    assert learned.longest == 19
+    [long] = learned.translate_fully(["cats and dogs " * 50], max_extra_length=50, **options)
+    assert len(long.source_tokens) == 19
+    assert long.n_cut == len(learned.subwords.encode("cats and dogs " * 50)) - 20
+    assert len(long.n_best[0].ids) <= 19
+
+
+def test_a_limit_of_zero_is_none(translator):
+    settings = replace(translator.settings, data=replace(translator.settings.data, max_length=0))
+    unbounded = Translator(translator.model, translator.subwords, settings, translator.device)
+    assert unbounded.longest is None
+    assert unbounded.translate_fully(["cats and dogs " * 50])[0].n_cut == 0
+
+
 def test_alignments_point_at_source_pieces_only_on_request(translator):
     [plain] = translator.translate_fully(TEXTS[:1])
     assert plain.n_best[0].alignment == []
@@ -82,10 +129,14 @@ def test_alignments_point_at_source_pieces_only_on_request(translator):
     best = aligned.n_best[0]
     assert best.target == plain.n_best[0].target
     assert [target for _, target in best.alignment] == list(range(len(best.tokens)))
-    attention = translator.attention(TEXTS[0], best.target)
-    if attention.target_tokens[1:] == best.tokens:
-        looked_at = attention.cross[-1].mean(0)[:-1, :-1].argmax(-1).tolist()
-        assert [source for source, _ in best.alignment] == looked_at
+    special = translator.subwords.special
+    source = [*translator.subwords.encode(TEXTS[0]), special.end]
+    with torch.inference_mode():
+        looks = translator.model.look(
+            torch.tensor([source]), torch.tensor([[special.begin, *best.ids]])
+        )
+    looked_at = looks.cross[-1][0].mean(0)[:-1, :-1].argmax(-1).tolist()
+    assert [source for source, _ in best.alignment] == looked_at
 
 
 def test_attention_is_there_for_every_layer_and_head_and_sums_to_one(translator):
@@ -106,6 +157,19 @@ def test_without_a_target_attention_is_of_its_own_translation(translator):
     found, expected = translator.attention(TEXTS[0]), translator.attention(TEXTS[0], own)
     assert found.target_tokens == expected.target_tokens
     np.testing.assert_array_equal(found.cross, expected.cross)
+
+
+def test_a_model_without_attention_cannot_be_looked_at(translator):
+    class Blind:
+        def __init__(self, model):
+            self.output_weight, self.start, self.step = model.output_weight, model.start, model.step
+            self.features = model.features
+
+    model = Blind(translator.model)
+    blind = Translator(model, translator.subwords, translator.settings, translator.device)
+    assert blind.translate(TEXTS) == translator.translate(TEXTS)
+    with pytest.raises(ConfigError, match="a method `look`, such as a transformer; the run's is"):
+        blind.attention("I love cats.")
 
 
 def test_markers_that_a_user_types_stay_text(translator):

@@ -1,7 +1,10 @@
 """Inline codes all arrive, whatever the model writes: with masks, and without."""
 
+import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from everyday_run import command, train, write_pairs
@@ -97,11 +100,59 @@ def test_every_code_of_a_text_arrives_and_none_is_invented(translator, options):
     for text, translation in zip(TEXTS, translator.translate_fully(TEXTS, **options), strict=True):
         for alternative in translation.n_best:
             assert_carried(text, alternative.target)
-            if alternative.codes_complete:
-                assert alternative.target == alternative.written
+            assert alternative.target == alternative.written or not alternative.codes_complete
         complete = [alternative.codes_complete for alternative in translation.n_best]
         assert complete == sorted(complete, reverse=True)
         assert translation.codes_complete == all(complete[:1])
+
+
+SIDE_ROOM = ("codes", "code_patterns", "code_projection", "segment_texts", "segments", "coded_")
+
+
+def entered(work: Callable[[], object]) -> set[str]:
+    """Names of the files of headway of which a function runs."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and "headway" in frame.f_code.co_filename:
+            files.add(Path(frame.f_code.co_filename).name)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return files
+
+
+def writing(translator: Translator, text: str) -> list[int]:
+    """Have it write this and nothing else; how many hypotheses of a sentence it is asked for."""
+    asked: list[int] = []
+
+    def decode_batch(rows: list[list[int]]) -> list[str]:
+        asked.append(len(rows))
+        return [text] * len(rows)
+
+    translator.subwords.decode_batch = decode_batch
+    return asked
+
+
+def test_plain_text_never_enters_the_side_room_of_codes(translator):
+    writing(translator, "我爱猫。")
+    plain = ["No codes here.", "The dog is tired (too): 3.5 - 4."]
+    rooms = entered(lambda: translator.translate(plain, method="greedy"))
+    assert {"translator.py", "text_translation.py", "subwords.py"} <= rooms
+    assert not [name for name in rooms if name.startswith(SIDE_ROOM)]
+    assert "codes.py" in entered(lambda: translator.translate([*plain, "a %s b"]))
+
+
+def test_a_code_that_is_invented_for_plain_text_is_taken_out(translator):
+    asked = writing(translator, "我爱 {x}\ue003。")
+    [found] = translator.translate_fully(["I love cats."], beam=2)
+    assert asked == [1, 2]  # all of its beam, as the best one is not right
+    assert found.target == "我爱 。"
+    assert not found.codes_complete
+    assert found.n_best[0].written == "我爱 {x}\ue003。"
 
 
 def test_every_code_of_a_segment_arrives_as_the_file_writes_it(translator):

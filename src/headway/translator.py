@@ -1,87 +1,33 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
-from headway.decoding.hypothesis import Hypothesis
+from headway.config import build
 from headway.decoding.settings import DecodingSettings
-from headway.models.transformer import Transformer
+from headway.errors import ConfigError
+from headway.models.interfaces import Seq2Seq
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Device
-from headway.tasks.coded_search import Candidate, CodedSearch, Found, Source
 from headway.tasks.translation.kind import KIND
-from headway.text import segment_texts
+from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.cleaning import clean
-from headway.text.code_projection import Plain, Tokens, project, without_codes
-from headway.text.codes import check, parsed, parsed_text, repaired, with_placeholders
-from headway.text.memories.segments import Code, Segment
+from headway.text.code_hint import may_hold_codes
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
 
+if TYPE_CHECKING:
+    from headway.tasks.translation.coded import CodedTranslator, SegmentTranslation
+    from headway.text.memories.segments import Segment
 
-class Alternative(NamedTuple):
-    """One translation of a sentence."""
-
-    target: str
-    score: float
-    """Log-probability divided by the length penalty."""
-    tokens: list[str]
-    """Its sub-words, as a reader would write them."""
-    token_log_probs: list[float]
-    """Of each sub-word, then of the end marker, in nats."""
-    alignment: list[tuple[int, int]]
-    """For each target sub-word: (source sub-word it looks at most, its own index), from 0."""
-    codes_complete: bool = True
-    """The model wrote just the codes of the source. Where it did not, `target` is mended: what was
-    invented is gone, what was missing stands at the end; the tokens are as they were."""
-    written: str = ""
-    """What the model wrote, before anything was mended."""
-
-
-class Translation(NamedTuple):
-    """A sentence and what became of it."""
-
-    source: str
-    source_tokens: list[str]
-    n_best: list[Alternative]
-    """Best first; empty for a blank line."""
-    n_cut: int
-    """Sub-words at the end of the source that were too many and were left out."""
-
-    @property
-    def target(self) -> str:
-        """The best translation; blank for a blank line."""
-        return self.n_best[0].target if self.n_best else ""
-
-    @property
-    def codes_complete(self) -> bool:
-        """Nothing had to be mended in the best translation."""
-        return not self.n_best or self.n_best[0].codes_complete
-
-
-class SegmentTranslation(NamedTuple):
-    """A segment of a translation file, translated."""
-
-    segment: Segment
-    """With every code of the source once, each as the file writes it (`Code.raw`)."""
-    complete: bool
-    """The model put all codes where they are. False: what it lost stands at the end."""
-    n_cut: int
-    """Sub-words at the end of the source that were too many and were left out."""
-
-
-class Written(NamedTuple):
-    """What the model wrote for a segment, not mended."""
-
-    segment: Segment
-    n_cut: int
+__all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
 
 class Attention(NamedTuple):
@@ -100,11 +46,14 @@ class Translator:
     """A run folder's model, ready to translate."""
 
     def __init__(
-        self, model: Transformer, subwords: Subwords, settings: Settings, device: torch.device
+        self, model: Seq2Seq, subwords: Subwords, settings: Settings, device: torch.device
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
-        self.masks_codes = settings.text.codes == "mask"
-        self.search = CodedSearch(model, subwords, settings.data.max_length, device)
+        of_model = getattr(model, "longest", None)  # the end marker included
+        limits = (settings.data.max_length, of_model and of_model - 1)
+        self.longest = min(filter(None, limits), default=None)
+        """Sub-words of a text that are read, its tag's included; None for all."""
+        self.plain = TextTranslator(model, subwords, device, self.longest)
 
     @classmethod
     def load(cls, run: str | Path, *, device: Device = "auto") -> "Translator":
@@ -114,7 +63,7 @@ class Translator:
         is changed: threads and seeds are its own.
         """
         opened = open_run(KIND, run, device=device)
-        model = cast(Transformer, opened.model)
+        model = cast(Seq2Seq, opened.model)
         return cls(model, opened.vocabulary, opened.settings, opened.device)
 
     @property
@@ -128,8 +77,8 @@ class Translator:
         """The best translation of each text, in order; a blank one stays blank.
 
         `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
-        taken, or raises ConfigError where there is a choice to make. `decoding` are settings of
-        `DecodingSettings`, such as `beam=5` or `method="greedy"`.
+        taken. `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
+        Raises ConfigError where there is a tag to choose, and for settings that do not exist.
         """
         return [
             translation.target for translation in self.translate_fully(texts, tag=tag, **decoding)
@@ -148,125 +97,50 @@ class Translator:
     ) -> list[Translation]:
         """Translations with scores, sub-words and, on request, alignments.
 
-        A text longer than the sentences of training (`data.max_length`) is cut at its end, which
-        `Translation.n_cut` tells. `done` hears how many sentences each batch finished.
+        A text longer than `longest` is cut at its end, which `Translation.n_cut` tells. `done`
+        hears how many sentences each batch finished.
         """
-        settings = replace(self.settings.decoding, **decoding)
-        sources = [Source.of(Segment((clean(text),)), masked=self.masks_codes) for text in texts]
-        found = self.search(
-            sources,
-            chosen_tag(tag, self.settings.data.tags),
-            settings,
-            want_attention=want_alignment,
-            done=done,
-            generator=generator,
-        )
-        return [
-            Translation(
-                text,
-                self.shown(one.ids, source),
-                [self.alternative(candidate, source, len(one.ids)) for candidate in one.candidates],
-                one.n_cut,
-            )
-            for text, source, one in zip(texts, sources, found, strict=True)
-        ]
+        settings, tag = self._settings(decoding), self._tag(tag)
+        how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
+        cleaned = [clean(text) for text in texts]
+        if any(map(may_hold_codes, cleaned)):
+            found = self._coded(settings, tag).texts(cleaned, done=done, **how)
+        else:
+            read = [tagged(text, tag) for text in cleaned] if tag else cleaned
+            found = self.plain(read, settings, done=done, **how)
+            if any(may_hold_codes(one.written) for each in found for one in each.n_best):
+                found = self._coded(settings, tag).texts(cleaned, found=found, **how)
+        return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
 
     @torch.inference_mode()
     def translate_segments(
         self,
-        segments: Sequence[Segment],
+        segments: "Sequence[Segment]",
         *,
         tag: str | None = None,
         done: Callable[[int], None] = lambda n: None,
         **decoding: Any,
-    ) -> list[SegmentTranslation]:
-        """Translations of segments with inline codes, which all arrive, in pairs that nest.
+    ) -> "list[SegmentTranslation]":
+        """Translations of segments of a file: see `CodedTranslator.segments`."""
+        return self._coded(self._settings(decoding), self._tag(tag)).segments(segments, done=done)
 
-        A model that knows masks puts the codes where they belong. For any other one tags are taken
-        out of the source, and put back beside the words that look at the words beside them; where
-        it then loses a placeholder that it was to spell, so are the placeholders. White space
-        around a segment stays, and so do line ends in it; one without words is copied.
-        """
-        settings = replace(self.settings.decoding, **decoding)
-        tag = chosen_tag(tag, self.settings.data.tags)
-        prepared = [segment_texts.prepare(segment) for segment in segments]
-        wholes = [parsed(one.segment) for one in prepared]
-        worded = [i for i, whole in enumerate(wholes) if not whole.blank]
-        done(len(segments) - len(worded))
-        found: dict[int, Written] = {}
-        if self.masks_codes:
-            sources = [Source.of(wholes[i], masked=True) for i in worded]
-            answers = self.search(sources, tag, settings, done=done)
-            for i, answer in zip(worded, answers, strict=True):
-                found[i] = Written(answer.candidates[0].segment, answer.n_cut)
-        else:
-            tagless = [prepared[i].segment for i in worded]
-            found |= zip(worded, self.by_projection(tagless, tag, settings, done), strict=True)
-            lost = [i for i in worded if not check(wholes[i], found[i].segment).complete]
-            again = self.by_projection([wholes[i] for i in lost], tag, settings, lambda n: None)
-            found |= zip(lost, again, strict=True)
-        translations = [SegmentTranslation(segment, True, 0) for segment in segments]
-        for i, written in found.items():
-            mended = repaired(wholes[i], written.segment)
-            translations[i] = SegmentTranslation(
-                segment_texts.restore(segments[i], prepared[i], mended),
-                check(wholes[i], written.segment).complete,
-                written.n_cut,
-            )
-        return translations
+    def _coded(self, settings: DecodingSettings, tag: str) -> "CodedTranslator":
+        """The door to what texts with codes need, such as tags and placeholders of programs."""
+        from headway.tasks.translation.coded import CodedTranslator
 
-    def by_projection(
-        self,
-        segments: Sequence[Segment],
-        tag: str,
-        settings: DecodingSettings,
-        done: Callable[[int], None],
-    ) -> list[Written]:
-        """Translations of segments without their codes, which are then put back."""
-        plain = [without_codes(segment) for segment in segments]
-        sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
-        want_attention = any(one.places for one in plain)
-        answers = self.search(sources, tag, settings, want_attention=want_attention, done=done)
-        written = []
-        for segment, one, answer in zip(segments, plain, answers, strict=True):
-            best = answer.candidates[0].segment
-            if one.places:
-                best = parsed(self.projected(segment.codes, one, tag, answer))
-            written.append(Written(best, answer.n_cut))
-        return written
+        masks = self.settings.text.codes == "mask"
+        return CodedTranslator(self.plain, settings, tag, masks=masks)
 
-    def projected(self, codes: Sequence[Code], plain: Plain, tag: str, found: Found) -> Segment:
-        """The best translation of a text that codes were taken out of, with the codes put back."""
-        best = found.candidates[0].hypothesis
-        in_front = len(tagged(plain.text, tag)) - len(plain.text)
-        spans = self.subwords.source_spans(tagged(plain.text.rstrip(), tag))[: len(found.ids)]
-        return project(
-            codes,
-            plain,
-            [(start - in_front, end - in_front) for start, end in spans],
-            Tokens(self.subwords.decode(best.ids), self.subwords.target_spans(best.ids)),
-            alignment(best, len(found.ids)),
-        )
+    def _settings(self, given: Mapping[str, Any]) -> DecodingSettings:
+        """Those of the run, but for what is given; raises ConfigError for what does not exist."""
+        stored = self.settings.decoding
+        if not given:
+            return stored
+        return build(DecodingSettings, {**asdict(stored), **given}, section="decoding")
 
-    def alternative(self, candidate: Candidate, source: Source, source_length: int) -> Alternative:
-        """A candidate in the user's terms."""
-        hypothesis = candidate.hypothesis
-        return Alternative(
-            repaired(source.segment, candidate.segment).text,
-            hypothesis.score,
-            self.shown(hypothesis.ids, source),
-            hypothesis.token_log_probs,
-            alignment(hypothesis, source_length),
-            candidate.complete,
-            candidate.segment.text,
-        )
-
-    def shown(self, ids: Iterable[SupportsIndex], source: Source) -> list[str]:
-        """Sub-words as a reader would write them, codes in the place of placeholders."""
-        return [
-            source.codes[piece].text if piece in source.codes else piece
-            for piece in self.subwords.pieces(ids)
-        ]
+    def _tag(self, asked: str | None) -> str:
+        known = self.settings.data.tags
+        return chosen_tag(asked, known) if asked is not None or known else ""
 
     @torch.inference_mode()
     def attention(
@@ -274,27 +148,29 @@ class Translator:
     ) -> Attention:
         """Where every layer and head looks while `target` is written.
 
-        Without `target`, the model's own translation is taken; `tag` is as in `translate`.
+        Without `target`, the model's own translation is taken; `tag` is as in `translate`. Raises
+        ConfigError for a model without attention to be looked at.
         """
-        special = self.subwords.special
-        tag = chosen_tag(tag, self.settings.data.tags)
+        look = getattr(self.model, "look", None)
+        if look is None:
+            raise ConfigError(
+                "attention is there in a model that has a method `look`, such as a transformer; "
+                f"the run's is of type {self.settings.model_type!r}. Take another run."
+            )
+        special, tag = self.subwords.special, self._tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
-        source = Source.of(Segment((clean(text),)), masked=self.masks_codes)
-        source_ids = [*self.subwords.encode(tagged(source.text, tag)), special.end]
-        fed = with_placeholders(parsed_text(clean(target)), source.codes)
-        target_ids = [special.begin, *self.subwords.encode(fed)]
-        weights = self.model.look(
-            torch.tensor([source_ids], device=self.device),
-            torch.tensor([target_ids], device=self.device),
+        source, target, names = clean(text), clean(target), dict[str, str]()
+        if may_hold_codes(source):
+            coded = self._coded(self.settings.decoding, tag)
+            source, target, names = coded.forced(source, target)
+        read = [*self.subwords.encode(tagged(source, tag) if tag else source), special.end]
+        fed = [special.decoder_begin, *self.subwords.encode(target)]
+        weights = look(
+            torch.tensor([read], device=self.device), torch.tensor([fed], device=self.device)
         )
         arrays = [layer[:, 0].float().cpu().numpy() for layer in weights]
-        return Attention(self.shown(source_ids, source), self.shown(target_ids, source), *arrays)
-
-
-def alignment(hypothesis: Hypothesis, source_length: int) -> list[tuple[int, int]]:
-    """For each token of a hypothesis that has its attention, the source token it looks at most."""
-    if hypothesis.attention is None:
-        return []
-    looked_at = hypothesis.attention[: len(hypothesis.ids), :source_length].argmax(-1).tolist()
-    return [(source, target) for target, source in enumerate(looked_at)]
+        source_tokens, target_tokens = (
+            [names.get(piece, piece) for piece in self.subwords.pieces(ids)] for ids in (read, fed)
+        )
+        return Attention(source_tokens, target_tokens, *arrays)

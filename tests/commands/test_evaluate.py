@@ -10,6 +10,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from headway.cli import main
 from headway.commands.evaluate import Tokenizer
+from headway.decoding.settings import DecodingSettings
 from headway.metrics.tokenizers import TOKENIZERS
 
 REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]
@@ -33,13 +34,17 @@ def run_that_translates(monkeypatch):
 
     class Translator:
         @staticmethod
-        def load(run):
+        def load(run, **_):
             assert str(run) == "runs/x"
-            right = {f"source {i}": line for i, line in enumerate(GOOD)}
+            data = SimpleNamespace(tags=())
             return SimpleNamespace(
-                translate=lambda texts, tag: [tag + right[text] for text in texts],
+                translate_fully=lambda texts, **_: [
+                    SimpleNamespace(target=GOOD[int(text.split()[1])], n_cut=len(text.split()) - 2)
+                    for text in texts
+                ],
                 target_language="en",
-                settings=SimpleNamespace(data=SimpleNamespace(tags=())),
+                longest=2,
+                settings=SimpleNamespace(data=data, decoding=DecodingSettings()),
             )
 
     module = ModuleType("headway.translator")
@@ -88,10 +93,21 @@ def test_a_run_translates_the_source_and_is_scored(files, capsys, run_that_trans
     reference = files("right.txt", REFERENCES)
     assert evaluate("runs/x", "--source", source, "--reference", reference, "--json") == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["bleu"]["score"] == pytest.approx(
-        BLEU().corpus_score(GOOD, [REFERENCES]).score
-    )
+    found = json.loads(out)
+    assert found["bleu"]["score"] == pytest.approx(BLEU().corpus_score(GOOD, [REFERENCES]).score)
+    assert found["cut"] == 0
     assert err == "headway: translating 4 lines with runs/x\n"
+
+
+def test_sources_that_a_run_cuts_are_counted(files, capsys, run_that_translates):
+    source = files("test.xx", [f"source {i}{' more' * (i % 3)}" for i in range(4)])
+    reference = files("right.txt", REFERENCES)
+    assert evaluate("runs/x", "--source", source, "--reference", reference, "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["cut"] == 2
+    assert "2 of the lines were longer than the 2 sub-words" in err
+    assert evaluate("--hypothesis", reference, "--reference", reference, "--json") == 0
+    assert "cut" not in json.loads(capsys.readouterr().out)
 
 
 def test_a_run_may_stand_behind_the_references(

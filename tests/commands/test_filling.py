@@ -11,13 +11,14 @@ import polib
 import pytest
 from everyday_run import Finished, command
 
-from headway.commands import filling
-from headway.commands.filling import Languages, check_place, fill_file, kind_of
+from headway import disk
+from headway.commands.filling import KINDS, Direction, Filler, check_place, fill_file
+from headway.commands.translating import FILLED_IN, kind_of
 from headway.errors import ConfigError, DataError
+from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.memories import tmx, xliff
 from headway.text.memories.piecewise import AT_ONCE
 from headway.text.memories.segments import Segment
-from headway.translator import SegmentTranslation
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -40,7 +41,7 @@ msgid "one %s"
 msgid_plural "many %s"
 msgstr[0] ""
 """
-EN_ZH = Languages("en", "zh")
+EN_ZH = Direction("en", "zh")
 
 
 def shout(segments: Sequence[Segment]) -> list[SegmentTranslation]:
@@ -56,10 +57,9 @@ def po(tmp_path: Path) -> Path:
     return file
 
 
-def filled(file: Path, out: Path | None, translate=shout, languages=EN_ZH, **options) -> None:
-    fill_file(
-        file, out, languages, lambda: translate, **{"overwrite": False, "limit": 100, **options}
-    )
+def filled(file: Path, out: Path | None, translate=shout, direction=EN_ZH, **options) -> None:
+    options = {"overwrite": False, **options}
+    fill_file(file, out, direction, lambda: Filler(translate, 100), **options)
 
 
 def translate(run: Path, *arguments: object) -> Finished:
@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_what_was_there(po, tmp_path, monkeypatch):
     def full(_file: int) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(filling.os, "fsync", full)
+    monkeypatch.setattr(disk.os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
         filled(po, out)
     assert out.read_text(encoding="utf-8") == "earlier"
@@ -223,8 +223,8 @@ def test_a_full_disk_leaves_what_was_there(po, tmp_path, monkeypatch):
 
 def test_a_file_in_another_language_is_refused(po, tmp_path):
     with pytest.raises(DataError, match="target language is zh_CN.*--target-language zh_CN"):
-        filled(po, tmp_path / "b.po", languages=Languages("en", "de"))
-    filled(po, tmp_path / "b.po", languages=Languages(None, None))
+        filled(po, tmp_path / "b.po", direction=Direction("en", "de"))
+    filled(po, tmp_path / "b.po", direction=Direction(None, None))
     file = tmp_path / "a.tsv"
     file.write_text("fr\tzh\nla\t\n", encoding="utf-8")
     with pytest.raises(DataError, match="source language is fr"):
@@ -254,7 +254,8 @@ def test_mistakes_are_refused_with_a_remedy(everyday_run, po, arguments, message
 
 def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
     assert kind_of(Path("A.PO.GZ")) == ".po"
-    assert kind_of(Path("po")) == ""
+    assert kind_of(Path("po")) == kind_of(Path(".po")) == ""
+    assert set(FILLED_IN) == {*KINDS, ".pot"}
     check_place(Path("a.po"), Path("b.txt"), overwrite=True)
     with pytest.raises(ConfigError):
         check_place(Path("a.po"), Path("b.tsv.gz"), overwrite=False)

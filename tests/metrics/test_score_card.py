@@ -8,8 +8,8 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from headway.errors import DataError
+from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import CONVENTIONS, score_card
-from headway.metrics.statistics import ter_statistics
 from headway.metrics.tokenizers import TOKENIZERS
 
 REFERENCES = [

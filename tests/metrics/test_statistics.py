@@ -12,11 +12,14 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import _bootstrap_resample
 
 from headway.metrics import statistics
+from headway.metrics.evaluation import ter_statistics
 from headway.metrics.statistics import (
+    base_language,
     bleu_statistics,
+    bleu_tokenizer,
     chrf_statistics,
-    ter_statistics,
 )
+from headway.metrics.tokenizers import bleu_metric
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]), max_size=7).map(
     " ".join
@@ -65,6 +68,31 @@ def test_the_interval_is_sacrebleus(ours, theirs):
     assert ours(hypotheses, references).signature(200, 12345) == str(metric.get_signature())
 
 
+@pytest.mark.parametrize(
+    ("language", "tokenizer"),
+    [
+        (None, "13a"),
+        ("de", "13a"),
+        ("zh", "zh"),
+        ("zh-Hans", "zh"),
+        ("ZH_cn", "zh"),
+        ("ja", "char"),
+        ("zha", "13a"),  # Zhuang
+    ],
+)
+def test_the_tokenizer_follows_the_language(language, tokenizer):
+    assert bleu_tokenizer(language) == tokenizer
+
+
+def test_a_language_is_known_by_its_base():
+    assert [base_language(code) for code in ("zh-Hans", "pt_BR", "DE", None)] == [
+        "zh",
+        "pt",
+        "de",
+        "",
+    ]
+
+
 def test_memory_bounds_do_not_change_the_draws(monkeypatch):
     found = bleu_statistics(["a b c d e", "c", "d d"], ["a b c d f", "c c", "d"])
     at_once = found.resampled(50, 7)
@@ -74,7 +102,7 @@ def test_memory_bounds_do_not_change_the_draws(monkeypatch):
 
 def test_bleu_and_chrf_ignore_case_if_told_and_bleu_takes_text_as_it_is():
     hypotheses, references = ["Ein Hund , der läuft ."], ["ein hund , der läuft ."]
-    by_name = bleu_statistics(hypotheses, references, tokenize="none", lowercase=True)
+    by_name = bleu_statistics(hypotheses, references, bleu_metric("none", lowercase=True))
     assert by_name.score() == pytest.approx(100.0)
     assert "case:lc|eff:no|tok:none" in by_name.signature(0, 0)
     assert chrf_statistics(hypotheses, references, lowercase=True).score() == pytest.approx(100.0)

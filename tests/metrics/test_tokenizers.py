@@ -8,41 +8,15 @@ from sacrebleu.metrics.bleu import BLEU
 
 from headway.errors import ConfigError
 from headway.metrics import tokenizers
+from headway.metrics.statistics import bleu_statistics
 from headway.metrics.tokenizers import (
     TOKENIZERS,
     MosesTokens,
-    base_language,
     bleu_metric,
-    bleu_tokenizer,
     has_compounds,
     lacking,
     tokenized_share,
 )
-
-
-@pytest.mark.parametrize(
-    ("language", "tokenizer"),
-    [
-        (None, "13a"),
-        ("de", "13a"),
-        ("zh", "zh"),
-        ("zh-Hans", "zh"),
-        ("ZH_cn", "zh"),
-        ("ja", "char"),
-        ("zha", "13a"),  # Zhuang
-    ],
-)
-def test_the_tokenizer_follows_the_language(language, tokenizer):
-    assert bleu_tokenizer(language) == tokenizer
-
-
-def test_a_language_is_known_by_its_base():
-    assert [base_language(code) for code in ("zh-Hans", "pt_BR", "DE", None)] == [
-        "zh",
-        "pt",
-        "de",
-        "",
-    ]
 
 
 def test_every_tokenizer_can_be_used_or_says_what_it_lacks(monkeypatch, tmp_path):
@@ -69,6 +43,14 @@ def test_moses_tokens_are_sacremoses_and_words_joined_by_a_hyphen_may_be_split()
         "Z.B. „ rich ##AT##-##AT## text format “ , a ##AT##-##AT## b-c & l ' homme - gut ."
     )
     assert MosesTokens("fr", split=False)("l'homme") == "l' homme"
+
+
+def test_moses_tokens_make_spacing_and_on_request_case_irrelevant():
+    pytest.importorskip("sacremoses")
+    lines, rights = ["Der Hund läuft, „schnell“."], ["der hund läuft , „schnell“ ."]
+    folded = bleu_metric("moses", target_language="de", lowercase=True)
+    assert bleu_statistics(lines, rights, folded).score() == pytest.approx(100.0)
+    assert bleu_statistics(lines, rights, bleu_metric("moses", target_language="de")).score() < 100
 
 
 def test_sacrebleu_counts_and_signs_for_moses():

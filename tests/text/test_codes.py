@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from code_samples import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,14 +20,6 @@ from headway.text.codes import (
 )
 from headway.text.memories.segments import Code, Segment
 
-SAMPLES = (
-    "%s", "%(name)s", "%1$d", "%%", "%name%", "{name}", "{0:.2f}", "{{x}}", "${x}", ":class:`~a.B`",
-    ":ref:`some words <target>`", ":dfn:`words`", "`link <http://a.b/c>`_", "[md](http://x)",
-    "``x y``", "|sub|", "<b>", "</b>", "<br/>", '<a href="x y">', "</a>", "&amp;", "&#160;",
-    "http://a.b/c_(d)?e=f#g", "me@example.org", "/usr/lib/x", r"C:\Temp\x", r"\n",
-    "--long-option", "snake_case", "call()", "a.bcd.efg", "[#note]_",
-    "\ue000", "\ue001", "\uf8ff", "<g id=\"1\">", "</g>",
-)  # fmt: skip
 texts = st.lists(
     st.one_of(st.sampled_from(SAMPLES), st.text(max_size=5), st.sampled_from(" 字`xy"))
 ).map("".join)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headway.text.codes import parsed
 from headway.text.memories.segments import Code, Segment
-from headway.text.segment_texts import prepare, restore
+from headway.text.segment_texts import restored, trimmed
 
 parts = st.lists(
     st.one_of(
@@ -24,15 +24,15 @@ def segment_of(drawn: list[str | tuple[str, str]]) -> Segment:
 @given(parts)
 def test_what_is_not_changed_comes_back_as_it_was(drawn):
     segment = segment_of(drawn)
-    prepared = prepare(segment)
-    back = restore(segment, prepared, parsed(prepared.segment))
+    prepared = trimmed(segment)
+    back = restored(segment, prepared, parsed(prepared.segment))
     assert Counter(back.codes) == Counter(segment.codes)
     assert back.text == segment.text
 
 
 @given(parts)
 def test_the_model_sees_one_clean_line_without_outer_space(drawn):
-    prepared = prepare(segment_of(drawn)).segment
+    prepared = trimmed(segment_of(drawn)).segment
     for part in prepared.parts:
         assert not isinstance(part, str) or not set(part) & set("\n\r\t")
     if prepared.parts and isinstance(prepared.parts[0], str):
@@ -43,7 +43,7 @@ def test_the_model_sees_one_clean_line_without_outer_space(drawn):
 
 def test_line_ends_inside_are_codes_and_white_space_around_stays():
     segment = Segment(("\n two\nlines ", Code("<b>", "x"), "\n"))
-    prepared = prepare(segment)
+    prepared = trimmed(segment)
     assert prepared.before == "\n "
     assert prepared.after == "\n"
     assert prepared.segment.parts == ("two", Code("\n"), "lines ", Code("<b>", "x"))
@@ -52,5 +52,5 @@ def test_line_ends_inside_are_codes_and_white_space_around_stays():
 def test_only_the_files_own_codes_are_codes_in_the_file():
     segment = Segment(("a %s ", Code("%s", '<ph x="1"/>'), " b"))
     translated = Segment(("b ", Code("%s", '<ph x="1"/>'), Code("%s"), " a"))
-    restored = restore(segment, prepare(segment), translated)
-    assert restored.parts == ("b ", Code("%s", '<ph x="1"/>'), "%s a")
+    result = restored(segment, trimmed(segment), translated)
+    assert result.parts == ("b ", Code("%s", '<ph x="1"/>'), "%s a")

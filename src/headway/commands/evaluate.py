@@ -2,19 +2,15 @@
 
 import json as json_format
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from headway.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from headway.metrics.diagnosis import Note
-    from headway.metrics.score_card import ScoreCard
-    from headway.metrics.translation import Difference, LengthBucket, Measured, TranslationScores
+    from headway.commands.evaluating import System
 
 Tokenizer = Literal[
     "13a",
@@ -29,38 +25,6 @@ Tokenizer = Literal[
     "moses",
     "moses-split",
 ]
-
-
-class System(NamedTuple):
-    """Finished translations, and what to call them."""
-
-    name: str
-    lines: list[str]
-
-
-@dataclass(frozen=True)
-class TestSet:
-    """What systems are scored on, and how."""
-
-    references: list[list[str]]
-    """One or more translations of every line."""
-    sources: list[str] | None
-    source_language: str | None
-    target_language: str | None
-    tokenize: Tokenizer | None
-    lowercase: bool
-    ter: bool
-    score_card: bool
-
-
-class Outcome(NamedTuple):
-    """All figures of one system."""
-
-    name: str
-    scores: "TranslationScores"
-    by_length: "list[LengthBucket]"
-    notes: "list[Note]"
-    card: "ScoreCard | None"
 
 
 def evaluate(
@@ -116,7 +80,8 @@ def evaluate(
     json
         Print one JSON object on standard output.
     """
-    from headway.metrics.tokenizers import is_unspaced
+    from headway.commands.evaluating import TestSet, as_dict, score, translated
+    from headway.metrics.evaluation import is_unspaced
     from headway.text.corpora import Corpus, languages
 
     if run is None and len(reference) > 1 and reference[-1].is_dir():
@@ -136,7 +101,7 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        system, language_of_run = _translate(run, sources, tag)
+        system, language_of_run = translated(run, sources, tag)
         systems, of_target = [system], target_language or language_of_run or of_target
     else:
         if tag is not None:
@@ -153,9 +118,9 @@ def evaluate(
     test_set = TestSet(
         references, sources, of_source, of_target, tokenize, lowercase, ter, score_card
     )
-    outcomes, differences = _score(systems, test_set)
+    outcomes, differences = score(systems, test_set)
     if json:
-        print(json_format.dumps(_as_dict(outcomes, differences), ensure_ascii=False))
+        print(json_format.dumps(as_dict(outcomes, differences), ensure_ascii=False))
     else:
         from headway.commands.evaluation_tables import print_tables
 
@@ -185,7 +150,9 @@ def _check_counts(path: Path, n: int, reference: Path, n_references: int) -> Non
         )
 
 
-def _finished(paths: list[Path], reference: Path, n_references: int) -> list[System]:
+def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[System]":
+    from headway.commands.evaluating import System
+
     if not 1 <= len(paths) <= 2:
         raise ConfigError(
             f"one or two systems can be scored; got {len(paths)} --hypothesis and no run. "
@@ -198,103 +165,3 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> list[Sys
         _check_counts(path, len(lines), reference, n_references)
         systems.append(System(path.name if names_differ else str(path), lines))
     return systems
-
-
-def _translate(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
-    """Its translations, and the language that it translates into, if it knows."""
-    from headway.commands.tags import announced_tag
-    from headway.runtime import set_threads
-    from headway.translator import Translator
-
-    print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    set_threads(0)
-    translator = Translator.load(run)
-    translations = translator.translate(sources, tag=announced_tag(translator, tag))
-    return System(str(run), translations), translator.target_language
-
-
-def _score(
-    systems: list[System], test_set: TestSet
-) -> tuple[list[Outcome], "dict[str, Difference] | None"]:
-    from headway.commands.stages import Stages
-    from headway.metrics.diagnosis import diagnose
-    from headway.metrics.score_card import score_card
-    from headway.metrics.translation import (
-        METRICS,
-        by_length,
-        compare,
-        lengths_in_tokens,
-        measure,
-        summarize,
-    )
-
-    references, *more_references = test_set.references
-    sources = test_set.sources
-    lengths = None if sources is None else lengths_in_tokens(sources, test_set.source_language)
-    outcomes: list[Outcome] = []
-    measured: list[Measured] = []
-    n_metrics = len(METRICS) - (not test_set.ter)
-    n_done, total = 0, len(systems) * n_metrics * len(references)
-    with Stages() as stages:
-
-        def advance(n_sentences: int) -> None:
-            nonlocal n_done
-            n_done += n_sentences
-            stages("scoring", n_done, None if test_set.score_card else total)
-
-        for name, lines in systems:
-            found = measure(
-                lines,
-                references,
-                more_references=more_references,
-                target_language=test_set.target_language,
-                tokenize=test_set.tokenize,
-                lowercase=test_set.lowercase,
-                ter=test_set.ter,
-                advance=advance,
-            )
-            notes = diagnose(
-                lines,
-                references,
-                more_references=more_references,
-                sources=sources,
-                bleu=found.statistics["bleu"],
-            )
-            card = None
-            if test_set.score_card:
-                card = score_card(
-                    lines,
-                    references,
-                    more_references=more_references,
-                    target_language=test_set.target_language,
-                    ter=found.statistics.get("ter", False),
-                    advance=advance,
-                )
-            measured.append(found)
-            outcomes.append(Outcome(name, summarize(found), by_length(found, lengths), notes, card))
-    return outcomes, compare(*measured) if len(measured) == 2 else None
-
-
-def _as_dict(
-    outcomes: Sequence[Outcome], differences: "dict[str, Difference] | None"
-) -> dict[str, Any]:
-    """The first system's figures; with two, the second's under `second`, and `difference`."""
-    first, *others = (_outcome_as_dict(outcome) for outcome in outcomes)
-    for other in others:
-        first["second"] = other
-    if differences is not None:
-        first["difference"] = {name: asdict(value) for name, value in differences.items()}
-    return first
-
-
-def _outcome_as_dict(outcome: Outcome) -> dict[str, Any]:
-    figures = {
-        **asdict(outcome.scores),
-        "by_length": [asdict(bucket) for bucket in outcome.by_length],
-        "notes": [asdict(note) for note in outcome.notes],
-        "system": outcome.name,
-    }
-    if outcome.card is not None:
-        figures["score_card"] = [asdict(row) for row in outcome.card.rows]
-        figures["left_out"] = [asdict(convention) for convention in outcome.card.left_out]
-    return figures

@@ -2,25 +2,23 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway.metrics.translation import METRICS, Difference
-
-if TYPE_CHECKING:
-    from headway.commands.evaluate import Outcome
-    from headway.metrics.diagnosis import Note
-    from headway.metrics.score_card import ScoreCard
+from headway.commands.evaluating import Outcome
+from headway.metrics.diagnosis import Note
+from headway.metrics.evaluation import METRICS
+from headway.metrics.score_card import ScoreCard
+from headway.metrics.translation import Difference
 
 _TITLES = dict(zip(METRICS, ("BLEU", "chrF", "TER (lower is better)"), strict=True))
 
 
 def print_tables(
-    outcomes: "Sequence[Outcome]", differences: dict[str, Difference] | None, lengths_of: str
+    outcomes: Sequence[Outcome], differences: dict[str, Difference] | None, lengths_of: str
 ) -> None:
     """Scores, BLEU by length, signatures, score cards if there are any, and what may be wrong.
 
@@ -44,7 +42,7 @@ def print_tables(
             _print_notes(console, outcome.name, outcome.notes)
 
 
-def _scores(outcomes: "Sequence[Outcome]", differences: dict[str, Difference] | None) -> Table:
+def _scores(outcomes: Sequence[Outcome], differences: dict[str, Difference] | None) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("")
     for outcome in outcomes:
@@ -66,7 +64,7 @@ def _scores(outcomes: "Sequence[Outcome]", differences: dict[str, Difference] | 
     return table
 
 
-def _by_length(outcomes: "Sequence[Outcome]", lengths_of: str) -> Table:
+def _by_length(outcomes: Sequence[Outcome], lengths_of: str) -> Table:
     table = Table(box=box.SIMPLE, title=f"BLEU by length of the {lengths_of}", title_justify="left")
     for heading in ("tokens", "sentences", *("BLEU (output/reference length)" for _ in outcomes)):
         table.add_column(heading, justify="right")
@@ -80,7 +78,7 @@ def _by_length(outcomes: "Sequence[Outcome]", lengths_of: str) -> Table:
     return table
 
 
-def _print_cards(console: Console, cards: "Sequence[tuple[str, ScoreCard]]") -> None:
+def _print_cards(console: Console, cards: Sequence[tuple[str, ScoreCard]]) -> None:
     console.print(
         "\nScore card: one output, many figures. Conventions differ in what they take for a word, "
         "and in case;\nonly figures under one convention compare.",
@@ -109,7 +107,7 @@ def _print_cards(console: Console, cards: "Sequence[tuple[str, ScoreCard]]") -> 
     console.print("--tokenize and --lowercase give one of BLEU's rows with lengths and p-values.")
 
 
-def _print_notes(console: Console, name: str, notes: "Sequence[Note]") -> None:
+def _print_notes(console: Console, name: str, notes: Sequence[Note]) -> None:
     console.print(Text(f"\nWhat may be wrong with {name}"), soft_wrap=True)
     for note in notes:
         where = ", ".join(f"{line:,}" for line in note.lines)

@@ -1,8 +1,6 @@
 """`headway translate RUN FILE` for files that hold both sides: what is empty is filled in."""
 
 import gzip
-import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.commands.stages import Stages
-from headway.commands.translate import Options
+from headway.commands.translating import Options, kind_of, ready
+from headway.disk import write_bytes
 from headway.errors import ConfigError, DataError
 from headway.text.languages import same_language
 from headway.text.lines import check_file, shown
@@ -42,7 +41,7 @@ KINDS: dict[str, Opener] = {
 
 UNWRITABLE = "unwritable"
 WHY_NOT = {
-    CUT: "longer than the {limit} sub-words that the model was trained on, even in sentences",
+    CUT: "longer than the {limit} sub-words that the model was trained to read, even in sentences",
     SILENT: "the model had nothing to say",
     MISSING: "not reached",
     CHOICE: "a choice of texts, as in {{n, plural, ..}}: translate each branch by hand",
@@ -52,11 +51,19 @@ WHY_NOT = {
 """Why a gap is left, in words."""
 
 
-class Languages(NamedTuple):
+class Direction(NamedTuple):
     """What is translated into what, as far as it is known."""
 
     source_language: str | None
     target_language: str | None
+
+
+class Filler(NamedTuple):
+    """What a run does for a file."""
+
+    translate: Translate
+    longest: int | None
+    """Sub-words that it reads at once."""
 
 
 class Filled(NamedTuple):
@@ -68,43 +75,26 @@ class Filled(NamedTuple):
     why_not: str
 
 
-def kind_of(path: Path) -> str:
-    """The suffix that says the kind of a file, in lower case and without `.gz`."""
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
-
-
-def fills(path: Path) -> bool:
-    """Whether a file is filled in, and not translated line by line.
-
-    Raises:
-        DataError: it is a template.
-    """
-    if kind_of(path) == ".pot":
-        raise DataError(
-            f"a template is not filled in, as it belongs to no language; got {path}. "
-            "Make a PO file of it: msginit -l LANGUAGE -i F.pot -o F.po"
-        )
-    return kind_of(path) in KINDS
-
-
 def translate_file(
     run: Path,
     file: Path,
     out: Path | None,
     options: Options,
-    languages: Languages,
-    overrides: Sequence[str],
-    known_options: Sequence[str],
+    direction: Direction,
     *,
     overwrite: bool,
 ) -> None:
-    """Fill in `file` with the run's translator; `languages` are used instead of the run's own.
+    """Fill in `file` with the run's translator; `direction` goes before the run's own.
 
     Raises:
         ConfigError: an option is for text only, or as `check_place`.
-        DataError: as the file's opener and `check_languages`.
+        DataError: the file is a template, or as its opener and `check_languages`.
     """
+    if kind_of(file) == ".pot":
+        raise DataError(
+            f"a template is not filled in, as it belongs to no language; got {file}. "
+            "Make a PO file of it: msginit -l LANGUAGE -i F.pot -o F.po"
+        )
     for_text = ("scores", "alignment", "json")
     wrong = [name for name in for_text if getattr(options, name)]
     wrong += ["n-best"] * ("n_best" in options.decoding)
@@ -116,18 +106,18 @@ def translate_file(
     check_file(file)
     check_place(file, out, overwrite=overwrite)
     data = RunFolder.open(run).settings().get("data", {})
-    wanted = Languages(
-        languages.source_language or data.get("source_language"),
-        languages.target_language or data.get("target_language"),
+    wanted = Direction(
+        direction.source_language or data.get("source_language"),
+        direction.target_language or data.get("target_language"),
     )
 
-    def load() -> Translate:
-        from headway.commands.translating import ready
+    def load() -> Filler:
+        translator, how = ready(run, options)
+        return Filler(
+            lambda segments: translator.translate_segments(segments, **how), translator.longest
+        )
 
-        translator, how = ready(run, options, overrides, known_options)
-        return lambda segments: translator.translate_segments(segments, **how)
-
-    fill_file(file, out, wanted, load, overwrite=overwrite, limit=data.get("max_length", 0))
+    fill_file(file, out, wanted, load, overwrite=overwrite)
 
 
 def check_place(file: Path, out: Path | None, *, overwrite: bool) -> None:
@@ -150,7 +140,7 @@ def check_place(file: Path, out: Path | None, *, overwrite: bool) -> None:
         )
 
 
-def check_languages(document: Document, wanted: Languages, file: Path) -> None:
+def check_languages(document: Document, wanted: Direction, file: Path) -> None:
     """Refuse to write one language where the file says another.
 
     Raises:
@@ -196,11 +186,10 @@ def _filled(document: Document, gap: Gap, whole: Whole) -> Filled:
 def fill_file(
     file: Path,
     out: Path | None,
-    wanted: Languages,
-    load: Callable[[], Translate],
+    wanted: Direction,
+    load: Callable[[], Filler],
     *,
     overwrite: bool,
-    limit: int,
 ) -> None:
     """Write `file` with translations in its gaps to `out`, or standard output; report on stderr.
 
@@ -211,13 +200,13 @@ def fill_file(
     """
     document = KINDS[kind_of(file)](file, *wanted, overwrite)
     check_languages(document, wanted, file)
-    translate = load()
+    filler = load()
     with Stages() as stages:
-        filled, whole = fill(document, translate, stages)
+        filled, whole = fill(document, filler.translate, stages)
     data = document.filled([one.translation for one in filled])
     if whole:
         write_whole(data, out)
-    _report(file, document, filled, limit)
+    _report(file, document, filled, filler.longest)
     if not whole:
         if out is not None and any(one.translation for one in filled):
             part = out.with_name(f"{out.name.partition('.')[0]}.part{''.join(out.suffixes)}")
@@ -241,22 +230,10 @@ def write_whole(data: bytes, out: Path | None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    out = out.resolve()  # a link stays a link
-    out.parent.mkdir(parents=True, exist_ok=True)
-    aside = out.with_name(f".{out.name}.part")
-    try:
-        with aside.open("wb") as file:
-            file.write(gzip.compress(data, mtime=0) if out.suffix.lower() == ".gz" else data)
-            file.flush()
-            os.fsync(file.fileno())
-        if out.exists():
-            shutil.copymode(out, aside)
-        os.replace(aside, out)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_bytes(out, gzip.compress(data, mtime=0) if out.suffix.lower() == ".gz" else data)
 
 
-def _report(file: Path, document: Document, filled: Sequence[Filled], limit: int) -> None:
+def _report(file: Path, document: Document, filled: Sequence[Filled], limit: int | None) -> None:
     """What was filled in, what was left and why, and where to look, on stderr."""
     n_filled = sum(one.translation is not None for one in filled)
     left = ", ".join(

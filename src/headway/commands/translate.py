@@ -1,21 +1,9 @@
 """`headway translate`: text in, translations out; a translation file is filled in."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from headway.commands.settings_flags import Unread, option_names
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to search, and what to write."""
-
-    decoding: dict[str, Any] = field(default_factory=dict)
-    tag: str | None = None
-    scores: bool = False
-    alignment: bool = False
-    json: bool = False
+from headway.errors import ConfigError
 
 
 def translate(
@@ -74,10 +62,10 @@ def translate(
     target_language
         Which one is filled in; the run's if left out.
     """
-    from headway.commands.filling import Languages, fills, translate_file
-    from headway.errors import ConfigError
+    from headway.commands.translating import FILLED_IN, Options, kind_of, translate_lines
 
     named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
+    text = Path(named[0]) if named else None
     given = {"beam": beam, "n_best": n_best, "method": method}
     options = Options(
         decoding={key: value for key, value in given.items() if value is not None},
@@ -85,18 +73,18 @@ def translate(
         scores=scores,
         alignment=alignment,
         json=json,
+        flags=flags,
+        known_flags=option_names(translate),
     )
-    text = Path(named[0]) if named else None
-    known = option_names(translate)
-    languages = Languages(source_language, target_language)
-    if text is not None and fills(text):
-        translate_file(run, text, out, options, languages, flags, known, overwrite=overwrite)
+    if text is not None and kind_of(text) in FILLED_IN:
+        from headway.commands.filling import Direction, translate_file
+
+        direction = Direction(source_language, target_language)
+        translate_file(run, text, out, options, direction, overwrite=overwrite)
         return
-    if overwrite or any(languages):
+    if overwrite or source_language or target_language:
         raise ConfigError(
             "--overwrite, --source-language and --target-language are for files that are filled "
             f"in (.po, .tmx, ..); got {text or 'standard input'}. Leave them out."
         )
-    from headway.commands.translating import translate_lines
-
-    translate_lines(run, text, out, options, flags, known)
+    translate_lines(run, text, out, options)

@@ -1,63 +1,84 @@
-"""What `headway translate` does once it is allowed to load torch."""
+"""What `headway translate` does with text: lines in, translations out."""
 
 import io
 import json
-import os
 import queue
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from headway.commands.tags import announced_tag
-from headway.commands.translate import Options
-from headway.config import build, merge, parse_overrides
+from headway.config import build, parse_overrides
 from headway.decoding.settings import DecodingSettings
+from headway.disk import whole_text
 from headway.errors import DataError
-from headway.runtime import RuntimeSettings, set_threads
 from headway.text.lines import check_file, read_lines
-from headway.translator import Translation, Translator
+
+if TYPE_CHECKING:
+    from headway.tasks.translation.texts import Translation
+    from headway.translator import Translator
 
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
 
+FILLED_IN = (".po", ".pot", ".tmx", ".xlf", ".xliff", ".tsv", ".jsonl")
+"""Kinds of files that hold both sides, and are not translated line by line."""
 
-def ready(
-    run: Path, options: Options, overrides: Sequence[str], known_options: Sequence[str]
-) -> tuple[Translator, dict[str, Any]]:
+
+@dataclass(frozen=True)
+class Options:
+    """How to search, and what to write."""
+
+    decoding: dict[str, Any] = field(default_factory=dict)
+    tag: str | None = None
+    scores: bool = False
+    alignment: bool = False
+    json: bool = False
+    flags: Sequence[str] = ()
+    """Any setting, as `--section.key VALUE`."""
+    known_flags: Sequence[str] = ()
+    """The command's other options, for a suggestion when one is misspelt."""
+
+
+def kind_of(path: Path) -> str:
+    """The suffix that says the kind of a file, in lower case and without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def ready(run: Path, options: Options) -> "tuple[Translator, dict[str, Any]]":
     """The run's translator, and how it is to translate: tag and settings of decoding."""
-    flags = parse_overrides(overrides, options=known_options)
+    from headway.runtime import RuntimeSettings, set_threads
+    from headway.translator import Translator
+
+    flags = parse_overrides(options.flags, options=options.known_flags)
     runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
     set_threads(runtime.threads)
     translator = Translator.load(run, device=runtime.device)
-    tag = announced_tag(translator, options.tag)
-    wanted = merge({"decoding": options.decoding}, {"decoding": flags.get("decoding", {})})
+    tag = options.tag
+    if tag is not None or translator.settings.data.tags:
+        from headway.commands.tags import announced_tag
+
+        tag = announced_tag(translator, tag)
     stored = asdict(translator.settings.decoding)
-    decoding = build(DecodingSettings, {**stored, **wanted["decoding"]}, section="decoding")
+    wanted = {**stored, **options.decoding, **flags.get("decoding", {})}
+    decoding = build(DecodingSettings, wanted, section="decoding")
     return translator, {"tag": tag, **asdict(decoding)}
 
 
-def translate_lines(
-    run: Path,
-    file: Path | None,
-    out: Path | None,
-    options: Options,
-    overrides: Sequence[str],
-    known_options: Sequence[str],
-) -> None:
+def translate_lines(run: Path, file: Path | None, out: Path | None, options: Options) -> None:
     """Translate every line of `file` (or standard input) to `out` (or standard output)."""
     if file is not None:
         check_file(file)
-    translator, how = ready(run, options, overrides, known_options)
+    translator, how = ready(run, options)
     if file is None and isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(newline="\n")  # as in a file, no other character ends a line
     chunks = waiting_lines(sys.stdin) if file is None else in_chunks(file)
     collected: list[dict[str, Any]] = []
     n_cut = n_mended = 0
-    with destination(out) as output:
+    with nullcontext(sys.stdout) if out is None else whole_text(out) as output:
         for chunk in chunks:
             translations = translator.translate_fully(
                 chunk, want_alignment=options.alignment or options.json, **how
@@ -73,17 +94,21 @@ def translate_lines(
         if options.json:
             json.dump({"translations": collected}, output, ensure_ascii=False)
             output.write("\n")
-    if n_cut:
-        limit = translator.settings.data.max_length
-        print(
-            f"{n_cut} of the lines were longer than the {limit} sub-words that the model was "
-            "trained on at most, and were cut at the end",
-            file=sys.stderr,
-        )
+    tell_cut(n_cut, translator)
     if n_mended:
         print(
             f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
             "model had lost stands at the end, what it had invented is gone",
+            file=sys.stderr,
+        )
+
+
+def tell_cut(n_cut: int, translator: "Translator") -> None:
+    """Say how many lines were too long, if any was."""
+    if n_cut:
+        print(
+            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            "model was trained to read at most, and were cut at the end",
             file=sys.stderr,
         )
 
@@ -137,23 +162,7 @@ def waiting_lines(stream: Iterable[str]) -> Iterator[list[str]]:
         raise last
 
 
-@contextmanager
-def destination(out: Path | None) -> Iterator[TextIO]:
-    """Standard output, or a file that appears only when it is whole."""
-    if out is None:
-        yield sys.stdout
-        return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    aside = out.with_name(f".{out.name}.part")
-    try:
-        with aside.open("w", encoding="utf-8", newline="\n") as output:
-            yield output
-        os.replace(aside, out)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def as_text(translation: Translation, options: Options) -> str:
+def as_text(translation: "Translation", options: Options) -> str:
     """One line for each translation; a blank line for a blank one."""
     if not translation.n_best:
         return "\n"
@@ -168,7 +177,7 @@ def as_text(translation: Translation, options: Options) -> str:
     return "".join(lines)
 
 
-def as_json(translation: Translation) -> dict[str, Any]:
+def as_json(translation: "Translation") -> dict[str, Any]:
     """As in the README: the best translation, then all of them."""
     n_best = [
         {

@@ -1,1 +1,1 @@
-"""How good is it: scores of translations with intervals, and perplexity."""
+"""How good is it: scores of translations with intervals."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.metrics.shifted_lines import CHARACTER, Overlaps, are_unrelated, find_shift, words
 from headway.metrics.statistics import SentenceStatistics, bleu_statistics
-from headway.metrics.tokenizers import TOKENIZERS, tokenized_share
+from headway.metrics.tokenizers import TOKENIZERS, bleu_metric, tokenized_share
 
 WORTH_SAYING = 0.005
 """Share of the lines below which loops and copies are put down to chance."""
@@ -51,10 +51,8 @@ class Scored:
     def score(self, tokenize: str, *, lowercase: bool = False) -> float:
         """BLEU, counted otherwise."""
         first, *more = self.references
-        counts = bleu_statistics(
-            self.outputs, first, more_references=more, tokenize=tokenize, lowercase=lowercase
-        )
-        return counts.score()
+        metric = bleu_metric(tokenize, lowercase=lowercase)
+        return bleu_statistics(self.outputs, first, metric, more_references=more).score()
 
     def of(self, found: Sequence[int]) -> str:
         """How many lines these are, in words."""

@@ -8,21 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from headway.metrics.evaluation import ter_statistics
 from headway.metrics.statistics import (
+    UNSPACED,
     Advance,
     SentenceStatistics,
+    base_language,
     bleu_statistics,
     chrf_statistics,
     nobody,
-    ter_statistics,
 )
-from headway.metrics.tokenizers import (
-    UNSPACED,
-    base_language,
-    has_compounds,
-    lacking,
-    tokenized_share,
-)
+from headway.metrics.tokenizers import bleu_metric, has_compounds, lacking, tokenized_share
 from headway.metrics.translation import Score, check_pairs, with_interval
 
 
@@ -68,7 +64,7 @@ _BESIDE = (
     ("TER", "tercom; lower is better"),
 )
 
-_CLAUSES = UNSPACED | {"th", "tha", "lo", "lao", "km", "khm", "my", "mya"}
+_CLAUSES = {*UNSPACED, "th", "tha", "lo", "lao", "km", "khm", "my", "mya"}
 """Between the spaces of these stands a clause, not a word."""
 
 _ONLY_FOR = {
@@ -139,10 +135,12 @@ def score_card(
         counts = bleu_statistics(
             hypotheses,
             references,
+            bleu_metric(
+                convention.tokenizer,
+                target_language=target_language,
+                lowercase=convention.lowercase,
+            ),
             more_references=more_references,
-            target_language=target_language,
-            tokenize=convention.tokenizer,
-            lowercase=convention.lowercase,
             advance=advance,
         )
         rows.append(row(counts, convention.name, "BLEU", convention.compares_to))

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
-
-from headway.metrics.tokenizers import bleu_metric, bleu_tokenizer, is_unspaced
 
 Counts = Float64[np.ndarray, "corpora numbers"]
 Scores = Float64[np.ndarray, " corpora"]
@@ -25,6 +23,10 @@ Advance = Callable[[int], object]
 def nobody(_: int) -> None:
     """Nobody is told."""
 
+
+UNSPACED = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
+UNSPACED |= dict.fromkeys(("ja", "jpn"), "char")
+"""Languages written without spaces, of which characters are scored, and BLEU's tokenizer."""
 
 DRAWS_AT_ONCE = 4_000_000
 """Bounds the memory of resampling, to about 100 MB."""
@@ -59,15 +61,6 @@ def chrf_formula(counts: Counts) -> Scores:
     recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(1) / n_usable
     weighted = 4.0 * precision + recall
     return 100.0 * 5.0 * precision * recall / np.where(weighted > 0, weighted, 1.0)
-
-
-def ter_formula(counts: Counts) -> Scores:
-    """Translation edit rate in percent (Snover et al. 2006); lower is better.
-
-    A row of counts: edits (a shift of words is one), words in the reference.
-    """
-    edits, words = counts[:, 0], counts[:, 1]
-    return 100.0 * np.where(words > 0, edits / np.where(words > 0, words, 1.0), edits > 0)
 
 
 @dataclass(frozen=True)
@@ -117,26 +110,32 @@ def _resamples(
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
+def base_language(code: str | None) -> str:
+    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
+    return (code or "").replace("_", "-").split("-")[0].lower()
+
+
+def bleu_tokenizer(language: str | None) -> str:
+    """sacreBLEU's tokenizer for a target language, by the field's convention.
+
+    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
+    headway: its characters are scored instead, and the signature says so (`tok:char`).
+    """
+    return UNSPACED.get(base_language(language), "13a")
+
+
 def bleu_statistics(
     hypotheses: Sequence[str],
     references: Sequence[str],
+    metric: BLEU | None = None,
     *,
     more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
-    tokenize: str | None = None,
-    lowercase: bool = False,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
-    """Counts for BLEU; the tokenizer follows the language unless `tokenize` names one.
-
-    Raises `ConfigError` for a tokenizer that is not in `TOKENIZERS`, or cannot be used here.
-    """
-    metric = bleu_metric(
-        tokenize or bleu_tokenizer(target_language),
-        target_language=target_language,
-        lowercase=lowercase,
-    )
-    counts = _counts(metric, hypotheses, [references, *more_references], advance)
+    """Counts for BLEU: the usual one for the language, unless another `metric` is given."""
+    metric = metric or BLEU(tokenize=bleu_tokenizer(target_language), force=True)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
     return SentenceStatistics(counts, bleu_formula, metric)
 
 
@@ -151,31 +150,17 @@ def chrf_statistics(
 ) -> SentenceStatistics:
     """Counts for chrF2, or with `word_order=2` (n-grams of words up to that) for chrF2++."""
     metric = CHRF(word_order=word_order, lowercase=lowercase)
-    counts = _counts(metric, hypotheses, [references, *more_references], advance)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
     return SentenceStatistics(counts, chrf_formula, metric)
 
 
-def ter_statistics(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    more_references: Sequence[Sequence[str]] = (),
-    target_language: str | None = None,
-    advance: Advance = nobody,
-) -> SentenceStatistics:
-    """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
-    unspaced = is_unspaced(target_language)
-    metric = TER(normalized=unspaced, asian_support=unspaced)
-    counts = _counts(metric, hypotheses, [references, *more_references], advance)
-    return SentenceStatistics(counts, ter_formula, metric)
-
-
-def _counts(
+def sentence_counts(
     metric: Any,
     hypotheses: Sequence[str],
     references: Sequence[Sequence[str]],
     advance: Advance,
 ) -> Float64[np.ndarray, "sentences numbers"]:
+    """The counts of each sentence under one of sacreBLEU's metrics."""
     rows: list[list[float]] = []
     for first in range(0, len(hypotheses), 50):
         last = first + 50

@@ -1,4 +1,4 @@
-"""What BLEU takes for a word: sacreBLEU's tokenizers and Moses's, by language and name."""
+"""What BLEU may be told to take for a word: sacreBLEU's tokenizers and Moses's, by name."""
 
 import importlib.util
 import re
@@ -13,6 +13,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
 from headway.errors import ConfigError
+from headway.metrics.statistics import base_language
 
 TOKENIZERS = (
     *("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none"),
@@ -21,9 +22,6 @@ TOKENIZERS = (
 """All that BLEU can be computed with. All but the last two are sacreBLEU's; `moses` is that
 toolkit's tokenizer.perl, and `moses-split` splits compounds as well: `rich-text` is
 `rich ##AT##-##AT## text`."""
-
-UNSPACED = {"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"}
-"""Languages written without spaces, for which TER counts characters of the script."""
 
 _PACKAGES = {
     "ja-mecab": (("MeCab", "ipadic"), "sacrebleu[ja]"),
@@ -34,27 +32,6 @@ _PACKAGES = {
     "moses-split": (("sacremoses",), "headway[moses]"),
 }
 """The modules that a tokenizer imports, and what brings them."""
-
-
-def base_language(code: str | None) -> str:
-    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
-    return (code or "").replace("_", "-").split("-")[0].lower()
-
-
-def is_unspaced(language: str | None) -> bool:
-    """Whether metrics count its characters, for want of spaces: Chinese, Japanese."""
-    return base_language(language) in UNSPACED
-
-
-def bleu_tokenizer(language: str | None) -> str:
-    """sacreBLEU's tokenizer for a target language, by the field's convention.
-
-    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
-    headway: its characters are scored instead, and the signature says so (`tok:char`).
-    """
-    by_language = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
-    by_language |= {"ja": "char", "jpn": "char"}
-    return by_language.get(base_language(language), "13a")
 
 
 def lacking(tokenizer: str) -> str | None:

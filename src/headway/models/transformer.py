@@ -269,6 +269,11 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
 
+    @property
+    def longest(self) -> int | None:
+        """Tokens that it can read, or be fed, markers included: learned positions end."""
+        return self.config.max_length if self.config.positions == "learned" else None
+
     def encode(
         self, source: Int[Tensor, "batch source"], look: Weights | None = None
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.text.code_hint import may_hold_codes
+
 _NAME_ROLES = (
     "class|meth|func|mod|attr|data|exc|const|obj|type|keyword|option|envvar|file|program|command"
 )
@@ -92,7 +94,6 @@ _CODE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _FRAMES = [(name, f"close{name[4:]}") for name in _CODE.groupindex if name.startswith("open")]
-_HINT = re.compile(r"[<&%{`$|\\/@\[_:]|--|\w\.\w|\(\)", re.ASCII)
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
@@ -126,6 +127,8 @@ def find(text: str) -> list[Found]:
     A private-use character is one by itself, and is in no other.
     """
     found: list[Found] = []
+    if not may_hold_codes(text):
+        return found
     place = 0
     for private in _PRIVATE.finditer(text):
         found += _find(text, place, private.start())
@@ -136,8 +139,6 @@ def find(text: str) -> list[Found]:
 
 def _find(text: str, start: int, end: int) -> list[Found]:
     found: list[Found] = []
-    if not _HINT.search(text, start, end):
-        return found
     for match in _CODE.finditer(text, start, end):
         kind = match.lastgroup or ""
         for opening, closing in _FRAMES:

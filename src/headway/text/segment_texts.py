@@ -10,7 +10,7 @@ from headway.text.memories.segments import Code, Segment
 _LINE_END = re.compile(r"(\r?\n)")
 
 
-class Prepared(NamedTuple):
+class Trimmed(NamedTuple):
     """What is to be translated, and the white space around it, which stays."""
 
     before: str
@@ -18,7 +18,7 @@ class Prepared(NamedTuple):
     after: str
 
 
-def prepare(segment: Segment) -> Prepared:
+def trimmed(segment: Segment) -> Trimmed:
     """Clean the text of a segment; a line end inside of it becomes a code."""
     parts = list(segment.parts)
     before = after = ""
@@ -35,13 +35,13 @@ def prepare(segment: Segment) -> Prepared:
     cleaned: list[str | Code] = []
     for part in parts:
         cleaned += _cleaned(part) if isinstance(part, str) else [part]
-    return Prepared(before, Segment(tuple(cleaned)), after)
+    return Trimmed(before, Segment(tuple(cleaned)), after)
 
 
-def restore(source: Segment, prepared: Prepared, translated: Segment) -> Segment:
+def restored(source: Segment, trimmed: Trimmed, translated: Segment) -> Segment:
     """The translation for the file: only the codes of `source`, the file's own, are codes."""
     own = Counter(source.codes)
-    parts: list[str | Code] = [prepared.before]
+    parts: list[str | Code] = [trimmed.before]
     for part in translated.parts:
         if not isinstance(part, str) and own[part]:
             own[part] -= 1
@@ -55,9 +55,9 @@ def restore(source: Segment, prepared: Prepared, translated: Segment) -> Segment
             parts.append(text)
     last = parts[-1]
     if isinstance(last, str):
-        parts[-1] = last + prepared.after
+        parts[-1] = last + trimmed.after
     else:
-        parts.append(prepared.after)
+        parts.append(trimmed.after)
     return Segment(tuple(part for part in parts if part))
 
 

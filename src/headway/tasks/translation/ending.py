@@ -10,7 +10,7 @@ from torch import nn
 
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.statistics import SentenceStatistics
-from headway.metrics.translation import TranslationScores, score_translations
+from headway.metrics.translation import BleuAndChrf, score_translations
 from headway.runs.kind import CardWords, Run
 from headway.runs.settings import Settings
 from headway.tasks.translation.task import TranslationTask
@@ -99,7 +99,7 @@ def card(run: Run) -> CardWords:
     )
 
 
-def score_words(run: Run, scores: Mapping[str, TranslationScores], loss: float) -> str:
+def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float) -> str:
     """The card's table of scores, and what they are of."""
     rows = "\n".join(
         f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
@@ -122,7 +122,7 @@ The checkpoint was chosen by these sentences, so scores on other text will be lo
 
 def by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> dict[str, TranslationScores]:
+) -> dict[str, BleuAndChrf]:
     """The scores in each target language, as it is to be called."""
     scores = {}
     for language in dict.fromkeys(languages):
@@ -131,7 +131,6 @@ def by_language(
             [hypotheses[row] for row in rows],
             [references[row] for row in rows],
             target_language=language,
-            ter=False,
         )
     return scores
 

@@ -57,7 +57,9 @@ def decode_all(
             settings,
             begin=special.begin,
             end=special.end,
-            max_lengths=length_limits(lengths, settings.max_extra_length),
+            max_lengths=length_limits(
+                lengths, settings.max_extra_length, getattr(model, "longest", None)
+            ),
             forbidden=(special.padding, special.begin, special.unknown),
             want_attention=want_attention,
             generator=generator,

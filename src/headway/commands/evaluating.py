@@ -1,0 +1,149 @@
+"""What `headway evaluate` does: translates if need be, and counts."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.commands.stages import Stages
+from headway.commands.translating import Options, ready, tell_cut
+from headway.metrics.diagnosis import Note, diagnose
+from headway.metrics.evaluation import (
+    METRICS,
+    LengthBucket,
+    Measured,
+    TranslationScores,
+    by_length,
+    compare,
+    lengths_in_tokens,
+    measure,
+    summarize,
+)
+from headway.metrics.score_card import ScoreCard, score_card
+from headway.metrics.translation import Difference
+
+
+class System(NamedTuple):
+    """Finished translations, and what to call them."""
+
+    name: str
+    lines: list[str]
+    n_cut: int | None = None
+    """Of its sources, where headway has translated them: those that were too long."""
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """What systems are scored on, and how."""
+
+    references: list[list[str]]
+    """One or more translations of every line."""
+    sources: list[str] | None
+    source_language: str | None
+    target_language: str | None
+    tokenize: str | None
+    lowercase: bool
+    ter: bool
+    score_card: bool
+
+
+class Outcome(NamedTuple):
+    """All figures of one system."""
+
+    name: str
+    scores: TranslationScores
+    by_length: list[LengthBucket]
+    notes: list[Note]
+    card: ScoreCard | None
+    n_cut: int | None
+
+
+def translated(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
+    """A run's translations, and the language that it translates into, if it knows."""
+    print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
+    translator, how = ready(run, Options(tag=tag))
+    found = translator.translate_fully(sources, **how)
+    n_cut = sum(translation.n_cut > 0 for translation in found)
+    tell_cut(n_cut, translator)
+    lines = [translation.target for translation in found]
+    return System(str(run), lines, n_cut), translator.target_language
+
+
+def score(
+    systems: list[System], test_set: TestSet
+) -> tuple[list[Outcome], dict[str, Difference] | None]:
+    """All figures of each system, and with two of them how they differ."""
+    references, *more_references = test_set.references
+    sources = test_set.sources
+    lengths = None if sources is None else lengths_in_tokens(sources, test_set.source_language)
+    outcomes: list[Outcome] = []
+    measured: list[Measured] = []
+    n_metrics = len(METRICS) - (not test_set.ter)
+    n_done, total = 0, len(systems) * n_metrics * len(references)
+    with Stages() as stages:
+
+        def advance(n_sentences: int) -> None:
+            nonlocal n_done
+            n_done += n_sentences
+            stages("scoring", n_done, None if test_set.score_card else total)
+
+        for name, lines, n_cut in systems:
+            found = measure(
+                lines,
+                references,
+                more_references=more_references,
+                target_language=test_set.target_language,
+                tokenize=test_set.tokenize,
+                lowercase=test_set.lowercase,
+                ter=test_set.ter,
+                advance=advance,
+            )
+            notes = diagnose(
+                lines,
+                references,
+                more_references=more_references,
+                sources=sources,
+                bleu=found.statistics["bleu"],
+            )
+            card = None
+            if test_set.score_card:
+                card = score_card(
+                    lines,
+                    references,
+                    more_references=more_references,
+                    target_language=test_set.target_language,
+                    ter=found.statistics.get("ter", False),
+                    advance=advance,
+                )
+            measured.append(found)
+            scores, buckets = summarize(found), by_length(found, lengths)
+            outcomes.append(Outcome(name, scores, buckets, notes, card, n_cut))
+    return outcomes, compare(*measured) if len(measured) == 2 else None
+
+
+def as_dict(
+    outcomes: Sequence[Outcome], differences: dict[str, Difference] | None
+) -> dict[str, Any]:
+    """The first system's figures; with two, the second's under `second`, and `difference`."""
+    first, *others = (_outcome_as_dict(outcome) for outcome in outcomes)
+    for other in others:
+        first["second"] = other
+    if differences is not None:
+        first["difference"] = {name: asdict(value) for name, value in differences.items()}
+    return first
+
+
+def _outcome_as_dict(outcome: Outcome) -> dict[str, Any]:
+    figures: dict[str, Any] = {
+        **asdict(outcome.scores),
+        "by_length": [asdict(bucket) for bucket in outcome.by_length],
+        "notes": [asdict(note) for note in outcome.notes],
+        "system": outcome.name,
+    }
+    if outcome.n_cut is not None:
+        figures["cut"] = outcome.n_cut
+    if outcome.card is not None:
+        figures["score_card"] = [asdict(row) for row in outcome.card.rows]
+        figures["left_out"] = [asdict(convention) for convention in outcome.card.left_out]
+    return figures

@@ -1,0 +1,226 @@
+"""All that `headway evaluate` says of systems: three metrics, significance, BLEU by length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.ter import TER
+
+from headway.errors import DataError
+from headway.metrics.statistics import (
+    UNSPACED,
+    Advance,
+    Counts,
+    Scores,
+    SentenceStatistics,
+    base_language,
+    bleu_statistics,
+    bleu_tokenizer,
+    chrf_statistics,
+    nobody,
+    sentence_counts,
+)
+from headway.metrics.tokenizers import bleu_metric
+from headway.metrics.translation import Difference, Score, check_pairs, difference, with_interval
+
+METRICS = ("bleu", "chrf", "ter")
+LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)
+
+
+@dataclass(frozen=True)
+class TranslationScores:
+    """All scores of one system."""
+
+    bleu: Score
+    chrf: Score
+    ter: Score | None
+    """Lower is better; None where it was not asked for."""
+    exact_match: float
+    """Percent of the sentences that equal their reference, or one of several."""
+    sentences: int
+    hypothesis_length: int
+    """In BLEU's tokens."""
+    reference_length: int
+
+
+@dataclass(frozen=True)
+class LengthBucket:
+    """BLEU of the sentences whose length lies between `shortest` and `longest`, both included."""
+
+    shortest: int
+    longest: int | None
+    sentences: int
+    bleu: float
+    length_ratio: float
+    """Length of the output over length of the reference."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system, scored sentence by sentence: what every figure below is computed from."""
+
+    statistics: dict[str, SentenceStatistics]
+    """By the names in `METRICS`; `ter` only where it was asked for."""
+    exact: Bool[np.ndarray, " sentences"]
+
+
+def measure(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    more_references: Sequence[Sequence[str]] = (),
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    ter: bool = True,
+    advance: Advance = nobody,
+) -> Measured:
+    """Score every sentence once.
+
+    BLEU's tokenizer follows the target language (`zh`; `char` for Japanese; else `13a`) unless
+    `tokenize` names another, such as `none` for text that is tokenized already. `lowercase` folds
+    case for BLEU and chrF (TER ignores case always). `more_references` are further translations
+    of every sentence: BLEU matches any of them and takes the length that is closest, chrF and TER
+    take the one that fits best. TER may be left out: where it counts characters, a thousand long
+    lines take minutes. `advance` is told of progress: the number of sentences, times that of
+    metrics. Raises `DataError` for unequal numbers of sentences, or none.
+    """
+    sets = [references, *more_references]
+    for lines in sets:
+        check_pairs(hypotheses, lines)
+    statistics = {
+        "bleu": bleu_statistics(
+            hypotheses,
+            references,
+            bleu_metric(
+                tokenize or bleu_tokenizer(target_language),
+                target_language=target_language,
+                lowercase=lowercase,
+            ),
+            more_references=more_references,
+            advance=advance,
+        ),
+        "chrf": chrf_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            lowercase=lowercase,
+            advance=advance,
+        ),
+    }
+    if ter:
+        statistics["ter"] = ter_statistics(
+            hypotheses,
+            references,
+            more_references=more_references,
+            target_language=target_language,
+            advance=advance,
+        )
+    return Measured(
+        statistics,
+        np.array(
+            [
+                any(line.strip() == right.strip() for right in rights)
+                for line, *rights in zip(hypotheses, *sets, strict=True)
+            ]
+        ),
+    )
+
+
+def summarize(
+    measured: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+) -> TranslationScores:
+    """Corpus scores with 95 % intervals: the middle of `n_bootstrap` resampled scores."""
+    counts = measured.statistics["bleu"].counts
+    scores = {
+        name: with_interval(statistics, n_bootstrap, seed)
+        for name, statistics in measured.statistics.items()
+    }
+    return TranslationScores(
+        bleu=scores["bleu"],
+        chrf=scores["chrf"],
+        ter=scores.get("ter"),
+        exact_match=100.0 * float(measured.exact.mean()),
+        sentences=len(measured.exact),
+        hypothesis_length=int(counts[:, 0].sum()),
+        reference_length=int(counts[:, 1].sum()),
+    )
+
+
+def compare(
+    first: Measured, second: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+) -> dict[str, Difference]:
+    """What `difference` says under each metric that both were measured by."""
+    if len(first.exact) != len(second.exact):
+        raise DataError(
+            "two systems are compared on the same sentences; got "
+            f"{len(first.exact)} and {len(second.exact)}. Translate the same source with both."
+        )
+    return {
+        name: difference(statistics, second.statistics[name], n_bootstrap=n_bootstrap, seed=seed)
+        for name, statistics in first.statistics.items()
+        if name in second.statistics
+    }
+
+
+def lengths_in_tokens(texts: Sequence[str], language: str | None = None) -> list[int]:
+    """How long each text is for BLEU: words and signs, of Chinese and Japanese characters."""
+    tokenizer = BLEU(tokenize=bleu_tokenizer(language)).tokenizer
+    return [len(tokenizer(text.rstrip()).split()) for text in texts]
+
+
+def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[LengthBucket]:
+    """BLEU of short and of long sentences apart; empty buckets are left out.
+
+    `lengths` are those of the sources, in any unit; without them, those of the references in
+    BLEU's tokens.
+    """
+    statistics = measured.statistics["bleu"]
+    if lengths is None:
+        lengths = statistics.counts[:, 1].astype(int).tolist()
+    bucket = np.searchsorted(LAST_LENGTHS, np.asarray(lengths))
+    buckets = []
+    for i in np.unique(bucket):
+        part = statistics.of(bucket == i)
+        length, reference_length = part.counts[:, :2].sum(0)
+        buckets.append(
+            LengthBucket(
+                shortest=LAST_LENGTHS[i - 1] + 1 if i else 0,
+                longest=LAST_LENGTHS[i] if i < len(LAST_LENGTHS) else None,
+                sentences=len(part.counts),
+                bleu=part.score(),
+                length_ratio=float(length / reference_length) if reference_length else 0.0,
+            )
+        )
+    return buckets
+
+
+def is_unspaced(language: str | None) -> bool:
+    """Whether metrics count its characters, for want of spaces: Chinese, Japanese."""
+    return base_language(language) in UNSPACED
+
+
+def ter_formula(counts: Counts) -> Scores:
+    """Translation edit rate in percent (Snover et al. 2006); lower is better.
+
+    A row of counts: edits (a shift of words is one), words in the reference.
+    """
+    edits, words = counts[:, 0], counts[:, 1]
+    return 100.0 * np.where(words > 0, edits / np.where(words > 0, words, 1.0), edits > 0)
+
+
+def ter_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    more_references: Sequence[Sequence[str]] = (),
+    target_language: str | None = None,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
+    unspaced = is_unspaced(target_language)
+    metric = TER(normalized=unspaced, asian_support=unspaced)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, ter_formula, metric)

@@ -1,0 +1,256 @@
+"""Translation of texts with codes in them, every one of which arrives: the side room for them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+
+from headway.decoding.settings import DecodingSettings
+from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
+from headway.text import segment_texts
+from headway.text.code_projection import Plain, Tokens, project, without_codes
+from headway.text.codes import (
+    Codes,
+    check,
+    mask,
+    parsed,
+    parsed_text,
+    repaired,
+    unmask,
+    with_placeholders,
+)
+from headway.text.memories.segments import Code, Segment
+from headway.text.mixing import tagged
+
+
+class Source(NamedTuple):
+    """A clean text, what the model reads of it, and the codes that must arrive."""
+
+    segment: Segment
+    """With its codes found."""
+    text: str
+    codes: Codes
+    """What the placeholders of `text` stand for."""
+
+    @classmethod
+    def of(cls, segment: Segment, *, masked: bool) -> "Source":
+        """A segment with placeholders for its codes, or as plain text."""
+        whole = parsed(segment)
+        return cls(whole, *mask(whole)) if masked else cls(whole, segment.text, {})
+
+
+class Candidate(NamedTuple):
+    """An alternative, read with its codes."""
+
+    alternative: Alternative
+    segment: Segment
+    """What the model wrote, with its codes found and put back, not mended."""
+    complete: bool
+    """All codes of the source are there, and no others."""
+
+    @classmethod
+    def of(cls, alternative: Alternative, source: Source) -> "Candidate":
+        """Look for the codes of `source` in what the model wrote."""
+        segment = parsed(unmask(alternative.written, source.codes))
+        return cls(alternative, segment, check(source.segment, segment).complete)
+
+    def mended(self, source: Source) -> Alternative:
+        """With just the codes of the source."""
+        return self.alternative._replace(
+            target=repaired(source.segment, self.segment).text,
+            tokens=shown(self.alternative.tokens, source.codes),
+            written=self.segment.text,
+            codes_complete=self.complete,
+        )
+
+
+class Searched(NamedTuple):
+    """What the model made of one source."""
+
+    translation: Translation
+    candidates: list[Candidate]
+    """Of its `n_best`: those with complete codes first, then by score; none for a blank text."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Not even the best candidate has all codes."""
+        return bool(self.candidates) and not self.candidates[0].complete
+
+
+class SegmentTranslation(NamedTuple):
+    """A segment of a translation file, translated."""
+
+    segment: Segment
+    """With every code of the source once, each as the file writes it (`Code.raw`)."""
+    complete: bool
+    """The model put all codes where they are. False: what it lost stands at the end."""
+    n_cut: int
+    """Sub-words at the end of the source that were too many and were left out."""
+
+
+class Written(NamedTuple):
+    """What the model wrote for a segment, not mended."""
+
+    segment: Segment
+    n_cut: int
+
+
+class Forced(NamedTuple):
+    """A source and a target with the same placeholders for the codes of the source."""
+
+    source: str
+    target: str
+    names: dict[str, str]
+    """Each placeholder's code, as a reader would write it."""
+
+
+class CodedTranslator:
+    """A translator of plain text, and what texts with codes need around it."""
+
+    def __init__(
+        self, plain: TextTranslator, settings: DecodingSettings, tag: str, *, masks: bool
+    ) -> None:
+        """`masks`: the model has learned with placeholders for codes."""
+        self.plain, self.settings, self.tag, self.masks = plain, settings, tag, masks
+
+    def texts(
+        self,
+        texts: Sequence[str],
+        *,
+        found: Sequence[Translation] | None = None,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Translation]:
+        """Translations of clean texts, mended where need be.
+
+        `found` is what the model wrote for them, where that is known already.
+        """
+        sources = [Source.of(Segment((text,)), masked=self.masks) for text in texts]
+        searched = self._search(
+            sources, found=found, want_alignment=want_alignment, done=done, generator=generator
+        )
+        return [
+            translation._replace(
+                source_tokens=shown(translation.source_tokens, source.codes),
+                n_best=[candidate.mended(source) for candidate in candidates],
+            )
+            for source, (translation, candidates) in zip(sources, searched, strict=True)
+        ]
+
+    def _search(
+        self,
+        sources: Sequence[Source],
+        *,
+        found: Sequence[Translation] | None = None,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Searched]:
+        """Where the best candidate is incomplete, a beam search gives all hypotheses of its beam,
+        and the complete ones come first."""
+
+        def look(
+            some: Sequence[Source], wanted: DecodingSettings, tell: Callable[[int], None]
+        ) -> Sequence[Translation]:
+            return self.plain(
+                [tagged(source.text, self.tag) for source in some],
+                wanted,
+                want_alignment=want_alignment,
+                done=tell,
+                generator=generator,
+            )
+
+        settings = self.settings
+        searched = list(map(self._read, sources, found or look(sources, settings, done)))
+        if settings.method == "beam" and settings.beam > settings.n_best:
+            poor = [i for i, one in enumerate(searched) if one.incomplete]
+            wider = replace(settings, n_best=settings.beam)
+            again = look([sources[i] for i in poor], wider, lambda n: None)
+            for i, translation in zip(poor, again, strict=True):
+                searched[i] = self._read(sources[i], translation)
+        return searched
+
+    def _read(self, source: Source, translation: Translation) -> Searched:
+        candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
+        candidates.sort(key=lambda candidate: not candidate.complete)  # stable
+        return Searched(translation, candidates[: self.settings.n_best])
+
+    def segments(
+        self, segments: Sequence[Segment], *, done: Callable[[int], None] = lambda n: None
+    ) -> list[SegmentTranslation]:
+        """Translations of segments with inline codes, which all arrive, in pairs that nest.
+
+        A model that knows masks puts the codes where they belong. For any other one tags are taken
+        out of the source, and put back beside the words that look at the words beside them; where
+        it then loses a placeholder that it was to spell, so are the placeholders. White space
+        around a segment stays, and so do line ends in it; one without words is copied.
+        """
+        trimmed = [segment_texts.trimmed(segment) for segment in segments]
+        wholes = [parsed(one.segment) for one in trimmed]
+        worded = [i for i, whole in enumerate(wholes) if not whole.blank]
+        done(len(segments) - len(worded))
+        found: dict[int, Written] = {}
+        if self.masks:
+            sources = [Source.of(wholes[i], masked=True) for i in worded]
+            for i, searched in zip(worded, self._search(sources, done=done), strict=True):
+                found[i] = Written(searched.candidates[0].segment, searched.translation.n_cut)
+        else:
+            tagless = [trimmed[i].segment for i in worded]
+            found |= zip(worded, self._by_projection(tagless, done), strict=True)
+            lost = [i for i in worded if not check(wholes[i], found[i].segment).complete]
+            again = self._by_projection([wholes[i] for i in lost], lambda n: None)
+            found |= zip(lost, again, strict=True)
+        translations = [SegmentTranslation(segment, True, 0) for segment in segments]
+        for i, written in found.items():
+            mended = repaired(wholes[i], written.segment)
+            translations[i] = SegmentTranslation(
+                segment_texts.restored(segments[i], trimmed[i], mended),
+                check(wholes[i], written.segment).complete,
+                written.n_cut,
+            )
+        return translations
+
+    def _by_projection(
+        self, segments: Sequence[Segment], done: Callable[[int], None]
+    ) -> list[Written]:
+        """Translations of segments without their codes, which are then put back."""
+        plain = [without_codes(segment) for segment in segments]
+        sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
+        want_alignment = any(one.places for one in plain)
+        answers = self._search(sources, want_alignment=want_alignment, done=done)
+        written = []
+        for segment, one, answer in zip(segments, plain, answers, strict=True):
+            best = answer.candidates[0].segment
+            if one.places:
+                best = parsed(self._projected(segment.codes, one, answer))
+            written.append(Written(best, answer.translation.n_cut))
+        return written
+
+    def _projected(self, codes: Sequence[Code], plain: Plain, answer: Searched) -> Segment:
+        """The best translation of a text that codes were taken out of, with the codes put back."""
+        best, subwords = answer.candidates[0].alternative, self.plain.subwords
+        in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
+        spans = subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
+        return project(
+            codes,
+            plain,
+            [
+                (start - in_front, end - in_front)
+                for start, end in spans[: len(answer.translation.source_tokens)]
+            ],
+            Tokens(best.written, subwords.target_spans(best.ids)),
+            best.alignment,
+        )
+
+    def forced(self, source: str, target: str) -> "Forced":
+        """What is fed for a clean source and its clean target: codes of the source are masked."""
+        whole = Source.of(Segment((source,)), masked=self.masks)
+        names = {placeholder: code.text for placeholder, code in whole.codes.items()}
+        return Forced(whole.text, with_placeholders(parsed_text(target), whole.codes), names)
+
+
+def shown(tokens: Iterable[str], codes: Codes) -> list[str]:
+    """Sub-words as a reader would write them, codes in the place of placeholders."""
+    return [codes[token].text if token in codes else token for token in tokens]

@@ -1,0 +1,126 @@
+"""Clean text in, translations out: to ids, through the search, and back to text."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.settings import DecodingSettings
+from headway.models.interfaces import Seq2Seq
+from headway.tasks.translation.task import decode_all
+from headway.text.subwords import Subwords
+
+
+class Alternative(NamedTuple):
+    """One translation of a sentence."""
+
+    target: str
+    score: float
+    """Log-probability divided by the length penalty."""
+    ids: list[int]
+    tokens: list[str]
+    """Its sub-words, as a reader would write them."""
+    token_log_probs: list[float]
+    """Of each sub-word, then of the end marker, in nats."""
+    alignment: list[tuple[int, int]]
+    """For each target sub-word: (source sub-word it looks at most, its own index), from 0."""
+    written: str
+    """What the model wrote, before anything was mended."""
+    codes_complete: bool = True
+    """The model wrote just the codes of the source. Where it did not, `target` is mended: what was
+    invented is gone, what was missing stands at the end; the tokens are as they were."""
+
+
+class Translation(NamedTuple):
+    """A sentence and what became of it."""
+
+    source: str
+    source_tokens: list[str]
+    n_best: list[Alternative]
+    """Best first; empty for a blank line."""
+    n_cut: int
+    """Sub-words at the end of the source that were too many and were left out."""
+
+    @property
+    def target(self) -> str:
+        """The best translation; blank for a blank line."""
+        return self.n_best[0].target if self.n_best else ""
+
+    @property
+    def codes_complete(self) -> bool:
+        """Nothing had to be mended in the best translation."""
+        return not self.n_best or self.n_best[0].codes_complete
+
+
+class TextTranslator:
+    """A model and its sub-words; it knows nothing of codes."""
+
+    def __init__(
+        self, model: Seq2Seq, subwords: Subwords, device: torch.device, longest: int | None
+    ) -> None:
+        """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
+        self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        settings: DecodingSettings,
+        *,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Translation]:
+        """The `n_best` translations of each text; `done` hears how many each batch finished."""
+        encoded = self.subwords.encode_batch(texts)
+        read = [np.array(ids[: self.longest], dtype=np.int64) for ids in encoded]
+        worded = [i for i, ids in enumerate(read) if len(ids)]
+        done(len(texts) - len(worded))
+        found: list[list[Hypothesis]] = [[] for _ in texts]
+        hypotheses = decode_all(
+            self.model,
+            [read[i] for i in worded],
+            self.subwords,
+            settings,
+            device=self.device,
+            want_attention=want_alignment,
+            done=done,
+            generator=generator,
+        )
+        for i, best in zip(worded, hypotheses, strict=True):
+            found[i] = best
+        return [
+            Translation(
+                text,
+                self.subwords.pieces(ids),
+                self._alternatives(best, len(ids)),
+                len(whole) - len(ids),
+            )
+            for text, ids, whole, best in zip(texts, read, encoded, found, strict=True)
+        ]
+
+    def _alternatives(
+        self, hypotheses: Sequence[Hypothesis], source_length: int
+    ) -> list[Alternative]:
+        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in hypotheses])
+        return [
+            Alternative(
+                target=text,
+                score=hypothesis.score,
+                ids=hypothesis.ids,
+                tokens=self.subwords.pieces(hypothesis.ids),
+                token_log_probs=hypothesis.token_log_probs,
+                alignment=alignment(hypothesis, source_length),
+                written=text,
+            )
+            for hypothesis, text in zip(hypotheses, texts, strict=True)
+        ]
+
+
+def alignment(hypothesis: Hypothesis, source_length: int) -> list[tuple[int, int]]:
+    """For each token of a hypothesis that has its attention, the source token it looks at most."""
+    if hypothesis.attention is None:
+        return []
+    looked_at = hypothesis.attention[: len(hypothesis.ids), :source_length].argmax(-1).tolist()
+    return [(source, target) for target, source in enumerate(looked_at)]

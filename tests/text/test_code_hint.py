@@ -1,0 +1,59 @@
+"""What the hint lets pass unseen holds no code."""
+
+import re
+
+import pytest
+from code_samples import SAMPLES
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from headway.text import code_patterns
+from headway.text.code_hint import may_hold_codes
+
+signs = st.text(st.sampled_from("aZ7é字 .:-()/<>&%{}`$|\\@[]_#w\ue000\uf8ff"), max_size=12)
+pieces = st.lists(st.sampled_from([*SAMPLES, "www.", "doi:", "mailto:", "a", " "]) | signs)
+
+
+def holds_codes(text: str) -> bool:
+    """By the patterns alone: no hint is asked."""
+    return bool(code_patterns._CODE.search(text) or code_patterns._PRIVATE.search(text))
+
+
+@settings(max_examples=300)
+@given(pieces)
+@example(["www.-"])
+@example(["x ", "3.5 a.b"])
+def test_no_text_that_holds_a_code_passes_unseen(some: list[str]) -> None:
+    text = "".join(some)
+    assert may_hold_codes(text) or not holds_codes(text)
+
+
+@pytest.mark.parametrize("kind", code_patterns._PATTERNS)
+def test_no_code_of_any_kind_passes_unseen(kind: str) -> None:
+    pattern = re.compile(code_patterns._PATTERNS[kind], re.VERBOSE | re.ASCII)
+
+    @settings(max_examples=25)
+    @given(st.from_regex(pattern, fullmatch=True), signs)
+    def check(code: str, around: str) -> None:
+        for text in (code, around + code + around):
+            assert may_hold_codes(text) or not holds_codes(text)
+
+    check()
+
+
+@pytest.mark.parametrize("code", SAMPLES)
+def test_every_known_code_is_seen_inside_of_words(code: str) -> None:
+    assert may_hold_codes(f"one {code} two")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The cat (a well-known one) cost 3.5 million: too much, at 10:30 a. m.?",
+        "我们爱猫；它们也爱我们。",
+        "“Größer – so what…” he didn't say!",
+    ],
+)
+def test_plain_text_is_not_asked_further(text: str) -> None:
+    assert not may_hold_codes(text)
