@@ -179,7 +179,7 @@ class Translator:
             coded = self._coded(self.settings.decoding, tag)
             source, target, names = coded.forced(source, target)
         read = [*self.subwords.encode(tagged(source, tag) if tag else source), special.end]
-        fed = [special.begin, *self.subwords.encode(target)]
+        fed = [special.decoder_begin, *self.subwords.encode(target)]
         weights = look(
             torch.tensor([read], device=self.device), torch.tensor([fed], device=self.device)
         )

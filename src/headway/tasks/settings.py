@@ -89,12 +89,15 @@ class Settings:
         """Check every section; raises ConfigError for what is unknown or does not fit."""
         model = dict(sections.get("model", {}))
         model_type = str(model.pop("type", "transformer"))
+        text = dict(sections.get("text", {}))
+        if text.get("unit") == "subwords":  # written by the versions that knew this key
+            del text["unit"]
         if model_type not in MODELS:
             raise ConfigError(
                 f"[model] type must be one of {', '.join(MODELS)}; got {model_type!r}."
             )
         return cls(
-            text=build(TextSettings, sections.get("text", {}), section="text"),
+            text=build(TextSettings, text, section="text"),
             data=build(TranslationData, sections.get("data", {}), section="data"),
             model_type=model_type,
             model=build(MODELS[model_type][0], model, section="model"),
