@@ -48,7 +48,7 @@ def unsmoothed_perplexity(translator: Translator, pairs: tuple[list[str], list[s
             torch.from_numpy(ids).to(translator.device)
             for ids in (
                 pad([sources[i] for i in batch], special.padding, end=special.end),
-                pad(rows, special.padding, begin=special.begin),
+                pad(rows, special.padding, begin=special.decoder_begin),
                 pad(rows, special.padding, end=special.end),
             )
         )

@@ -63,9 +63,9 @@ def tokenize(
     texts = list(_lines()) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
     if max_length:
-        rows = _cut(rows, max_length - 2 * special_tokens)
+        rows = _cut(rows, max_length - len(subwords.special.around([])) * special_tokens)
     if special_tokens:
-        rows = [[subwords.special.begin, *row, subwords.special.end] for row in rows]
+        rows = [subwords.special.around(row) for row in rows]
     batch = _padded(rows, subwords, pad_to)
     if json:
         whole = {field: [getattr(row, field) for row in batch] for field in Row._fields}

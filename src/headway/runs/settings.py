@@ -44,6 +44,7 @@ class Settings:
     @classmethod
     def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
+        sections = without_retired(sections)
         known = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
         refuse_unknown(sections, ["run", "model", *known], kind)
         run = build(RunSection, sections.get("run", {}), section="run")
@@ -78,6 +79,14 @@ class Settings:
         }
 
 
+def without_retired(sections: Mapping[str, Mapping[str, Any]]) -> Sections:
+    """The same settings without a key that earlier versions had, and that meant nothing."""
+    kept: Sections = {name: dict(values) for name, values in sections.items()}
+    if kept.get("text", {}).get("unit") == "subwords":
+        del kept["text"]["unit"]
+    return kept
+
+
 def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """The task that some settings name; translation where they name none."""
     return str(sections.get("run", {}).get("task", TRANSLATION))
@@ -98,7 +107,6 @@ def refuse_unknown(
 def upgraded(stored: Sections) -> Sections:
     """The settings of a run that an earlier version wrote, as this one writes them."""
     sections = {name: dict(values) for name, values in stored.items()}
-    sections.get("text", {}).pop("unit", None)  # it could have one value only
     training, model = sections.get("training", {}), sections.get("model", {})
     warmup = training.get("warmup_steps")
     if "run" not in stored and training.get("schedule") == "paper" and warmup:

@@ -36,7 +36,6 @@ VERSION = 2
 # Words take along the space before them. Combining marks belong to the word (Hindi, Thai); digits
 # stand alone, so that a number is copied digit by digit instead of being looked up.
 WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
-_IDEOGRAPH = r" ?[\p{Han}]"
 
 # Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
 # each clause is a new "word" to the trainer, which keeps them all in memory.
@@ -47,7 +46,6 @@ _UNSPACED_SCRIPT = re.compile(
 _UNSPACED = re.compile(f"{_UNSPACED_SCRIPT.pattern}|[^\\W\\d_]{{{_UNBROKEN},}}")
 _UNSPACED_BUDGET = 1_000_000  # characters, 300 bytes of memory for each; more changes nothing
 _LINES_COUNTED = 1_000  # at a time, which is three times as fast as one by one
-_MAX_WORD = 1_000  # characters; a longer run is unknown to WordPiece
 
 
 def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
@@ -156,7 +154,7 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             f"byte-level BPE needs a vocabulary of {least} or more (every byte and the markers); "
             f"got {vocabulary_size}. Try --text.vocabulary-size {least + 740}."
         )
-    alphabet, learned = _learn(lines, vocabulary_size, WORDS)
+    alphabet, learned = learn(lines, vocabulary_size, WORDS)
     merges = [step for character in alphabet for step in _spelling_merges(character)]
     merges = list(dict.fromkeys(merges)) + [(spell(left), spell(right)) for left, right in learned]
     vocabulary = {piece: i for i, piece in enumerate((*SPECIAL_PIECES, *BYTE_CHARACTERS))}
@@ -179,37 +177,7 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
     return tokenizer
 
 
-def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
-    """WordPiece of at most `vocabulary_size` pieces; ideographs stand alone, as in BERT.
-
-    A piece that starts a word carries the space before it, so decoding needs no guessing.
-    """
-    least = len(SPECIAL_PIECES) + 2
-    if vocabulary_size < least:
-        raise ConfigError(
-            f"WordPiece needs a vocabulary of {least} or more; got {vocabulary_size}. "
-            "Try --text.vocabulary-size 8000."
-        )
-    words = f"{_IDEOGRAPH}|{WORDS}"
-    alphabet, learned = _learn(lines, vocabulary_size, words)
-    pieces = [*SPECIAL_PIECES, *alphabet, *(left + right for left, right in learned)]
-    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
-    tokenizer = Tokenizer(
-        models.WordPiece(
-            vocabulary,
-            unk_token=SPECIAL_PIECES[1],
-            max_input_chars_per_word=_MAX_WORD,
-            continuing_subword_prefix="",
-        )
-    )
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
-    tokenizer.decoder = decoders.Fuse()
-    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
-    return tokenizer
-
-
-def _learn(
+def learn(
     lines: Iterable[str], vocabulary_size: int, words: str
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The characters worth a piece, in code point order, and the merges, best first."""

@@ -1,31 +1,40 @@
 """Text to ids and back."""
 
 import hashlib
-import itertools
+import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal, SupportsIndex
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, normalizers
 
 from headway.errors import ConfigError, DataError
 from headway.text.subword_training import (
+    WORDS,
     between,
     fitted_vocabulary_size,
     sample,
     train_bpe,
-    train_wordpiece,
     with_placeholders,
 )
 from headway.text.vocabulary import SpecialIds, readable
-from headway.text.word_ids import WordIds, has_known_words
+from headway.text.wordpiece import read_bert, train_wordpiece
 
 __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
 Algorithm = Literal["bpe", "wordpiece"]
 CodeHandling = Literal["mask", "keep"]
+_MOST = 1 << 17  # words remembered: some 30 MB
+
+# Characters on which Python's classes and those of Unicode agree, whatever the version: ASCII,
+# letters of Latin, Greek and Cyrillic, and the common punctuation around them.
+_SIMPLE = re.compile("[ -~\u00a1\u00a7\u00ab\u00bb\u00bf\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0391-\u03a1\u03a3-\u03ce\u0400-\u0481\u048a-\u052f\u2010-\u2027\u20ac]*")  # fmt: skip # noqa: E501
+_WORD = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?\d| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+
 _TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
 
 
@@ -33,7 +42,6 @@ _TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
 class TextSettings:
     """Section [text]: how text becomes ids."""
 
-    unit: Literal["subwords"] = "subwords"
     algorithm: Algorithm = "bpe"
     """`bpe` (byte-level: writes any text) or `wordpiece` (rare characters are unknown)."""
     vocabulary_size: int = 0
@@ -71,7 +79,7 @@ class Subwords:
         self._word_ids = WordIds(self._encode) if has_known_words(serialized) else None
         self._pieces = _pieces_by_id(self._tokenizer)
         self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
-        self._markers = {self.special.padding, self.special.begin, self.special.end}
+        self._markers = {self.special.padding, self.special.decoder_begin, self.special.end}
 
     @classmethod
     def train(
@@ -101,8 +109,6 @@ class Subwords:
     def load(cls, path: Path) -> "Subwords":
         """Read a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one, such as a run.
 
-        A `vocab.txt` lower-cases and strips accents unless one of its pieces has a capital.
-
         Raises:
             DataError: the file is missing, is neither of these, or has no markers.
         """
@@ -126,7 +132,7 @@ class Subwords:
             raise DataError(f"cannot read {file}: {error.strerror}. Check the path.") from None
         if text.lstrip().startswith("{"):
             return cls(text, str(file))
-        return cls(_bert(text, file).to_str(), str(file))
+        return cls(read_bert(text, file).to_str(), str(file))
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
@@ -167,16 +173,6 @@ class Subwords:
         encoded = self._tokenizer.encode(normal, add_special_tokens=False)
         return [(start, end) for start, end in encoded.offsets]
 
-    def target_spans(self, ids: Sequence[SupportsIndex]) -> list[tuple[int, int]]:
-        """Which characters (start, end) of `decode(ids)` each id has written.
-
-        Where several ids share one character, it belongs to the last of them.
-        """
-        beginnings = self.decode_batch([ids[:n] for n in range(len(ids) + 1)])
-        ends = [len(text.rstrip("\ufffd")) for text in beginnings]
-        ends = [min(max(ends[: n + 1]), len(beginnings[-1])) for n in range(len(ends))]
-        return list(itertools.pairwise(ends))
-
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text of `ids`; padding, begin and end are left out, unknown is shown."""
         return self.decode_batch([ids])[0]
@@ -189,6 +185,50 @@ class Subwords:
     def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]:
         """Each id as a reader would write it: a space is shown as `▁`, a lone byte as `<0xE6>`."""
         return [self._pieces[i] for i in ids]
+
+
+def _simple(text: str) -> bool:
+    return (text.isascii() and text.isprintable()) or _SIMPLE.fullmatch(text) is not None
+
+
+class WordIds:
+    """Encodes texts as `encode` does, which it asks for new words and for difficult texts.
+
+    A byte-level BPE vocabulary that was learned here cuts a text into words, each of which becomes
+    ids by itself. Where Python's regular expressions are sure to find the same words, the ids of
+    those that were met before are known: half of the time of encoding text in simple scripts.
+    """
+
+    def __init__(self, encode: Callable[[Sequence[str]], list[list[int]]]) -> None:
+        """Begin with no words."""
+        self._encode = encode
+        self._known: dict[str, list[int]] = {}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text."""
+        known = self._known
+        words = [_WORD.findall(text) if _simple(text) else None for text in texts]
+        new = list(set(chain.from_iterable(filter(None, words))).difference(known))
+        others = [text for text, some in zip(texts, words, strict=True) if some is None]
+        ids = self._encode([*new, *others])
+        known.update(zip(new, ids, strict=False))
+        others_ids = iter(ids[len(new) :])
+        rows = [
+            next(others_ids)
+            if some is None
+            else list(chain.from_iterable(map(known.__getitem__, some)))
+            for some in words
+        ]
+        if len(known) > _MOST:
+            self._known = {}  # another thread may still be using the old one
+        return rows
+
+
+def has_known_words(serialized: str) -> bool:
+    """Whether a tokenizer (its JSON) cuts texts into words as those that are learned here do."""
+    steps = (json.loads(serialized)["pre_tokenizer"] or {}).get("pretokenizers", [])
+    patterns = [step["pattern"] for step in steps if step["type"] == "Split"]
+    return patterns == [{"Regex": WORDS}]
 
 
 def _parse(serialized: str, origin: str) -> Tokenizer:
@@ -218,20 +258,3 @@ def _pieces_by_id(tokenizer: Tokenizer) -> list[str]:
         shown = readable(piece) if spelled_in_bytes and piece not in special else piece
         pieces[i] = shown.replace(" ", "▁")
     return pieces
-
-
-def _bert(text: str, file: Path) -> Tokenizer:
-    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
-    vocabulary = {piece: i for i, piece in enumerate(pieces)}
-    SpecialIds.of(vocabulary, str(file))
-    words = [piece for piece in pieces if not piece.startswith("[")]
-    lowercase = all(piece == piece.lower() for piece in words)
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece(prefix="##")
-    tokenizer.add_special_tokens([piece for piece in _BERT_MARKERS if piece in vocabulary])
-    return tokenizer
-
-
-_BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -1,6 +1,6 @@
 """The pieces that mean something to the model itself, and the bytes that spell everything else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headway.errors import DataError
@@ -22,26 +22,41 @@ class SpecialIds:
 
     padding: int = 0
     unknown: int = 1
-    begin: int = 2
+    begin: int | None = 2
+    """Stands before a text; None in a vocabulary that has no such piece, as Marian's."""
     end: int = 3
 
     @classmethod
     def of(cls, vocabulary: Mapping[str, int], origin: str) -> "SpecialIds":
-        """Find the four markers among the pieces of `vocabulary`, which was read from `origin`.
+        """Find the markers among the pieces of `vocabulary`, which was read from `origin`.
 
         Raises:
-            DataError: a marker is absent under every name in use (`<pad>`, `[PAD]`, ...).
+            DataError: one that there must be is absent under every name in use (`<pad>`, `[PAD]`).
         """
-        found = {}
+        found: dict[str, int | None] = {}
         for role, names in _KNOWN_NAMES.items():
-            ids = [vocabulary[name] for name in names if name in vocabulary]
-            if not ids:
+            found[role] = next((vocabulary[name] for name in names if name in vocabulary), None)
+            if found[role] is None and role != "begin":
                 raise DataError(
                     f"a vocabulary needs a piece for {role}, called {' or '.join(names)}; "
                     f"{origin} has none. Add one, or give a tokenizer trained by headway."
                 )
-            found[role] = ids[0]
-        return cls(**found)
+        return cls(**found)  # type: ignore[arg-type]  # only begin may be None
+
+    @property
+    def decoder_begin(self) -> int:
+        """What a decoder is fed first; without a begin marker it is padding, as in Marian."""
+        return self.padding if self.begin is None else self.begin
+
+    @property
+    def unwritten(self) -> tuple[int, ...]:
+        """What no output may hold: everything but the end."""
+        return tuple({self.padding, self.unknown, self.decoder_begin} - {self.end})
+
+    def around(self, ids: Sequence[int]) -> list[int]:
+        """A text with its markers, such as `<s> .. </s>` or `[CLS] .. [SEP]`."""
+        before = [] if self.begin is None else [self.begin]
+        return [*before, *ids, self.end]
 
 
 def _byte_characters() -> tuple[str, ...]:

@@ -27,6 +27,14 @@ def test_paths_languages_and_none_come_back_too(tmp_path):
     assert [str(path) for path in again.data.corpus().source] == ["a.en", "b 'x'.en"]
 
 
+def test_the_key_text_unit_of_earlier_versions_is_read_and_forgotten():
+    settings = Settings.of({"text": {"unit": "subwords", "vocabulary_size": 500}}, KIND)
+    assert settings == Settings.of({"text": {"vocabulary_size": 500}})
+    assert "unit" not in settings.sections()["text"]
+    with pytest.raises(ConfigError, match="unknown key 'unit'"):
+        Settings.of({"text": {"unit": "words"}}, KIND)
+
+
 def test_the_papers_training_is_section_5():
     for name, n_steps, average, dropout in (
         ("paper-base", 100_000, 5, 0.1),

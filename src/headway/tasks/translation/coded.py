@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -22,6 +23,7 @@ from headway.text.codes import (
 )
 from headway.text.memories.segments import Code, Segment
 from headway.text.mixing import tagged
+from headway.text.subwords import Subwords
 
 
 class Source(NamedTuple):
@@ -240,7 +242,7 @@ class CodedTranslator:
                 (start - in_front, end - in_front)
                 for start, end in spans[: len(answer.translation.source_tokens)]
             ],
-            Tokens(best.written, subwords.target_spans(best.ids)),
+            Tokens(best.written, spans_written(subwords, best.ids)),
             best.alignment,
         )
 
@@ -249,6 +251,17 @@ class CodedTranslator:
         whole = Source.of(Segment((source,)), masked=self.masks)
         names = {placeholder: code.text for placeholder, code in whole.codes.items()}
         return Forced(whole.text, with_placeholders(parsed_text(target), whole.codes), names)
+
+
+def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which characters (start, end) of `subwords.decode(ids)` each id has written.
+
+    Where several ids share one character, it belongs to the last of them.
+    """
+    beginnings = subwords.decode_batch([ids[:n] for n in range(len(ids) + 1)])
+    ends = [len(text.rstrip("\ufffd")) for text in beginnings]
+    ends = [min(max(ends[: n + 1]), len(beginnings[-1])) for n in range(len(ends))]
+    return list(pairwise(ends))
 
 
 def shown(tokens: Iterable[str], codes: Codes) -> list[str]:

@@ -55,12 +55,12 @@ def decode_all(
             model,
             torch.from_numpy(batch).to(device),
             settings,
-            begin=special.begin,
+            begin=special.decoder_begin,
             end=special.end,
             max_lengths=length_limits(
                 lengths, settings.max_extra_length, getattr(model, "longest", None)
             ),
-            forbidden=(special.padding, special.begin, special.unknown),
+            forbidden=special.unwritten,
             want_attention=want_attention,
             generator=generator,
         )
@@ -130,7 +130,7 @@ class TranslationTask:
         targets = [store["target"][int(i)] for i in indices]
         arrays = (
             pad([store["source"][int(i)] for i in indices], special.padding, end=special.end),
-            pad(targets, special.padding, begin=special.begin),
+            pad(targets, special.padding, begin=special.decoder_begin),
             pad(targets, special.padding, end=special.end),
         )
         source, fed, expected = (

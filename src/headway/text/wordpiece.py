@@ -1,0 +1,62 @@
+"""WordPiece: learned here, or read from BERT's vocab.txt."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+from headway.errors import ConfigError
+from headway.text.subword_training import WORDS, learn
+from headway.text.vocabulary import SPECIAL_PIECES, SpecialIds
+
+_IDEOGRAPH = r" ?[\p{Han}]"
+_MAX_WORD = 1_000  # characters; a longer run is unknown
+_BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
+    """WordPiece of at most `vocabulary_size` pieces; ideographs stand alone, as in BERT.
+
+    A piece that starts a word carries the space before it, so decoding needs no guessing.
+    """
+    least = len(SPECIAL_PIECES) + 2
+    if vocabulary_size < least:
+        raise ConfigError(
+            f"WordPiece needs a vocabulary of {least} or more; got {vocabulary_size}. "
+            "Try --text.vocabulary-size 8000."
+        )
+    words = f"{_IDEOGRAPH}|{WORDS}"
+    alphabet, learned = learn(lines, vocabulary_size, words)
+    pieces = [*SPECIAL_PIECES, *alphabet, *(left + right for left, right in learned)]
+    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(
+        models.WordPiece(
+            vocabulary,
+            unk_token=SPECIAL_PIECES[1],
+            max_input_chars_per_word=_MAX_WORD,
+            continuing_subword_prefix="",
+        )
+    )
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
+    return tokenizer
+
+
+def read_bert(text: str, file: Path) -> Tokenizer:
+    """The vocabulary of a `vocab.txt`, whose text was read from `file`.
+
+    It lower-cases and strips accents unless one of its pieces has a capital.
+    """
+    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+    vocabulary = {piece: i for i, piece in enumerate(pieces)}
+    SpecialIds.of(vocabulary, str(file))
+    words = [piece for piece in pieces if not piece.startswith("[")]
+    lowercase = all(piece == piece.lower() for piece in words)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix="##")
+    tokenizer.add_special_tokens([piece for piece in _BERT_MARKERS if piece in vocabulary])
+    return tokenizer
