@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 
 from headway import Translator
 from headway.errors import ConfigError, RunError
 from headway.models.transformer import Transformer
+from headway.text.subwords import Subwords
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -120,6 +122,21 @@ def test_a_limit_of_zero_is_none(translator):
     unbounded = Translator(translator.model, translator.subwords, settings, translator.device)
     assert unbounded.longest is None
     assert unbounded.translate_fully(["cats and dogs " * 50])[0].n_cut == 0
+
+
+def test_a_vocabulary_without_a_begin_marker_feeds_the_decoder_padding(translator):
+    vocabulary = {"</s>": 0, "<unk>": 1, "a": 2, "b": 3, "c": 4, "<pad>": 5}  # as Marian's
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    subwords = Subwords(words.to_str(), "the test")
+    config = translator.settings.model
+    model = Transformer(config, vocabulary_size=len(subwords), padding=5).eval()
+    marian = Translator(model, subwords, translator.settings, translator.device)
+    for alternative in marian.translate_fully(["a b c"], beam=4, n_best=4)[0].n_best:
+        assert set(alternative.ids) <= {2, 3, 4}
+        assert len(alternative.token_log_probs) == len(alternative.ids) + 1
+    found = marian.attention("a b", "c")
+    assert (found.source_tokens, found.target_tokens) == (["a", "b", "</s>"], ["<pad>", "c"])
 
 
 def test_alignments_point_at_source_pieces_only_on_request(translator):

@@ -49,9 +49,10 @@ class Translator:
         self, model: Seq2Seq, subwords: Subwords, settings: Settings, device: torch.device
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
-        of_model = getattr(model, "longest", None)  # the end marker included
-        limits = (settings.data.max_length, of_model and of_model - 1)
-        self.longest = min(filter(None, limits), default=None)
+        limits = [settings.data.max_length] if settings.data.max_length else []
+        of_model = getattr(model, "longest", None)
+        limits += [] if of_model is None else [of_model - 1]  # the end marker is read as well
+        self.longest = min(limits, default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
         self.plain = TextTranslator(model, subwords, device, self.longest)
 
