@@ -123,7 +123,7 @@ def test_ids_take_two_bytes_if_the_vocabulary_fits(
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_pairs(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
     monkeypatch.setattr(store_module, "FORMAT", 99)
-    with pytest.raises(DataError, match="format 99 is needed; .* has format 3"):
+    with pytest.raises(DataError, match="format 99 is needed; .* has format 4"):
         Store.open(tmp_path / "s")
 
 

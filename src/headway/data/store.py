@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # rows encoded at a time
