@@ -26,8 +26,9 @@ from record import add_record_option, exit_status, parser, table, write
 from headway.commands.filling import KINDS
 from headway.errors import UserError
 from headway.text.cleaning import Report
-from headway.text.corpora import READERS, Corpus
+from headway.text.corpora import Corpus
 from headway.text.memories.segments import Code, Segment
+from headway.text.readers import READERS
 
 LIMIT_S = 1.0
 GIVE_UP_S = 20
@@ -201,7 +202,7 @@ def tried(path: Path, suffix: str, n_changes: int) -> str:
     """What became of a file: read, refused, or what is wrong."""
     started = time.process_time()
     try:
-        pairs = list(READERS[suffix]().read(path, Corpus(), Report()))
+        pairs = list(READERS[suffix].pairs(path, Corpus(), Report()))
         shifted = [pair for pair in pairs if not together(pair.source, pair.target)]
         if len(shifted) > n_changes:
             return f"shifted by {n_changes} changes: {shifted}"[:1_000]

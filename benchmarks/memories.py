@@ -106,12 +106,13 @@ def measure(path: Path) -> dict[str, float | str]:
     """Read once, in this process."""
     from headway.errors import DataError
     from headway.text.cleaning import Report
-    from headway.text.corpora import READERS, Corpus
+    from headway.text.corpora import Corpus
+    from headway.text.readers import READERS
 
     before, _ = memory_mb()
     started, report, refused = time.process_time(), Report(), ""
     try:
-        n_pairs = sum(1 for _ in READERS[".tmx"]().read(path, Corpus(), report))
+        n_pairs = sum(1 for _ in READERS[".tmx"].pairs(path, Corpus(), report))
     except DataError as error:
         n_pairs, refused = 0, str(error)
     cpu_s = time.process_time() - started

@@ -23,12 +23,13 @@ from record import add_data_option, add_record_option, exit_status, parser, tabl
 
 from headway.errors import DataError
 from headway.text.cleaning import Report
-from headway.text.corpora import READERS, Corpus
+from headway.text.corpora import Corpus
 from headway.text.lines import open_bytes
 from headway.text.memories import tmx, xliff
 from headway.text.memories.segments import Code, Document, Segment
 from headway.text.memories.xliff_units import XliffUnits
 from headway.text.memories.xml_encoding import read_contents
+from headway.text.readers import READERS
 
 ARGUED = {
     "kit-ImportTest1J_many.tmx": "the third unit lacks UK English; a comment in the file says that "
@@ -112,7 +113,7 @@ class Outcome(NamedTuple):
 def examine(kind: str, path: Path, row: dict[str, str], folder: Path) -> Outcome:
     """Read, fill and read again."""
     report = Report()
-    reader = READERS[suffix_of(path)]().read
+    reader = READERS[suffix_of(path)].pairs
     try:
         n_pairs = sum(1 for _ in reader(path, Corpus(), report))
     except DataError as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.data.cache import cache_root, key_of, made_once, make_room, note_use, reopened
+from headway.data.cache import cache_root, keep_to_limit, key_of, made_once, note_use, reopened
 from headway.disk import DiskError, read_sealed, sealed_folder
 from headway.errors import ConfigError, DataError
 
@@ -153,7 +153,7 @@ def test_what_was_unused_longest_makes_room_and_recent_things_stay(
 ) -> None:
     monkeypatch.setenv("HEADWAY_CACHE_LIMIT", limit_gb)
     said: list[str] = []
-    make_room(root, said.append)
+    keep_to_limit(root, said.append)
     entries = {path.name[: -len("-" + "a" * 24)] for path in root.glob("*-" + "a" * 24)}
     assert entries == left
     assert len(said) == 3 - len(left)
@@ -170,7 +170,7 @@ def test_what_an_ended_process_left_goes_too_when_nobody_went_on_with_it(
     (left / "encoded-000000000000" / "ids").write_bytes(bytes(1_000_000))
     os.utime(left, (time.time() - 90 * DAY_S, time.time() - 90 * DAY_S))
     at_work = entry(tmp_path, f".cleaned-{'c' * 24}.work", 1)
-    make_room(tmp_path, lambda line: None)
+    keep_to_limit(tmp_path, lambda line: None)
     assert not left.exists()
     assert at_work.exists()
 
@@ -181,11 +181,22 @@ def test_use_counts_and_is_no_change(root: Path, monkeypatch: pytest.MonkeyPatch
     changed = oldest.stat().st_mtime_ns
     note_use(oldest)
     assert oldest.stat().st_mtime_ns == changed
-    make_room(root, lambda _message: None)
+    keep_to_limit(root, lambda _message: None)
     assert oldest.exists()
 
 
 def test_a_limit_that_is_no_number_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "20GB")
     with pytest.raises(ConfigError, match=r"number of GB.*'20GB'.*Try 20"):
-        make_room(root, lambda _message: None)
+        keep_to_limit(root, lambda _message: None)
+
+
+def test_looking_how_large_a_folder_is_is_no_use_of_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "1")
+    for _ in range(2):
+        keep_to_limit(root, pytest.fail)
+    monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.002")
+    keep_to_limit(root, lambda _message: None)
+    assert not (root / f"encoded-{'a' * 24}").exists()

@@ -69,7 +69,7 @@ def test_nothing_is_done_twice(case: Case, monkeypatch: pytest.MonkeyPatch) -> N
     def never(*_arguments: object, **_named: object) -> None:
         raise AssertionError("done twice")
 
-    monkeypatch.setattr(prepared_module, "join_stores", never)
+    monkeypatch.setattr(prepared_module, "write_store", never)
     monkeypatch.setattr(Subwords, "train", never)
     monkeypatch.setattr("headway.data.cleaned.read_pairs", never)
     again = case.prepare()

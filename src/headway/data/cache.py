@@ -17,13 +17,10 @@ from headway.errors import ConfigError, DataError, UserError
 
 LIMIT_GB = 20.0
 """What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""
-UNUSED_DAYS = 30
-"""What was used since then stays, however large it is."""
 
 _OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
 """What is finished, and what an ended process left and nobody went on with."""
-_DAY_S = 24 * 3600.0
-_WORK_IS_STALE_S = 7 * _DAY_S
+_WORK_IS_STALE_S = 7 * 24 * 3600.0
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -96,7 +93,7 @@ def made_once(
     note_use(directory)
     sweep(directory.parent)
     sweep(directory.parent, ".*.work", unused_s=_WORK_IS_STALE_S)
-    make_room(directory.parent, say)
+    keep_to_limit(directory.parent, say)
     return found
 
 
@@ -106,40 +103,33 @@ def note_use(directory: Path) -> None:
         os.utime(directory, ns=(time.time_ns(), directory.stat().st_mtime_ns))
 
 
-def make_room(root: Path, say: Say) -> None:
-    """Remove what was not used for `UNUSED_DAYS`, the oldest first, until the cache fits its limit.
+def keep_to_limit(root: Path, say: Say) -> None:
+    """Make room if the cache is larger than HEADWAY_CACHE_LIMIT, or `LIMIT_GB`, allows.
 
     Raises:
         ConfigError: HEADWAY_CACHE_LIMIT is no number.
     """
-    limit_gb = _limit_gb()
-    entries = []
-    for folder in root.iterdir():
-        with suppress(FileNotFoundError):  # another process makes room as well
-            if _OURS.fullmatch(folder.name):
-                status = folder.stat()
-                last_used = max(status.st_atime, status.st_mtime)
-                size_gb = sum(path.stat().st_size for path in folder.rglob("*")) / 1e9
-                entries.append((last_used, size_gb, folder))
-    entries.sort()
-    total_gb = sum(size_gb for _, size_gb, _ in entries)
-    for last_used, size_gb, folder in entries:
-        days = (time.time() - last_used) / _DAY_S
-        if not limit_gb or total_gb <= limit_gb or days < UNUSED_DAYS:
-            return
-        shutil.rmtree(folder, ignore_errors=True)
-        total_gb -= size_gb
-        say(
-            f"removed {folder} ({size_gb:.1f} GB, not used for {days:.0f} days): the cache is to "
-            f"stay below {limit_gb:g} GB (HEADWAY_CACHE_LIMIT)"
-        )
-
-
-def _limit_gb() -> float:
     given = os.environ.get("HEADWAY_CACHE_LIMIT", "")
     try:
-        return max(0.0, float(given)) if given else LIMIT_GB
+        limit_gb = float(given) if given else LIMIT_GB
     except ValueError:
         raise ConfigError(
             f"HEADWAY_CACHE_LIMIT is a number of GB, or 0 for no limit; got {given!r}. Try 20."
         ) from None
+    entries = []
+    for folder in root.iterdir():
+        with suppress(FileNotFoundError):  # another process makes room as well
+            if _OURS.fullmatch(folder.name):
+                entries.append(_entry(folder))
+    if 0 < limit_gb < sum(size_gb for _, size_gb, _ in entries):
+        from headway.data.room import make_room
+
+        make_room(entries, limit_gb, say)
+
+
+def _entry(folder: Path) -> tuple[float, float, Path]:
+    """When a folder was used, how large it is, and which it is; looking at it is no use of it."""
+    status = folder.stat()
+    n_bytes = sum(path.stat().st_size for path in folder.rglob("*"))
+    os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return max(status.st_atime, status.st_mtime), n_bytes / 1e9, folder

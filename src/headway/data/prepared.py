@@ -1,20 +1,19 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from importlib.metadata import version
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from headway.data.batching import RowWeights
-from headway.data.cache import Say, cache_root, key_of, made_once, reopened, silent
+from headway.data.cache import Say, cache_root, key_of, made_once, silent
 from headway.data.cleaned import CleanedCorpus, Progress, Split, clean_corpus, unseen
-from headway.data.pieces import Piece, in_order
-from headway.data.store import FORMAT, SideEncoder, Store, StorePiece, join_stores, write_store
+from headway.data.pieces import Piece
+from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError
 from headway.runtime import available_cores
@@ -127,7 +126,8 @@ def prepare_corpus(
         encoding = _Encoding(cleaned, split, subwords, shown[split].texts, data.max_length)
         n_workers = data.workers or available_cores()
         stores[split] = _encoded(encoding, shown[split].key, root, n_workers, say, progress)
-        reports[split] = Report.from_dict(stores[split].content["report"])
+        reports[split] = Report.from_dict(cleaned.reports[split].as_dict())
+        reports[split].move_to_dropped(Report.from_dict(stores[split].content["dropped"]))
         if unknown := stores[split].content["unknown"]:
             n_tokens = sum(stores[split].content["n_tokens"].values())
             say(f"{unknown:,} of {n_tokens:,} sub-words are unknown ({split})")
@@ -263,48 +263,33 @@ class _Encoding(NamedTuple):
     max_length: int
 
 
-@dataclass(frozen=True)
-class _PieceEncoder:
-    """Makes the store of one piece, or finds it made and whole."""
+def _write_store(encoding: _Encoding, piece: Piece, directory: Path) -> Store:
+    """The store of one piece; its `content["dropped"]` reports what was dropped here."""
+    cleaned, _, subwords, texts, max_length = encoding
+    dropped = Report()
+    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
 
-    work: Path
-    encoding: _Encoding
+    def drop(reason: str, pair: Pair) -> None:
+        dropped.drop_pair(reason, pair)
+        dropped.noticed["copy"] += pair.source == pair.target
 
-    def __call__(self, task: tuple[Piece, int]) -> StorePiece:
-        """The store of a piece before which so many pairs stand."""
-        piece, n_before = task
-        directory = self.work / f"encoded-{piece.name}"
-        store = reopened(directory, lambda: Store.open(directory))
-        if store is None:
-            store = self._write(piece, directory)
-        return StorePiece(directory, n_before, store.content)
-
-    def _write(self, piece: Piece, directory: Path) -> Store:
-        cleaned, _, subwords, texts, max_length = self.encoding
-        dropped = Report()
-        encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
-
-        def drop(reason: str, pair: Pair) -> None:
-            dropped.drop_pair(reason, pair)
-            dropped.noticed["copy"] += pair.source == pair.target
-
-        return write_store(
-            piece.pairs(),
-            directory,
-            dict.fromkeys(SIDES, encoder),
-            texts=texts,
-            file_of=lambda pair: pair.file,
-            files=cleaned.files,
-            max_length=max_length,
-            on_drop=drop,
-            known=lambda: {"report": dropped.as_dict()},
-        )
+    return write_store(
+        piece.pairs(),
+        directory,
+        dict.fromkeys(SIDES, encoder),
+        texts=texts,
+        file_of=lambda pair: pair.file,
+        files=cleaned.files,
+        max_length=max_length,
+        on_drop=drop,
+        known=lambda: {"dropped": dropped.as_dict()},
+    )
 
 
 def _encoded(
     encoding: _Encoding, shown: Any, root: Path, n_workers: int, say: Say, progress: Progress
 ) -> Store:
-    """The encoded pairs of one split; its `content["report"]` counts what was dropped here too."""
+    """The encoded pairs of one split, with what was dropped in its `content`."""
     cleaned, split, subwords, _, max_length = encoding
     key = key_of(
         {
@@ -319,17 +304,20 @@ def _encoded(
     directory = root / f"encoded-{key}"
 
     def make(work: Path) -> None:
-        report = Report.from_dict(cleaned.reports[split].as_dict())
-        n_pairs = report.kept
-        pieces = cleaned.pieces[split]
-        n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
-        tasks = zip(pieces, n_before, strict=False)
+        pieces, n_pairs = cleaned.pieces[split], cleaned.reports[split].kept
+        write = partial(_write_store, encoding)
+        if len(pieces) == 1:
+            progress("encoding", 0, n_pairs)
+            write(pieces[0], directory)
+            return
+        from headway.data.encoding import encode_pieces, join_stores
+
+        dropped = Report()
         stores = []
-        with closing(in_order(_PieceEncoder(work, encoding), tasks, n_workers)) as done:
-            for piece, store in zip(pieces, done, strict=True):
-                progress("encoding", store.n_before + piece.n_kept, n_pairs)
-                stores.append(store)
-                report.move_to_dropped(Report.from_dict(store.content["report"]))
-        join_stores(stores, directory, {"report": report.as_dict()})
+        for store in encode_pieces(pieces, write, work, n_workers):
+            dropped.add(Report.from_dict(store.content["dropped"]))
+            stores.append(store)
+            progress("encoding", store.n_before, n_pairs)
+        join_stores(stores, directory, {"dropped": dropped.as_dict()})
 
     return made_once(directory, lambda: Store.open(directory), make, say)

@@ -13,11 +13,10 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.cache import Say, cache_root, key_of, made_once, silent
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # rows encoded at a time
@@ -184,86 +183,6 @@ def write_store(
             **known(),
         }
     return Store.open(directory)
-
-
-def cached_store(
-    rows: Callable[[], Iterable[Sequence[str]]],
-    encoders: Mapping[str, SideEncoder],
-    depends_on: dict[str, Any],
-    *,
-    max_length: int = 0,
-    root: Path | None = None,
-    say: Say = silent,
-) -> Store:
-    """The store of any rows of texts, one text for each side, made once and found in the cache.
-
-    `depends_on` is everything that rows and ids depend on (checksums, fingerprints, settings). What
-    was dropped is counted by reason in `Store.content["dropped"]`.
-
-    Raises:
-        DataError: the disk is full or the cache cannot be written.
-    """
-    key = {"format": FORMAT, "sides": list(encoders), "max_length": max_length, **depends_on}
-    directory = (cache_root() if root is None else root) / f"encoded-{key_of(key)}"
-    dropped = {"no_tokens": 0, "too_many_tokens": 0}
-
-    def drop(reason: str, _row: Sequence[str]) -> None:
-        dropped[reason] += 1
-
-    def make(_work: Path) -> None:
-        write_store(
-            rows(),
-            directory,
-            encoders,
-            texts=lambda row: row,
-            max_length=max_length,
-            on_drop=drop,
-            known=lambda: {"dropped": dropped},
-        )
-
-    return made_once(directory, lambda: Store.open(directory), make, say)
-
-
-class StorePiece(NamedTuple):
-    """A store of some rows that stand one after the other."""
-
-    directory: Path
-    n_before: int
-    """How many were offered before those of this piece."""
-    content: dict[str, Any]
-
-
-def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, Any]) -> Store:
-    """One store of all rows of some stores, which have the same sides, files and encoders.
-
-    `known` is what else should be kept in `Store.content`.
-
-    Raises:
-        DataError: a piece is damaged, the disk is full, or the folder cannot be written.
-    """
-    n_tokens = dict.fromkeys(pieces[0].content["sides"], 0)
-    with sealed_folder(directory) as (part, content):
-        for name in n_tokens:
-            _append(part / f"{name}.offsets", np.zeros(1, np.int64))
-        for piece in pieces:
-            store = Store.open(piece.directory)
-            _append(part / "rows", store.rows + piece.n_before)
-            _append(part / "file_numbers", store.file_numbers)
-            for name in n_tokens:
-                side = store[name]
-                _append(part / f"{name}.ids", side.ids)
-                _append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
-                n_tokens[name] += len(side.ids)
-        contents = [piece.content for piece in pieces]
-        content.update({name: contents[0][name] for name in ("format", "sides", "files")})
-        content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
-        content.update({"n_tokens": n_tokens, **known})
-    return Store.open(directory)
-
-
-def _append(path: Path, values: NDArray[Any]) -> None:
-    with path.open("ab") as file:
-        file.write(values.tobytes())
 
 
 class _SideWriter:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from headway.errors import ConfigError, DataError
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import is_language
+from headway.text.languages import is_language, suffix_language
 from headway.text.lines import check_file, read_lines, shown
 
 LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
@@ -78,7 +78,7 @@ class Corpus:
     source: tuple[Path, ...] = ()
     target: tuple[Path, ...] = ()
     pairs: tuple[Path, ...] = ()
-    """Files that hold both sides: see `READERS`."""
+    """Files that hold both sides: see `headway.text.readers.READERS`."""
     source_language: str | None = None
     target_language: str | None = None
     """As the user gave them; they choose among the keys of a JSONL file."""
@@ -134,8 +134,11 @@ class Corpus:
             )
         for path in self.files:
             check_file(path)
-        for path in self.pairs:
-            reader_of(path)
+        if self.pairs:
+            from headway.text.readers import reader_of
+
+            for path in self.pairs:
+                reader_of(path)
 
 
 class Part(NamedTuple):
@@ -170,7 +173,9 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
 def _read_part(alone: Corpus, report: Report) -> Iterator[Pair]:
     if alone.source:
         return _read_parallel(alone.source[0], alone.target[0], report)
-    return reader_of(alone.pairs[0]).read(alone.pairs[0], alone, report)
+    from headway.text.readers import reader_of
+
+    return reader_of(alone.pairs[0]).pairs(alone.pairs[0], alone, report)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -182,10 +187,13 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
         if left is _MISSING or right is _MISSING:
             more = line + sum(1 for _ in both)
             counts = (more, line - 1) if right is _MISSING else (line - 1, more)
+            from headway.text.shifts import break_between
+
+            again = zip(read_lines(source), read_lines(target), strict=False)
             raise DataError(
                 f"line n of one file must translate line n of the other; {source} has "
                 f"{counts[0]:,} lines and {target} has {counts[1]:,}. Find the line that is "
-                f"missing or split{_break(source, target)}, or give the files that belong together."
+                f"missing or split{break_between(again)}, or give the files that belong together."
             )
         report.read += 1
         if left is None or right is None:
@@ -195,89 +203,9 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
         yield Pair(left, right, file, line)  # type: ignore[arg-type]
 
 
-def _break(source: Path, target: Path) -> str:
-    """Where the lengths of two files cease to go together, in words, if that can be told."""
-    from headway.text.shifts import ShiftDetector
-
-    detector = ShiftDetector()
-    both = zip(read_lines(source), read_lines(target), strict=False)
-    for line, (left, right) in enumerate(both, start=1):
-        if left and right:
-            detector.add(Pair(left, right, shown(source), line))
-    found = detector.break_between()
-    return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
-
-
-class Reader(NamedTuple):
-    """How a kind of file that holds both sides is read."""
-
-    read: Callable[[Path, Corpus, Report], Iterator[Pair]]
-    languages: Callable[[Path, Corpus], Direction]
-    """What a file says of its languages."""
-
-
-def _tsv() -> Reader:
-    from headway.text.memories.tables import read_tsv, tsv_languages
-
-    return Reader(read_tsv, tsv_languages)
-
-
-def _jsonl() -> Reader:
-    from headway.text.memories.tables import jsonl_languages, read_jsonl
-
-    return Reader(read_jsonl, jsonl_languages)
-
-
-def _po() -> Reader:
-    from headway.text.memories.po import po_languages, read_po
-
-    return Reader(read_po, po_languages)
-
-
-def _tmx() -> Reader:
-    from headway.text.memories.tmx import read_tmx, tmx_languages
-
-    return Reader(read_tmx, tmx_languages)
-
-
-def _xliff() -> Reader:
-    from headway.text.memories.xliff import read_xliff, xliff_languages
-
-    return Reader(read_xliff, xliff_languages)
-
-
-READERS: dict[str, Callable[[], Reader]] = {
-    ".tsv": _tsv,
-    ".jsonl": _jsonl,
-    ".po": _po,
-    ".tmx": _tmx,
-    ".xlf": _xliff,
-    ".xliff": _xliff,
-}
-"""The kinds of file that hold both sides, by suffix; each may also end in `.gz`.
-
-What reads one is loaded when there is such a file.
-"""
-
-
-def reader_of(path: Path) -> Reader:
-    """How a file of pairs is read, by its suffix; raises DataError for one that is not known."""
-    suffix = _unpacked(path).suffix.lower()
-    if suffix not in READERS:
-        raise DataError(
-            f"a file of pairs is one of {', '.join(READERS)} (or the same with .gz); got {path}. "
-            "Two plain text files go to --source and --target."
-        )
-    return READERS[suffix]()
-
-
-def _unpacked(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
-
-
 def languages(
     corpus: Corpus, source_language: str | None = None, target_language: str | None = None
-) -> tuple[str | None, str | None]:
+) -> Direction:
     """What is translated into what: as given, else as the files say, else None.
 
     Two text files say it by suffix (`a.en`, `train.de.gz`), a TSV and a PO by their header, a JSONL
@@ -309,11 +237,11 @@ def _agreed(codes: set[str]) -> str | None:
     return codes.pop() if len(codes) == 1 else None
 
 
-def _languages_by_name(corpus: Corpus) -> tuple[str | None, str | None]:
+def _languages_by_name(corpus: Corpus) -> Direction:
     if corpus.source and corpus.target:
-        suffixes = (_unpacked(side[0]).suffix[1:] for side in (corpus.source, corpus.target))
-        source, target = (suffix if is_language(suffix) else None for suffix in suffixes)
-        return source, target
+        return suffix_language(corpus.source[0]), suffix_language(corpus.target[0])
     if not corpus.pairs:
         return None, None
+    from headway.text.readers import reader_of
+
     return reader_of(corpus.pairs[0]).languages(corpus.pairs[0], corpus)

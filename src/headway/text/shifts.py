@@ -1,5 +1,6 @@
 """Where targets go with the sources of other lines, because a line is missing above."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -221,3 +222,13 @@ def _rival(lines: _Lines, k: int) -> tuple[int, int] | None:
 def _to_the_end(row: int, n_rows: int) -> int:
     """What comes within some lines of the end is taken to be meant by it."""
     return n_rows if n_rows - row <= _NEAR else row
+
+
+def break_between(lines: Iterable[tuple[str | None, str | None]]) -> str:
+    """Where the lengths of two files cease to go together, in words, if that can be told."""
+    detector = ShiftDetector()
+    for line, (source, target) in enumerate(lines, start=1):
+        if source and target:
+            detector.add_lengths(len(source), len(target), Place("", line))
+    found = detector.break_between()
+    return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""

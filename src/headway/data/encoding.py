@@ -1,0 +1,93 @@
+"""The store of a corpus of several pieces: encoded one by one, by several processes, and joined."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.data.cache import reopened
+from headway.data.pieces import Piece, in_order
+from headway.data.store import Store
+from headway.disk import sealed_folder
+
+WriteStore = Callable[[Piece, Path], Store]
+"""Writes the store of a piece into a folder; picklable."""
+
+
+class StorePiece(NamedTuple):
+    """A store of some rows that stand one after the other."""
+
+    directory: Path
+    n_before: int
+    """How many were offered before those of this piece."""
+    content: dict[str, Any]
+
+
+def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, Any]) -> Store:
+    """One store of all rows of some stores, which have the same sides, files and encoders.
+
+    `known` is what else should be kept in `Store.content`.
+
+    Raises:
+        DataError: a piece is damaged, the disk is full, or the folder cannot be written.
+    """
+    n_tokens = dict.fromkeys(pieces[0].content["sides"], 0)
+    with sealed_folder(directory) as (part, content):
+        for name in n_tokens:
+            _append(part / f"{name}.offsets", np.zeros(1, np.int64))
+        for piece in pieces:
+            store = Store.open(piece.directory)
+            _append(part / "rows", store.rows + piece.n_before)
+            _append(part / "file_numbers", store.file_numbers)
+            for name in n_tokens:
+                side = store[name]
+                _append(part / f"{name}.ids", side.ids)
+                _append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
+                n_tokens[name] += len(side.ids)
+        contents = [piece.content for piece in pieces]
+        content.update({name: contents[0][name] for name in ("format", "sides", "files")})
+        content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
+        content.update({"n_tokens": n_tokens, **known})
+    return Store.open(directory)
+
+
+def _append(path: Path, values: NDArray[Any]) -> None:
+    with path.open("ab") as file:
+        file.write(values.tobytes())
+
+
+@dataclass(frozen=True)
+class _PieceEncoder:
+    """Makes the store of one piece, or finds it made and whole."""
+
+    work: Path
+    write: WriteStore
+
+    def __call__(self, task: tuple[Piece, int]) -> StorePiece:
+        """The store of a piece before which so many pairs stand."""
+        piece, n_before = task
+        directory = self.work / f"encoded-{piece.name}"
+        store = reopened(directory, lambda: Store.open(directory))
+        if store is None:
+            store = self.write(piece, directory)
+        return StorePiece(directory, n_before, store.content)
+
+
+def encode_pieces(
+    pieces: Sequence[Piece], write: WriteStore, work: Path, n_workers: int
+) -> Iterator[StorePiece]:
+    """The stores of all pieces in their order, in `work`, where those that are there are used.
+
+    Raises:
+        DiskError: the disk is full or cannot be written to.
+        WorkerError: the processes that share the work do not live.
+    """
+    n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
+    tasks = zip(pieces, n_before, strict=False)
+    with closing(in_order(_PieceEncoder(work, write), tasks, n_workers)) as done:
+        yield from done
