@@ -141,7 +141,7 @@ def test_plain_text_never_enters_the_side_room_of_codes(translator):
     writing(translator, "我爱猫。")
     plain = ["No codes here.", "The dog is tired (too): 3.5 - 4."]
     rooms = entered(lambda: translator.translate(plain, method="greedy"))
-    assert {"translator.py", "text_translation.py", "subwords.py"} <= rooms
+    assert {"translator.py", "texts.py", "subwords.py"} <= rooms
     assert not [name for name in rooms if name.startswith(SIDE_ROOM)]
     assert "codes.py" in entered(lambda: translator.translate([*plain, "a %s b"]))
 

@@ -29,7 +29,7 @@ def test_paths_languages_and_none_come_back_too(tmp_path):
 
 def test_the_key_text_unit_of_earlier_versions_is_read_and_forgotten():
     settings = Settings.of({"text": {"unit": "subwords", "vocabulary_size": 500}}, KIND)
-    assert settings == Settings.of({"text": {"vocabulary_size": 500}})
+    assert settings == Settings.of({"text": {"vocabulary_size": 500}}, KIND)
     assert "unit" not in settings.sections()["text"]
     with pytest.raises(ConfigError, match="unknown key 'unit'"):
         Settings.of({"text": {"unit": "words"}}, KIND)
