@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from everyday_run import Finished, command
 
-from headway.commands.translating import waiting_lines
+from headway.commands.standard_input import waiting_lines
 from headway.errors import DataError
 from headway.translator import Translator
 

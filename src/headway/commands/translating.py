@@ -1,28 +1,22 @@
 """What `headway translate` does with text: lines in, translations out."""
 
-import io
 import json
-import queue
 import sys
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.commands.standard_input import LINES_AT_ONCE, typed_lines
 from headway.config import build, parse_overrides
 from headway.decoding.settings import DecodingSettings
 from headway.disk import whole_text
-from headway.errors import DataError
 from headway.text.lines import check_file, read_lines
 
 if TYPE_CHECKING:
     from headway.tasks.translation.texts import Translation
     from headway.translator import Translator
-
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
 
 FILLED_IN = (".po", ".pot", ".tmx", ".xlf", ".xliff", ".tsv", ".jsonl")
 """Kinds of files that hold both sides, and are not translated line by line."""
@@ -73,9 +67,7 @@ def translate_lines(run: Path, file: Path | None, out: Path | None, options: Opt
     if file is not None:
         check_file(file)
     translator, how = ready(run, options)
-    if file is None and isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(newline="\n")  # as in a file, no other character ends a line
-    chunks = waiting_lines(sys.stdin) if file is None else in_chunks(file)
+    chunks = in_chunks(file) if file else typed_lines()
     collected: list[dict[str, Any]] = []
     n_cut = n_mended = 0
     with nullcontext(sys.stdout) if out is None else whole_text(out) as output:
@@ -123,43 +115,6 @@ def in_chunks(file: Path) -> Iterator[list[str]]:
             chunk = []
     if chunk:
         yield chunk
-
-
-def waiting_lines(stream: Iterable[str]) -> Iterator[list[str]]:
-    """All lines that are there by now, as soon as there is one.
-
-    A person who types gets each answer at once; a file that is piped in is translated in batches.
-    Raises DataError where the text is not UTF-8.
-    """
-    lines: queue.Queue[str | Exception | None] = queue.Queue(maxsize=LINES_AT_ONCE)
-
-    def read() -> None:
-        try:
-            for line in stream:
-                lines.put(line.removesuffix("\n").removesuffix("\r"))
-            lines.put(None)
-        except Exception as error:  # told where the lines are taken, or that would wait forever
-            lines.put(error)
-
-    threading.Thread(target=read, daemon=True).start()
-    last: str | Exception | None = ""
-    while isinstance(last, str):
-        texts: list[str] = []
-        last = lines.get()
-        while isinstance(last, str):
-            texts.append(last)
-            if len(texts) == LINES_AT_ONCE or lines.empty():
-                break
-            last = lines.get()
-        if texts:
-            yield texts
-    if isinstance(last, UnicodeDecodeError):
-        raise DataError(
-            "text must be UTF-8; standard input is not. "
-            "Please convert it, for example: iconv -f LATIN1 -t UTF-8"
-        ) from None
-    if last is not None:
-        raise last
 
 
 def as_text(translation: "Translation", options: Options) -> str:

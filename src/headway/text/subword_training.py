@@ -141,7 +141,7 @@ def between(lines: list[str], placeholders: Sequence[str]) -> list[str]:
     return [text for line in lines for text in pattern.split(line) if text]
 
 
-def with_placeholders(tokenizer: Tokenizer, placeholders: Sequence[str]) -> None:
+def add_placeholders(tokenizer: Tokenizer, placeholders: Sequence[str]) -> None:
     """Add pieces, behind all others, that are cut out of a text before anything else is done."""
     tokenizer.add_tokens([AddedToken(character, normalized=False) for character in placeholders])
 

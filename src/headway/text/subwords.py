@@ -12,14 +12,15 @@ from typing import Literal, SupportsIndex
 
 from tokenizers import Tokenizer, decoders, normalizers
 
+from headway.disk import write_text
 from headway.errors import ConfigError, DataError
 from headway.text.subword_training import (
     WORDS,
+    add_placeholders,
     between,
     fitted_vocabulary_size,
     sample,
     train_bpe,
-    with_placeholders,
 )
 from headway.text.vocabulary import SpecialIds, readable
 from headway.text.wordpiece import read_bert, train_wordpiece
@@ -102,7 +103,7 @@ class Subwords:
         """
         chosen = between(sample(lines, sample_lines, seed, say), placeholders)
         learned = _TRAINERS[algorithm](chosen, vocabulary_size - len(placeholders))
-        with_placeholders(learned, placeholders)
+        add_placeholders(learned, placeholders)
         return cls(learned.to_str(), "the new tokenizer")
 
     @classmethod
@@ -136,7 +137,7 @@ class Subwords:
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
-        Path(path).write_text(self._serialized, encoding="utf-8", newline="\n")
+        write_text(path, self._serialized)
 
     def __reduce__(self) -> tuple[type["Subwords"], tuple[str, str]]:
         """For another process: the library's own way forgets that typed markers stay text."""
