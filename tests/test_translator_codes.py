@@ -106,7 +106,7 @@ def test_every_code_of_a_text_arrives_and_none_is_invented(translator, options):
         assert translation.codes_complete == all(complete[:1])
 
 
-SIDE_ROOM = ("codes", "code_patterns", "code_projection", "segment_texts", "segments", "coded_")
+SIDE_ROOM = ("codes", "code_patterns", "code_projection", "segment_texts", "segments", "coded")
 
 
 def entered(work: Callable[[], object]) -> set[str]:

@@ -191,9 +191,8 @@ class TranslationTask:
             cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
         )
         written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
-        return [
-            unmask(text, codes).text for text, codes in zip(written, self.valid_codes, strict=True)
-        ]
+        both = zip(written, self.valid_codes, strict=True)
+        return [unmask(text, codes).text if codes else text for text, codes in both]
 
     def position(self) -> Position:
         """See `headway.training.loop.Task`."""
