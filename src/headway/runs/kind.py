@@ -1,11 +1,11 @@
 """What a task brings: one value of `Kind`, all that the rest of the package knows of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from headway.config import Sections
+from headway.config import Sections, merge
 from headway.runtime import Runtime
 from headway.training.run_folder import RunFolder
 
@@ -108,6 +108,42 @@ class Learner(NamedTuple):
     """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
 
 
+ChoosePreset = Callable[[Sizes, float | None, bool, Sequence[str]], tuple[str, str]]
+"""Of some presets (at least one) the one for data of this size, a budget in seconds or None, and a
+GPU or none; and why."""
+
+
+def largest(
+    sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
+) -> tuple[str, str]:
+    """The last preset: they stand in the order of their size."""
+    return allowed[-1], "the largest that goes with what was set"
+
+
+def validated(task: Any, model: "nn.Module") -> object:
+    """One validation."""
+    return task.validate(model)
+
+
+def by_validation(run: Run) -> Callable[["nn.Module"], float]:
+    """The score of a validation."""
+    return lambda model: float(run.trainer.task.validate(model).score)
+
+
+def as_it_is(run: Run) -> "Settings":
+    """The settings that it has."""
+    return run.settings
+
+
+def shape_of_parent(parent: "Parent", given: Sections) -> Sections:
+    """The parent's [model], but for what was set."""
+    return merge({"model": parent.sections()["model"]}, given)
+
+
+def allow(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Nothing is refused."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A task, to everybody else. A new one is a value of this in a file below `tasks/`."""
@@ -134,22 +170,22 @@ class Kind:
     learner: Callable[["Settings"], Learner]
     card: Callable[[Run], CardWords]
     """Scores the finished model, says the scores, and words them."""
-    presets: Mapping[str, Sections]
-    choose_preset: Callable[[Sizes, float | None, bool, Sequence[str]], tuple[str, str]]
-    """Of some presets (at least one) the one for data of this size, a budget in seconds or None,
-    and a GPU or none; and why."""
-    fits_dropout: Sequence[str]
+
+    # What follows may be left out.
+    presets: Mapping[str, Sections] = field(default_factory=dict)
+    choose_preset: ChoosePreset = largest
+    fits_dropout: Sequence[str] = ()
     """Presets under which, where the data chose them, dropout follows the number of passes."""
-    rehearse: Callable[[Any, "nn.Module"], object]
+    rehearse: Callable[[Any, "nn.Module"], object] = validated
     """About the work of one validation, on weights that have learned nothing yet."""
-    closing: int
+    closing: int = 4
     """How many validations' worth of time is needed after the last update."""
-    rank: Callable[[Run], Callable[["nn.Module"], float]]
+    rank: Callable[[Run], Callable[["nn.Module"], float]] = by_validation
     """The score that the final weights are chosen by; higher is better."""
-    tune: Callable[[Run], "Settings"]
+    tune: Callable[[Run], "Settings"] = as_it_is
     """What may still be chosen once the weights are: settings of use, such as a length penalty."""
-    inherit: Callable[["Parent", Sections], Sections]
+    inherit: Callable[["Parent", Sections], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
-    refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
+    refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
     """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
     of the files does not tell."""
