@@ -57,11 +57,14 @@ def written_aside(final: Path) -> Iterator[Path]:
 
     The folder is made. When the block ends well, the file is synced and renamed; it has the mode of
     the one that it replaces, else that of any new file. When it does not, `final` is as it was. A
-    link stays a link.
+    link stays a link. A pipe or a device is written to as it is.
 
     Raises:
         OSError: it cannot be written.
     """
+    if final.exists() and not final.is_file() and not final.is_dir():
+        yield final
+        return
     final = final.resolve() if final.is_symlink() else final
     final.parent.mkdir(parents=True, exist_ok=True)
     aside = final.with_name(f".{final.name}.part")

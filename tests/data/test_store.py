@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data import store as store_module
-from headway.data.cached_store import cached_store
-from headway.data.encoding import StorePiece, join_stores
 from headway.data.store import SideEncoder, Store, write_store
 from headway.errors import DataError
 from headway.text.cleaning import Pair
@@ -134,7 +132,6 @@ def test_a_store_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 WORDS = {"good": [4, 5], "bad": [6], "": []}
-LABELS = SideEncoder(lambda texts: [[int(text)] for text in texts], 3)
 
 
 def of_words(texts: list[str]) -> list[list[int]]:
@@ -151,42 +148,3 @@ def test_a_store_may_have_one_side(tmp_path: Path) -> None:
     assert store["text"][0].dtype == np.uint32
     assert store.lengths["text"].tolist() == [2, 1, 1]
     assert (store.content["unknown"], store.content["n_tokens"]) == (1, {"text": 4})
-
-
-def test_sides_may_have_encoders_of_their_own_and_are_made_once(tmp_path: Path) -> None:
-    rows = [("good", "2"), ("bad", "0"), ("", "1")]
-    asked = []
-
-    def read() -> Iterable[tuple[str, str]]:
-        asked.append(1)
-        return iter(rows)
-
-    encoders = {"text": SideEncoder(of_words, 9), "label": LABELS}
-    for _ in range(2):
-        store = cached_store(read, encoders, {"checksum": "1"}, root=tmp_path)
-        assert store.sides == ("text", "label")
-        assert [store["label"][i].tolist() for i in range(2)] == [[2], [0]]
-        assert store.content["dropped"] == {"no_tokens": 1, "too_many_tokens": 0}
-    assert asked == [1]
-    other = cached_store(read, encoders, {"checksum": "2"}, max_length=1, root=tmp_path)
-    assert other.rows.tolist() == [1]
-    assert asked == [1, 1]
-
-
-@settings(max_examples=20)
-@given(st.lists(st.lists(st.tuples(side, side, st.sampled_from("ab")), max_size=5), min_size=1))
-def test_joined_stores_equal_one_that_is_written_at_once(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[list[tuple[str, str, str]]]
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    pieces, everything = [], []
-    for number, some in enumerate(texts):
-        pairs = [Pair(source, target, file, 1) for source, target, file in some]
-        piece = write_pairs(pairs, SUBWORDS, folder / f"{number}", files=["a", "b"], max_length=9)
-        pieces.append(StorePiece(piece.directory, len(everything), piece.content))
-        everything += pairs
-    whole = write_pairs(everything, SUBWORDS, folder / "whole", files=["a", "b"], max_length=9)
-    joined = join_stores(pieces, folder / "joined", {})
-    assert joined.content == whole.content
-    for name in ("rows", "file_numbers", "source.ids", "target.ids", "source.offsets"):
-        assert (folder / "joined" / name).read_bytes() == (folder / "whole" / name).read_bytes()
