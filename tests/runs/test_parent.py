@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.disk import checksum
-from headway.errors import RunError
-from headway.runs.parent import Parent
+from headway.errors import ConfigError, RunError
+from headway.runs.parent import Parent, beginning
 from headway.training import checkpoint
 from headway.training.run_folder import RunFolder
 
@@ -64,3 +64,55 @@ def test_weights_that_changed_since_are_refused(tmp_path):
     checkpoint.save_tensors({"a": torch.zeros(1)}, folder.model)
     with pytest.raises(RunError, match="has changed since"):
         parent.weights()
+
+
+# -- a beginning in part ------------------------------------------------------------------------
+
+
+def model() -> nn.Module:
+    """Two parts; the second shares a weight with the first."""
+    torch.manual_seed(4)
+    made = nn.ModuleDict({"encoder": nn.Linear(3, 3), "head": nn.Linear(3, 3, bias=False)})
+    made["head"].weight = made["encoder"].weight
+    made["new"] = nn.Linear(3, 2)
+    return made
+
+
+def fresh() -> dict[str, Tensor]:
+    return {name: parameter.detach() for name, parameter in model().named_parameters()}
+
+
+def test_what_the_parent_has_is_taken_and_the_rest_is_drawn():
+    parent = {
+        "encoder.weight": torch.ones(3, 3),
+        "encoder.bias": torch.ones(3),
+        "old": torch.ones(1),
+    }
+    found = beginning(fresh(), parent, [], model())
+    assert found.taken == ["encoder.weight", "encoder.bias"]
+    assert found.drawn == ["new.weight", "new.bias"]
+    assert found.unused == ["old"]
+    assert torch.equal(found.weights["encoder.weight"], torch.ones(3, 3))
+    assert torch.equal(found.weights["new.weight"], fresh()["new.weight"])
+    said = "2 weights taken; 2 drawn anew (new.weight, new.bias); 1 of the parent not used (old)"
+    assert str(found) == said
+
+
+@pytest.mark.parametrize("part", ["encoder", "encoder.weight", "head"])
+def test_a_part_may_be_drawn_anew_under_any_name_of_it(part):
+    parent = {name: torch.ones_like(tensor) for name, tensor in fresh().items()}
+    found = beginning(fresh(), parent, [part], model())
+    assert "encoder.weight" in found.drawn
+    assert ("encoder.bias" in found.drawn) == (part == "encoder")
+    assert torch.equal(found.weights["encoder.weight"], fresh()["encoder.weight"])
+    with pytest.raises(ConfigError, match="--reinit names a part of the model; got 'decoder'"):
+        beginning(fresh(), parent, ["decoder"], model())
+
+
+def test_other_shapes_and_nothing_in_common_are_refused_with_the_remedy():
+    with pytest.raises(
+        RunError, match=r"encoder.bias should be \(3,\), found \(4,\).*--reinit enc"
+    ):
+        beginning(fresh(), {"encoder.bias": torch.ones(4)}, [], model())
+    with pytest.raises(RunError, match="none of encoder.weight, .* is there"):
+        beginning(fresh(), {"other": torch.ones(4)}, [], model())

@@ -68,6 +68,8 @@ class Bag(nn.Module):
             raise ConfigError("A bag needs a source to start from; got none.")
         return BagState(self.mean(source))
 
-    def step(self, state: BagState, last: Int[Tensor, " rows"], want_attention: bool = False) -> Step:
+    def step(
+        self, state: BagState, last: Int[Tensor, " rows"], want_attention: bool = False
+    ) -> Step:
         features = self.next(state.source, last[:, None])[:, 0]
         return Step(project(features, self.output_weight).float(), state, None)

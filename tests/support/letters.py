@@ -3,6 +3,7 @@
 Two models: one learns by gradient, a row for each letter; the other counts.
 """
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -166,7 +167,7 @@ def count(run: Run, resume: bool) -> Learned:
     counts = torch.ones(len(run.data.vocabulary), len(run.data.vocabulary))
     for text in run.data.train["text"]:
         ids = [1, *text.tolist(), 1]
-        for one, other in zip(ids, ids[1:], strict=False):
+        for one, other in itertools.pairwise(ids):
             counts[one, other] += 1
     save_tensors({"rows.weight": counts.log()}, run.folder.model)
     return Learned("counts of pairs, one added to each", "Every line was counted once.")

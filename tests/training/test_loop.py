@@ -540,3 +540,66 @@ def test_weights_of_another_shape_are_refused(tmp_path):
     trainer = trainer_in(tmp_path / "run")
     with pytest.raises(RunError, match="must fit the model; 0.weight should be"):
         trainer.begin_with({name: torch.zeros(1) for name in trainer.optimizer.shapes})
+
+
+# -- accumulation -----------------------------------------------------------------------------
+
+
+class Points:
+    """Linear regression on points that come one by one, or two at a time."""
+
+    unit, counted = "points", ("points",)
+
+    def __init__(self, n_at_once: int) -> None:
+        self.n, self.n_at_once = 0, n_at_once
+
+    def next_batch(self) -> Batch:
+        x = torch.sin(torch.arange(self.n, self.n + self.n_at_once).float())[:, None] * 3
+        self.n += self.n_at_once
+        return Batch(x, units=len(x), counts={"points": len(x)})
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        return (model(batch.rows) - batch.rows.cos()).square().sum()
+
+    def validate(self, model: nn.Module) -> Validation:
+        return Validation(1.0, 0.0, "bleu")
+
+    def position(self) -> Position:
+        return Position({"n": self.n}, {})
+
+    def go_to(self, position: Position) -> None:
+        self.n = position.countable["n"]
+
+
+def test_batches_whose_gradients_are_added_up_make_the_update_of_one_batch_of_all(tmp_path):
+    def trained(n_at_once: int, accumulate: int) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+        torch.manual_seed(5)
+        models = [nn.Linear(1, 1), nn.Linear(1, 1)]
+        folder = RunFolder(tmp_path / f"{n_at_once}-{accumulate}")
+        folder.path.mkdir()
+        settings = replace(SETTINGS, accumulate=accumulate, dropout_warmup=0)
+        trainer = Trainer(
+            *models, Points(n_at_once), folder, settings, dtype=torch.float32, reporter=Listener()
+        )
+        trainer.train(never)
+        return trainer.optimizer.weights(), untimed(folder.read_log())
+
+    (whole, log), (parts, log_of_parts) = trained(6, 1), trained(2, 3)
+    for name in whole:
+        torch.testing.assert_close(parts[name], whole[name])
+    for line, other in zip(log, log_of_parts, strict=True):
+        assert line["points"] == other["points"] == 6 * line["step"]
+        assert line.get("loss", 0) == pytest.approx(other.get("loss", 0), abs=1e-5)
+
+
+def test_progress_of_the_first_version_is_read():
+    """It counted tokens under fixed names."""
+    stored = {
+        "step": 5, "time_s": 0.5, "source_tokens": 693, "target_tokens": 489, "validated": [4],
+        "best_step": 4, "best_score": 1.5, "since_best": 0,
+        "sums": {"loss": 380.3, "tokens": 76, "time_s": 0.01}, "landing": 0, "finished": False,
+    }  # fmt: skip
+    progress = Progress.of(stored)
+    assert progress.counts == {"source_tokens": 693, "target_tokens": 489}
+    assert progress.sums == {"loss": 380.3, "units": 76, "time_s": 0.01}
+    assert (progress.step, progress.best_score, progress.validated) == (5, 1.5, [4])

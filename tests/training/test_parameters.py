@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.errors import RunError
+from headway.errors import ConfigError, RunError
 from headway.nn.embedding import TokenEmbedding
+from headway.training.frozen import freeze
 from headway.training.parameters import FlatAdam, load_weights
 
 CONSTANTS = {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9}
@@ -151,3 +152,104 @@ def test_loaded_weights_are_copied():
     load_weights(network, weights)
     weights["outer.bias"].fill_(5)
     assert not network.outer.bias.eq(5).any()
+
+
+# -- what is not trained, or not all at once --------------------------------------------------
+
+
+class Normed(nn.Module):
+    """A table of rows, a linear layer, and statistics that training moves."""
+
+    def __init__(self, *, sparse: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.table = nn.Embedding(9, 4, sparse=sparse)
+        self.norm = nn.BatchNorm1d(4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        x = self.norm(self.table(ids))
+        return self.head(x.to(self.head.weight.dtype)).float()
+
+
+def adam_of(model: nn.Module, dtype: torch.dtype = torch.float32) -> FlatAdam:
+    return FlatAdam(model, dtype, beta1=0.9, beta2=0.98, epsilon=1e-9)
+
+
+def go_on(model: nn.Module, optimizer: FlatAdam, ids: list[int], clip_norm: float = 0.0) -> None:
+    model(torch.tensor(ids)).square().sum().backward()
+    optimizer.step(0.1, clip_norm)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_frozen_parts_stay_as_they_are_statistics_too(dtype):
+    model = Normed()
+    if dtype == torch.bfloat16:
+        model.norm = nn.Sequential()  # torch has no BatchNorm of two types on a CPU
+    names = freeze(model, [*(["norm"] if len(model.norm.state_dict()) else []), "head.bias"])
+    assert names[0] == "head.bias"
+    optimizer = adam_of(model, dtype)
+    before = {name: tensor.clone() for name, tensor in optimizer.weights().items()}
+    for _ in range(3):
+        go_on(model, optimizer, [1, 2, 3])
+    after = optimizer.weights()
+    assert after.keys() == before.keys()
+    assert dtype == torch.bfloat16 or "norm.running_mean" in before
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"table.weight", "head.weight"}
+    assert optimizer.masters.numel() == 9 * 4 + 2 * 4, "frozen parameters are not in the vector"
+
+
+def test_a_part_that_is_not_there_is_refused_with_a_suggestion():
+    with pytest.raises(ConfigError, match=r"--freeze names a part.*'haed'. Did you mean 'head'"):
+        freeze(Normed(), ["haed"])
+    with pytest.raises(ConfigError, match="It has head, norm, table"):
+        freeze(Normed(), ["???"])
+    model = Normed()
+    freeze(model, ["head", "norm", "table"])
+    with pytest.raises(ConfigError, match="all of them are frozen"):
+        adam_of(model)
+
+
+def test_statistics_are_saved_with_the_weights_and_come_back():
+    model = Normed()
+    optimizer = adam_of(model)
+    for _ in range(4):
+        go_on(model, optimizer, [1, 2, 3])
+    assert model.norm.running_mean.abs().max() > 0
+    again = Normed().eval()
+    load_weights(again, optimizer.weights())
+    assert torch.equal(again(torch.arange(9)), model.eval()(torch.arange(9)))
+
+
+@pytest.mark.parametrize("clip_norm", [0.0, 0.01])
+def test_rows_that_no_batch_touches_are_not_moved_and_the_others_are_as_by_adam(clip_norm):
+    """Where every batch touches the same rows, lazy Adam is Adam on those rows."""
+    sparse, dense = Normed(sparse=True), Normed()
+    sparse.norm = dense.norm = nn.Sequential()  # it makes gradients of rounding errors
+    optimizers = adam_of(sparse), adam_of(dense)
+    before = sparse.table.weight.detach().clone()
+    for _ in range(5):
+        for model, optimizer in zip((sparse, dense), optimizers, strict=True):
+            go_on(model, optimizer, [1, 4, 4], clip_norm)
+    touched = sparse.table.weight.detach()
+    assert torch.equal(touched[[0, 2, 3, 5, 6, 7, 8]], before[[0, 2, 3, 5, 6, 7, 8]])
+    torch.testing.assert_close(touched, dense.table.weight.detach(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(sparse.head.weight, dense.head.weight, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_are_restored_bit_for_bit():
+    one = Normed(sparse=True)
+    first = adam_of(one)
+    for _ in range(3):
+        go_on(one, first, [1, 2])
+    weights = {name: tensor.clone() for name, tensor in first.weights().items()}
+    state = {name: tensor.clone() for name, tensor in first.state().items()}
+    other = Normed(sparse=True)
+    second = adam_of(other)
+    second.restore(weights, state)
+    for model, optimizer in ((one, first), (other, second)):
+        for ids in ([1, 3], [2, 3]):
+            go_on(model, optimizer, ids)
+    for name, tensor in first.weights().items():
+        assert torch.equal(second.weights()[name], tensor), name

@@ -1,0 +1,189 @@
+""" "Adding things" of docs/architecture.md, followed: a second model, a second task.
+
+Each is one file below tests/support and one line here, and goes the whole way: train, stop, go on,
+load, use. If this needs more than a line, the house has lost its seams.
+"""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import bag
+import letters
+import pytest
+import torch
+from everyday_run import FLAGS, Finished, command, left_behind
+from safetensors.torch import load_file
+
+from headway import tasks
+from headway.errors import RunError
+from headway.models import MODELS
+from headway.models.interfaces import Seq2Seq, StepDecoder
+from headway.runs.loading import open_run
+from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
+from headway.translator import Translator
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+
+@pytest.fixture(autouse=True)
+def added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one line each."""
+    monkeypatch.setitem(MODELS, "bag", (bag.BagConfig, bag.Bag))
+    monkeypatch.setitem(tasks.TASKS, "letters", "letters:KIND")
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, task: type, at_update: int) -> None:
+    next_batch, calls = task.next_batch, []  # type: ignore[attr-defined]
+
+    def interrupted(self: Any) -> Any:
+        calls.append(1)
+        if len(calls) == at_update:
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(self)
+
+    monkeypatch.setattr(task, "next_batch", interrupted)
+
+
+# -- a model ----------------------------------------------------------------------------------
+
+BAG_FLAGS = [flag for flag in FLAGS if not flag.startswith("--model.")]
+
+
+def train_bag(files: tuple[Path, Path], run: Path, *flags: str) -> Finished:
+    names = ("--source", str(files[0]), "--target", str(files[1]), "--out", str(run))
+    return command("train", *names, "--model.type", "bag", *BAG_FLAGS, *flags)
+
+
+def test_an_added_model_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkeypatch):
+    assert isinstance(bag.Bag(bag.BagConfig(), vocabulary_size=9), StepDecoder)
+    assert isinstance(bag.Bag(bag.BagConfig(), vocabulary_size=9), Seq2Seq)
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    finished = train_bag(everyday_files, whole)
+    assert finished.status == 0, finished.err
+    assert "preset" not in finished.err  # they are the Transformer's
+    assert RunFolder(whole).settings()["model"] == {"type": "bag", "d_model": 16}
+    with monkeypatch.context() as patch:
+        from headway.tasks.translation.task import TranslationTask
+
+        interrupt(patch, TranslationTask, at_update=6)
+        assert train_bag(everyday_files, stopped).status == 130
+    again = command("train", "--out", str(stopped), "--resume")
+    assert again.status == 0, again.err
+    assert left_behind(stopped) == left_behind(whole)
+    translator = Translator.load(whole, device="cpu")
+    texts = [source for source, _ in generate(3, seed=5)]
+    for beam in (1, 2):
+        found = translator.translate_fully(texts, beam=beam)
+        assert all(torch.isfinite(torch.tensor(one.n_best[0].score)) for one in found)
+    with pytest.raises(Exception, match="look"):
+        translator.attention(texts[0])
+
+
+def test_keys_of_another_model_are_refused_by_name(everyday_files, tmp_path):
+    refused = train_bag(everyday_files, tmp_path / "run", "--model.heads=2")
+    assert refused.status == 2
+    assert "unknown key 'heads' in [model]" in refused.err
+    refused = train_bag(everyday_files, tmp_path / "run", "--preset=tiny")
+    assert "--preset tiny is for --model.type transformer; got bag" in refused.err
+    assert not (tmp_path / "run").exists()
+
+
+# -- a task -----------------------------------------------------------------------------------
+
+LETTER_FLAGS = (
+    "--training.max-steps=8", "--training.checkpoint-every=2", "--training.log-every=2",
+    "--training.batch-tokens=300", "--training.learning-rate=0.1", "--training.average=2",
+    "--runtime.threads=1", "--runtime.device=cpu",
+)  # fmt: skip
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.en"
+    path.write_text("".join(f"{source}\n" for source, _ in generate(60, seed=2)), encoding="utf-8")
+    return path
+
+
+def train_letters(run: Path, *flags: str) -> Finished:
+    return command("train", "--task", "letters", "--out", str(run), *LETTER_FLAGS, *flags)
+
+
+def all_but_times(run: Path) -> dict[str, Any]:
+    log = [{k: v for k, v in line.items() if k != "time_s"} for line in RunFolder(run).read_log()]
+    return {"log": log, "model": (run / "model.safetensors").read_bytes()}
+
+
+def test_an_added_task_trains_stops_goes_on_and_is_used(corpus, tmp_path, monkeypatch):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    finished = train_letters(whole, "--data.corpus", str(corpus))
+    assert finished.status == 0, finished.err
+    with monkeypatch.context() as patch:
+        interrupt(patch, letters.LettersTask, at_update=5)
+        assert train_letters(stopped, "--data.corpus", str(corpus)).status == 130
+    again = command("train", "--out", str(stopped), "--resume")  # the run says its task
+    assert again.status == 0, again.err
+    assert "goes on from step 5" in again.err
+    assert all_but_times(stopped) == all_but_times(whole)
+    log = RunFolder(whole).read_log()
+    assert log[-1]["log_prob"] > log[1]["log_prob"], "it learns"
+    assert "letters" in log[0]
+    settings = RunFolder(whole).settings()
+    assert settings["run"] == {"task": "letters", "finished": True}
+    assert settings["data"]["corpus"] == str(corpus)
+    assert "text" not in settings
+    assert "decoding" not in settings
+    assert "letters, trained with headway" in (whole / "README.md").read_text(encoding="utf-8")
+    opened = open_run(letters.KIND, whole, device="cpu")
+    [t, h, x] = opened.vocabulary.encode("Th.")
+    after_t = opened.model(torch.tensor([t]))[0]
+    assert after_t[h] > after_t[x], "it has read many a The"
+
+
+def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path):
+    run = tmp_path / "run"
+    finished = train_letters(run, "--data.corpus", str(corpus), "--model.type", "counts")
+    assert finished.status == 0, finished.err
+    assert not (run / "checkpoints").exists()
+    table = load_file(run / "model.safetensors")["rows.weight"].exp()
+    [e, n] = open_run(letters.KIND, run).vocabulary.encode("en")
+    lines = corpus.read_text(encoding="utf-8").splitlines()
+    in_train = sum(line.count("en") for number, line in enumerate(lines) if number % 10)
+    assert table[e, n] == pytest.approx(1 + in_train, rel=1e-5)
+    assert "is finished" in command("train", "--out", str(run), "--resume").err
+
+
+def test_a_run_is_opened_by_its_own_task_only(corpus, everyday_run, tmp_path):
+    run = tmp_path / "run"
+    assert train_letters(run, "--data.corpus", str(corpus), "--model.type", "counts").status == 0
+    with pytest.raises(RunError, match="one of letters. Train one with: .*--task translation"):
+        Translator.load(run)
+    with pytest.raises(RunError, match="one of translation"):
+        open_run(letters.KIND, everyday_run)
+    refused = command("translate", str(run), str(corpus))
+    assert refused.status == 2
+
+
+def test_what_a_task_does_not_know_is_refused_by_name(corpus, tmp_path):
+    for flags, message in (
+        (("--decoding.beam=3",), "the task letters has no section [decoding]"),
+        (("--data.max-length=3",), "unknown key 'max_length' in [data]"),
+        (("--source", str(corpus)), "unknown key 'source' in [data]"),
+        (("--preset=tiny",), "--preset must be one of"),
+        (("--model.type=tables",), "Did you mean 'table'?"),
+    ):
+        refused = train_letters(tmp_path / "run", "--data.corpus", str(corpus), *flags)
+        assert refused.status == 2, flags
+        assert message in refused.err
+    refused = command("train", "--task", "leters", "--out", str(tmp_path / "run"))
+    assert "got 'leters'. Did you mean 'letters'?" in refused.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_translator_is_not_gone_on_from_as_letters(everyday_run, corpus, tmp_path):
+    refused = train_letters(
+        tmp_path / "run", "--data.corpus", str(corpus), "--init-from", str(everyday_run)
+    )
+    assert refused.status == 2
+    assert not (tmp_path / "run").exists()
