@@ -27,8 +27,8 @@ from headway.config import write_toml
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
+from headway.training.console import StoppedError
 from headway.training.loop import Trainer
-from headway.training.stopping import StoppedError
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SOURCE = Path(__file__).parent.parent.parent / "src"

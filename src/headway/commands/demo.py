@@ -51,7 +51,7 @@ def demo(
     from headway.api import train
     from headway.config import merge, parse_overrides
     from headway.text.everyday import EXAMPLES
-    from headway.training.stopping import StoppedError
+    from headway.training.console import StoppedError
     from headway.translator import Translator
 
     given = parse_overrides(overrides, options=option_names(demo))

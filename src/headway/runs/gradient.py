@@ -1,8 +1,10 @@
-"""Learning by gradient: how long, from the speed measured here; then updates, and the best weights.
+"""Learning by gradient: how long, from data, budget and speed; then updates, and the best weights.
 
-The other way is to count, as n-gram models do; see `headway.runs.kind.Learner`.
+What the user left open is filled in and said with its reason; nothing that was set is changed. The
+other way to learn is to count, as n-gram models do: see `headway.runs.kind.Learner`.
 """
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +15,19 @@ from torch import nn
 
 from headway import runtime as machine
 from headway.errors import ConfigError
-from headway.runs.fitting import fit_dropout, fit_steps, fit_validations, fit_warmup
-from headway.runs.kind import Kind, Learned, Learner, Opening, Run
-from headway.runs.parent import Parent, beginning
+from headway.runs import parent
+from headway.runs.kind import Kind, Learned, Learner, Opening, Run, Sizes
 from headway.runs.settings import Settings, paper_peak
-from headway.training.console import ConsoleReporter, clock
+from headway.training.console import ConsoleReporter, StoppedError, clock, stop_on_signal
 from headway.training.loop import Reporter, Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings, seconds
-from headway.training.stopping import StoppedError, stop_on_signal
+
+SEEN = 40_000_000
+"""Units to train on when there is no budget: about 90 times through 30,000 captions."""
+TUNING_SEEN = 5_000_000
+"""The same for a model that begins with another run's weights."""
+
 
 TIMED_UPDATES = 24
 """Updates that the speed of a run is measured on, after three to warm up."""
@@ -176,6 +182,60 @@ def fit_length(settings: Settings, opening: Opening) -> Settings:
     )
 
 
+def fit_dropout(passes: float) -> tuple[float, str]:
+    """More dropout the more often the corpus is seen, and why."""
+    if passes < 10:
+        return 0.1, "the corpus will be seen less than 10 times"
+    if passes < 40:
+        return 0.2, "the corpus will be seen 10 times or more"
+    return 0.3, "the corpus will be seen 40 times or more"
+
+
+def fit_steps(
+    sizes: Sizes,
+    *,
+    units_per_step: float,
+    step_s: float,
+    validation_s: float,
+    left_s: float | None,
+    n_validations: int,
+    closing: int,
+    tuned: bool = False,
+) -> tuple[int, str]:
+    """How many updates: what the time left allows, or a number of passes when there is no budget.
+
+    A tenth of the time at most goes to the validations on the way; `closing` more come at the end.
+    `tuned` is for a model that begins with another run's weights.
+    """
+    if left_s is not None:
+        for_updates = left_s - (n_validations + closing) * validation_s
+        steps = max(1, math.floor(0.97 * for_updates / step_s))
+        return steps, f"{step_s * 1000:.0f} ms an update as measured, {left_s / 60:.0f} min left"
+    wanted, least, most = (TUNING_SEEN, 3, 30) if tuned else (SEEN, 10, 100)
+    epochs = min(max(wanted / sizes.per_pass, least), most)
+    steps = math.ceil(epochs * sizes.per_pass / units_per_step)
+    return steps, f"{epochs:.0f} times through the corpus"
+
+
+def fit_validations(left_s: float | None, validation_s: float, *, tuned: bool = False) -> int:
+    """How often to validate: 40 times, less where that would take over a tenth of the budget.
+
+    Half as often for a model that begins with another run's weights.
+    """
+    most = 20 if tuned else 40
+    if left_s is None:
+        return most
+    return min(most, max(4, math.floor(0.1 * left_s / max(validation_s, 1e-3))))
+
+
+def fit_warmup(max_steps: int, *, tuned: bool = False) -> int:
+    """An eighth of the updates, at most the paper's 4000.
+
+    A twentieth for a model that begins with another run's weights: only the optimizer is new.
+    """
+    return min(4000, max(1, max_steps // (20 if tuned else 8)))
+
+
 # -- learning ---------------------------------------------------------------------------------
 
 
@@ -198,7 +258,7 @@ def learn(run: Run, resume: bool) -> Learned:
             n_frozen = sum(p.numel() for p in trainer.model.parameters() if not p.requires_grad)
             say(f"{n_frozen:,} parameters stay as they are ({', '.join(settings.training.freeze)})")
         if settings.training.init_from and not trainer.progress.validated:
-            begin_with_parent(run)
+            parent.begin_with(run)
         with stop_on_signal(reporter.say) as stop_asked:
             progress = trainer.train(stop_asked)
             if not progress.finished:
@@ -209,7 +269,7 @@ def learn(run: Run, resume: bool) -> Learned:
     chosen = trainer.choose(run.kind.rank(run))
     say(f"the model is {chosen}")
     if settings.training.init_from:
-        say_what_it_brought(run)
+        parent.say_what_it_brought(run)
     tuned = run.kind.tune(run)
     if tuned != settings:
         run.settings = tuned
@@ -217,25 +277,6 @@ def learn(run: Run, resume: bool) -> Learned:
     with torch.inference_mode():
         trainer.load(folder.model)
     return Learned(chosen, card_words(run))
-
-
-def begin_with_parent(run: Run) -> None:
-    """Take the weights of the run that this one begins with, and say how good they are here."""
-    trainer, parent = run.trainer, Parent.of_record(run.folder)
-    found = beginning(
-        trainer.optimizer.weights(), parent.weights(), run.settings.training.reinit, trainer.model
-    )
-    if found.drawn or found.unused:
-        run.say(f"of {parent.folder.path}: {found}")
-    before = trainer.begin_with(found.weights)
-    run.say(f"before: {before.score_name.upper()} {before.score:.2f} on the validation data")
-
-
-def say_what_it_brought(run: Run) -> None:
-    """The score before the first update beside the best one."""
-    name, before = run.folder.first_score()
-    best = run.trainer.progress.best_score
-    run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
 
 
 def card_words(run: Run) -> str:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from headway.config import Sections
 from headway.disk import checksum
 from headway.errors import RunError
+from headway.runs.kind import Run
 from headway.runs.settings import upgraded
 from headway.training.frozen import names_below
 from headway.training.run_folder import RunFolder
@@ -134,3 +135,22 @@ def beginning(
     weights = {name: parent[name] if name in taken else fresh[name] for name in fresh}
     drawn = [name for name in fresh if name not in taken]
     return Beginning(weights, taken, drawn, [name for name in parent if name not in fresh])
+
+
+def begin_with(run: Run) -> None:
+    """Take the weights of the run that this one begins with, and say how good they are here."""
+    trainer, parent = run.trainer, Parent.of_record(run.folder)
+    found = beginning(
+        trainer.optimizer.weights(), parent.weights(), run.settings.training.reinit, trainer.model
+    )
+    if found.drawn or found.unused:
+        run.say(f"of {parent.folder.path}: {found}")
+    before = trainer.begin_with(found.weights)
+    run.say(f"before: {before.score_name.upper()} {before.score:.2f} on the validation data")
+
+
+def say_what_it_brought(run: Run) -> None:
+    """The score before the first update beside the best one."""
+    name, before = run.folder.first_score()
+    best = run.trainer.progress.best_score
+    run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")

@@ -1,13 +1,18 @@
-"""What training shows while it runs: a live line on a terminal, plain lines elsewhere."""
+"""What a person sees of a training while it runs, and how they stop it."""
 
+import signal
 import sys
+import threading
 import time
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from headway.errors import HeadwayError
 from headway.training.loop import Progress as TrainingProgress
 from headway.training.loop import Validation
 
@@ -74,3 +79,33 @@ class ConsoleReporter:
     def say(self, message: str) -> None:
         """One line."""
         self.console.print(message, markup=False)
+
+
+class StoppedError(HeadwayError):
+    """Training was asked to stop, and has saved what it had."""
+
+    exit_status = 130
+
+
+@contextmanager
+def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Inside, a first signal sets a flag that the yielded function reads; a second one kills."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set  # only the main thread may set handlers
+        return
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        if asked.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        asked.set()
+        say(f"{signal.Signals(number).name}: saving, then stopping (again: stop without saving)")
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, handle) for number in signals}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

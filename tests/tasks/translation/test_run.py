@@ -17,8 +17,8 @@ from headway.tasks.translation.ending import choose_length_penalty
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.training.checkpoint import save_tensors
+from headway.training.console import StoppedError
 from headway.training.loop import Trainer
-from headway.training.stopping import StoppedError
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from headway.config import Sections
-from headway.data.batching import Indices
 from headway.decoding.settings import DecodingSettings
 from headway.models import MODELS
 from headway.runs.gradient import GRADIENT
@@ -32,7 +29,7 @@ def build(settings: Settings, subwords: Subwords) -> nn.Module:
 def task(settings: Settings, data: reading.Pairs, runtime: Runtime) -> TranslationTask:
     """What the training loop asks for."""
     prepared, training = data.prepared, settings.training
-    rows = in_turn(prepared.valid.file_numbers)[: training.valid_sentences]
+    rows = data.valid_rows()[: training.valid_sentences]
     texts = [prepared.valid_texts[row] for row in rows]
     return TranslationTask(
         prepared.train,
@@ -48,19 +45,6 @@ def task(settings: Settings, data: reading.Pairs, runtime: Runtime) -> Translati
         valid_languages=[prepared.valid_languages[row] for row in rows],
         valid_codes=codes_of(texts) if prepared.codes == "mask" else (),
     )
-
-
-def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:
-    """All pairs in an order whose beginning holds of each file what is its share: [pairs].
-
-    Those of one file stay in their order.
-    """
-    rows = np.arange(len(file_numbers))
-    place = np.zeros(len(rows))
-    for number in np.unique(file_numbers):
-        own = rows[file_numbers == number]
-        place[own] = (np.arange(len(own)) + 0.5) / len(own)
-    return np.argsort(place, kind="stable")
 
 
 def codes_of(texts: list[tuple[str, str]]) -> list[Any]:
@@ -99,8 +83,8 @@ KIND = Kind(
     choose_preset=fitting.choose_preset,
     fits_dropout=("tiny", "small"),
     read=reading.read,
-    complete=fitting.complete,
-    sizes=fitting.sizes,
+    complete=reading.complete,
+    sizes=reading.sizes,
     vocabulary=reading.open_vocabulary,
     build=build,
     task=task,

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from headway.data.batching import Indices
 from headway.data.prepared import Prepared
 from headway.text.corpora import PLAIN, Use
 from headway.text.mixing import tags_read
@@ -66,3 +68,16 @@ def valid_files(prepared: Prepared) -> list[str]:
     """The files that validation pairs are from."""
     store = prepared.valid
     return [store.content["files"][i] for i in np.unique(store.file_numbers)]
+
+
+def in_turn(file_numbers: NDArray[np.uint32]) -> Indices:
+    """All pairs in an order whose beginning holds of each file what is its share: [pairs].
+
+    Those of one file stay in their order.
+    """
+    rows = np.arange(len(file_numbers))
+    place = np.zeros(len(rows))
+    for number in np.unique(file_numbers):
+        own = rows[file_numbers == number]
+        place[own] = (np.arange(len(own)) + 0.5) / len(own)
+    return np.argsort(place, kind="stable")

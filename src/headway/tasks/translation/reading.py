@@ -1,15 +1,21 @@
 """From the files that a user names to pairs of ids, saying what was read, kept and dropped."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from headway.config import Sections
+from headway.data.batching import Indices
 from headway.data.prepared import Prepared, prepare_corpus
 from headway.errors import DataError
-from headway.runs.kind import Say
+from headway.runs.kind import Say, Sizes
 from headway.runs.settings import Settings
+from headway.tasks.translation.settings import TranslationData
 from headway.text.cleaning import refuse_unusable
+from headway.text.corpora import languages
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
 
@@ -69,6 +75,14 @@ class Pairs:
 
         return f", from {', '.join(valid_files(self.prepared))}"
 
+    def valid_rows(self) -> Indices:
+        """Validation pairs, in an order whose beginning holds of each file what is its share."""
+        if self.plain:
+            return np.arange(len(self.prepared.valid))
+        from headway.tasks.translation.mixture import in_turn
+
+        return in_turn(self.prepared.valid.file_numbers)
+
     def tags_read(self, before: Sequence[str]) -> tuple[str, ...]:
         """Every tag that the model reads, after those that it knew before."""
         if self.plain and not before:
@@ -119,3 +133,37 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
 def open_vocabulary(run: Path) -> Subwords:
     """The sub-words of a run."""
     return Subwords.load(RunFolder(run).tokenizer)
+
+
+def sizes(data: Pairs) -> Sizes:
+    """Target tokens, end markers included."""
+    lengths, weights = data.prepared.train.lengths["target"] + 1, data.prepared.weights
+    seen = lengths.sum() if weights is None else lengths @ weights
+    return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
+
+
+def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
+    """What is stored as it was found; see `headway.runs.kind.Kind.complete`."""
+    prepared, own = data.prepared, settings.data
+    source, target = languages(own.corpus(), own.source_language, own.target_language)
+    known = {"source_language": source, "target_language": target, "tags": data.tags_read(own.tags)}
+    found: Sections = {
+        "text": {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes},
+        "data": absolute(own) | known,
+    }
+    if "length_penalty" in given.get("decoding", {}):
+        found["training"] = {"tune_length_penalty": False}
+    return found
+
+
+def absolute(data: TranslationData) -> dict[str, Any]:
+    """The data settings, with files that are found from any folder."""
+    stored = asdict(data)
+    for key in ("source", "target", "valid_source", "valid_target"):
+        stored[key] = [Path(path).absolute() for path in stored[key]]
+    if data.pairs or data.valid_pairs:
+        from headway.text.mixing import absolute_pairs_files
+
+        stored["pairs"] = absolute_pairs_files(data.pairs)
+        stored["valid_pairs"] = absolute_pairs_files(data.valid_pairs)
+    return stored

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.tasks.translation.kind import in_turn
+from headway.tasks.translation.mixture import in_turn
 
 
 @given(st.lists(st.integers(0, 3), max_size=60), st.integers(0, 60))
