@@ -147,7 +147,8 @@ class Translator:
         `DecodingSettings`, such as `beam=5` or `method="greedy"`.
         """
         return [
-            translation.target for translation in self.translate_fully(texts, tag=tag, **decoding)
+            translation.target
+            for translation in self.translate_fully(texts, tag=tag, want_scores=False, **decoding)
         ]
 
     @torch.inference_mode()
@@ -157,11 +158,12 @@ class Translator:
         *,
         tag: str | None = None,
         want_alignment: bool = False,
+        want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
         **decoding: Any,
     ) -> list[Translation]:
-        """Translations with scores, sub-words and, on request, alignments.
+        """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
 
         A text longer than the sentences of training (`data.max_length`) is cut at its end, which
         `Translation.n_cut` tells. `done` hears how many sentences each batch finished.
@@ -173,6 +175,7 @@ class Translator:
             chosen_tag(tag, self.settings.data.tags),
             settings,
             want_attention=want_alignment,
+            want_scores=want_scores,
             done=done,
             generator=generator,
         )

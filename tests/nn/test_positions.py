@@ -87,7 +87,7 @@ def test_rotary_attention_does_not_change_when_everything_moves():
 def test_relative_scores_are_the_querys_product_with_its_distances_key_clipped():
     relative = RelativePositions(4, reach=2)
     query = torch.randn(2, 3, 4, 4)
-    scores = relative(query, n_keys=7, first=3)
+    scores = relative.at(query, torch.arange(3, 3 + query.shape[2])[:, None], torch.arange(7)[None])
     for i in range(4):
         for j in range(7):
             distance = min(max(j - (i + 3), -2), 2)

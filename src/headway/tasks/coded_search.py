@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
-from headway.models.interfaces import Seq2Seq
-from headway.tasks.translation import decode_all
+from headway.models.interfaces import StepDecoder
 from headway.text.codes import Codes, check, mask, parsed, unmask
 from headway.text.memories.segments import Segment
 from headway.text.mixing import tagged
@@ -60,7 +60,7 @@ class CodedSearch:
     """A model that translates texts with codes."""
 
     def __init__(
-        self, model: Seq2Seq, subwords: Subwords, max_length: int, device: torch.device
+        self, model: StepDecoder, subwords: Subwords, max_length: int, device: torch.device
     ) -> None:
         """`max_length`: the longest source, in sub-words; 0 for any."""
         self.model, self.subwords, self.max_length = model, subwords, max_length
@@ -73,6 +73,7 @@ class CodedSearch:
         settings: DecodingSettings,
         *,
         want_attention: bool = False,
+        want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
     ) -> list[Found]:
@@ -82,7 +83,8 @@ class CodedSearch:
         complete ones come first.
         """
         encoded = self.subwords.encode_batch([tagged(source.text, tag) for source in sources])
-        limit = self.max_length or max(map(len, encoded), default=0)
+        limits = [self.max_length or None, self.model.longest and self.model.longest - 1]
+        limit = min((limit for limit in limits if limit), default=None)
         read = [np.array(ids[:limit], dtype=np.int64) for ids in encoded]
         found: list[list[Candidate]] = [[] for _ in sources]
 
@@ -92,10 +94,11 @@ class CodedSearch:
             hypotheses = decode_all(
                 self.model,
                 [read[i] for i in places],
-                self.subwords,
+                self.subwords.special,
                 wanted,
                 device=self.device,
                 want_attention=want_attention,
+                want_scores=want_scores,
                 done=tell,
                 generator=generator,
             )
