@@ -9,6 +9,7 @@ from headway.errors import ConfigError
 @pytest.mark.parametrize(
     ("values", "said"),
     [
+        ({"method": "beem"}, r"one of beam, greedy, sampling; got 'beem'. Did you mean 'beam'"),
         ({"beam": 0}, r"decoding.beam must be at least 1; got 0. Try 1"),
         ({"max_extra_length": -1}, r"at least 0; got -1"),
         ({"top_k": -3}, r"at least 0; got -3"),

@@ -57,13 +57,13 @@ def test_dropout_falls_on_the_sublayers_output_before_it_is_added(norm):
 
 
 def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
-    def attention() -> MultiHeadAttention:
+    def attention(*, rotary: bool = False) -> MultiHeadAttention:
         return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotary)
 
     layers = [
         Layer(
             8,
-            attention(),
+            attention(rotary=rotary),
             FeedForward(8, 12),
             attention() if crosses else None,
             norm="pre",

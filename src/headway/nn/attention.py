@@ -37,8 +37,8 @@ def attention_weights(
 
 
 def softmax(
-    scores: Float[Tensor, "batch heads query key"],
-) -> Float[Tensor, "batch heads query key"]:
+    scores: Float[Tensor, "*batch query key"],
+) -> Float[Tensor, "*batch query key"]:
     """Over the keys, computed in float32: more exact, and on a CPU faster than in bfloat16."""
     return scores.softmax(-1, dtype=torch.float32).to(scores.dtype)
 
@@ -260,7 +260,7 @@ class MultiHeadAttention(nn.Module):
         self,
         x: Float[Tensor, "rows d_model"],
         memory: KeysAndValues,
-        hidden: Float[Tensor, "batch 1 key"],
+        hidden: Float[Tensor, "joined 1 key"],
         look: AttentionMaps | None = None,
     ) -> Float[Tensor, "rows d_model"]:
         """Cross-attention of one token per row; `hidden` is each sentence's mask for every head."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self, cast
+from typing import Literal, NamedTuple, Self, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -109,8 +109,7 @@ class Layer(nn.Module):
         past: KeysAndValues,
         slots: Slots,
         fused: FusedProjection,
-        source: KeysAndValues | None,
-        hidden: Float[Tensor, "batch 1 source"],
+        source: "MaskedSource | None",
         look: AttentionMaps | None = None,
     ) -> Float[Tensor, "rows d_model"]:
         """One token for each row; see `MultiHeadAttention.step_back` and `step_across`."""
@@ -120,9 +119,17 @@ class Layer(nn.Module):
         if source is not None:
             across = cast(MultiHeadAttention, self.cross_attention)
             x = cast(Residual, self.around_cross_attention)(
-                x, lambda y: across.step_across(y, source, hidden, look)
+                x, lambda y: across.step_across(y, source.memory, source.hidden, look)
             )
         return self.around_feed_forward(x, self.feed_forward)
+
+
+class MaskedSource(NamedTuple):
+    """What one layer's cross-attention looks at in a decoding step."""
+
+    memory: KeysAndValues
+    hidden: Float[Tensor, "batch 1 source"]
+    """0 or minus infinity, for every head."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +238,7 @@ class StackState:
         width = len(rows) // len(together)
         if not torch.equal(together.repeat_interleave(width), sentence):
             # Some sentences have more rows than others: from now on each row is on its own.
-            slots = visible.nonzero()[:, 1].view(-1, self.length)
+            slots = visible.nonzero()[:, 1].view(len(rows), self.length)
             state = replace(
                 self,
                 cache=self.cache.gather(sentence, slots),
@@ -348,13 +355,14 @@ class Stack(nn.ModuleList):
         visible.unflatten(0, (-1, each))[:, :, used : used + each] = itself
         hidden = additive(visible, x.dtype).unflatten(0, (-1, each)).repeat_interleave(heads, 0)
         slots = Slots(used, length, positions, hidden)
-        source, source_hidden = state.source, torch.empty(0)
-        if state.source_hidden is not None:
-            source_hidden = state.source_hidden.repeat_interleave(heads, 0).unsqueeze(1)
-        for i, (layer, fused) in enumerate(zip(self, state.fused, strict=True)):
-            past = KeysAndValues(cache.memory.keys[i], cache.memory.values[i])
-            memory = None if source is None else KeysAndValues(source.keys[i], source.values[i])
-            x = layer.step(x, past, slots, fused, memory, source_hidden, look)
+        sources: list[MaskedSource | None] = [None] * len(self)
+        if state.source is not None and state.source_hidden is not None:
+            hidden = state.source_hidden.repeat_interleave(heads, 0).unsqueeze(1)
+            memories = map(KeysAndValues, *state.source)  # layer by layer
+            sources = [MaskedSource(memory, hidden) for memory in memories]
+        pasts = map(KeysAndValues, *cache.memory)
+        for layer, past, fused, source in zip(self, pasts, state.fused, sources, strict=True):
+            x = layer.step(x, past, slots, fused, source, look)
         cache.filled = used + each
         after = replace(
             state,
