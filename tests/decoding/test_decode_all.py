@@ -88,7 +88,7 @@ def test_batches_are_as_large_as_allowed_and_many_can_be_shared_evenly():
     assert like_lengths([50], 10) == [[0]]
     assert even_share(1000, 8192) == 1000  # little work stays together
     assert even_share(16_000, 8192) == 16_000 / SHARES
-    assert even_share(80_000, 8192) == 80_000 / 12
+    assert even_share(80_000, 8192) == -(-80_000 // 12)
 
 
 # -- processes --------------------------------------------------------------------------------
