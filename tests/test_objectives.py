@@ -60,22 +60,27 @@ def test_the_smoothed_loss_is_least_at_the_target_distribution_not_at_certainty(
     target=st.lists(st.lists(st.integers(0, N_WORDS - 1), min_size=4, max_size=4), min_size=1,
                     max_size=4),
     scale=st.sampled_from([1.0, 20.0]),
+    bias=st.booleans(),
 )  # fmt: skip
-def test_in_chunks_it_is_the_same_in_value_and_in_both_gradients(
-    chunk, smoothing, padding, target, scale
+def test_in_chunks_it_is_the_same_in_value_and_in_every_gradient(
+    chunk, smoothing, padding, target, scale, bias
 ):
     torch.manual_seed(len(target))
     truth = torch.tensor(target)
     features = (torch.randn(*truth.shape, 6) * scale).requires_grad_()
     weight = torch.randn(N_WORDS, 6, requires_grad=True)
+    output_bias = torch.randn(N_WORDS, requires_grad=True) if bias else None
     options = {"smoothing": smoothing, "padding": padding}
-    whole = label_smoothed(project(features, weight), truth, **options)
-    chunked = projected_label_smoothed(features, weight, truth, **options, chunk=chunk)
+    whole = label_smoothed(project(features, weight, output_bias), truth, **options)
+    chunked = projected_label_smoothed(
+        features, weight, truth, **options, output_bias=output_bias, chunk=chunk
+    )
+    inputs = [features, weight, *([] if output_bias is None else [output_bias])]
     torch.testing.assert_close(chunked.smoothed, whole.smoothed, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(chunked.likelihood, whole.likelihood, rtol=1e-4, atol=1e-4)
     for mine, other in zip(
-        torch.autograd.grad(chunked.smoothed * 0.5, (features, weight)),
-        torch.autograd.grad(whole.smoothed * 0.5, (features, weight)),
+        torch.autograd.grad(chunked.smoothed * 0.5, inputs),
+        torch.autograd.grad(whole.smoothed * 0.5, inputs),
         strict=True,
     ):
         torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-4 * scale)

@@ -46,9 +46,10 @@ def projected_label_smoothed(
     *,
     smoothing: float,
     padding: int,
+    output_bias: Float[Tensor, " vocabulary"] | None = None,
     chunk: int = 0,
 ) -> Loss:
-    """`label_smoothed(project(features, output_weight), ...)`, without ever holding all logits.
+    """`label_smoothed(project(features, output_weight, output_bias), ...)`, in little memory.
 
     The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
     not grow with tokens x vocabulary. 0 takes as many as suit the device: fewer on a CPU, whose
@@ -59,7 +60,7 @@ def projected_label_smoothed(
     features = features.flatten(0, -2).index_select(0, real)
     target = target.flatten().index_select(0, real)
     smoothed, likelihood = _ChunkedCrossEntropy.apply(
-        features, output_weight, target, smoothing, chunk
+        features, output_weight, output_bias, target, smoothing, chunk
     )
     return Loss(smoothed, likelihood)
 
@@ -75,10 +76,17 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, weight: Tensor, target: Tensor, smoothing: float, chunk: int
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        target: Tensor,
+        smoothing: float,
+        chunk: int,
     ) -> tuple[Tensor, Tensor]:
         n_tokens, n_words = features.shape[0], weight.shape[0]
         table = weight.to(features.dtype)
+        bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         feature_gradient = torch.empty_like(features)
         weight_gradient = features.new_zeros(weight.shape[::-1], dtype=torch.float32)
         truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
@@ -86,29 +94,34 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             here = slice(begin, begin + chunk)
             some, truth = features[here], target[here]
             rows = torch.arange(len(truth), device=truth.device)
-            logits = project(some, table)
+            logits = project(some, table, bias)
             error = logits.softmax(-1)
             truth_logit[here] = logits[rows, truth]
             truth_probability[here] = error[rows, truth]
             error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
             feature_gradient[here] = error @ table
             weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
+            if bias_gradient is not None:
+                bias_gradient += error.sum(0, dtype=torch.float32)
         surprise = -truth_probability.log()
         lost = (truth_probability < UNDERFLOW).nonzero().squeeze(1)  # mostly none
-        lost_logits = project(features[lost], table).float()
+        lost_logits = project(features[lost], table, bias).float()
         surprise[lost] = lost_logits.logsumexp(-1) - truth_logit[lost]
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
         weight_gradient -= smoothing / n_words * feature_sum[:, None]
-        ctx.save_for_backward(feature_gradient, weight_gradient.T.to(weight.dtype))
         likelihood = surprise.sum()
         smoothed = likelihood + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
+        if bias is not None and bias_gradient is not None:
+            smoothed = smoothed - smoothing * n_tokens * bias.float().mean()
+            bias_gradient = (bias_gradient - smoothing / n_words * n_tokens).to(bias.dtype)
+        ctx.save_for_backward(feature_gradient, weight_gradient.T.to(weight.dtype), bias_gradient)
         ctx.mark_non_differentiable(likelihood)
         return smoothed, likelihood
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        feature_gradient, weight_gradient = ctx.saved_tensors
         scale = gradients[0]
-        return feature_gradient * scale, weight_gradient * scale, None, None, None
+        scaled = (None if saved is None else saved * scale for saved in ctx.saved_tensors)
+        return *scaled, None, None, None

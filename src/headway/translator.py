@@ -12,7 +12,7 @@ from jaxtyping import Float
 from headway.config import build
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
-from headway.models.interfaces import Seq2Seq
+from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Device
@@ -46,7 +46,7 @@ class Translator:
     """A run folder's model, ready to translate."""
 
     def __init__(
-        self, model: Seq2Seq, subwords: Subwords, settings: Settings, device: torch.device
+        self, model: StepDecoder, subwords: Subwords, settings: Settings, device: torch.device
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         limits = [settings.data.max_length] if settings.data.max_length else []
@@ -64,7 +64,7 @@ class Translator:
         is changed: threads and seeds are its own.
         """
         opened = open_run(KIND, run, device=device)
-        model = cast(Seq2Seq, opened.model)
+        model = cast(StepDecoder, opened.model)
         return cls(model, opened.vocabulary, opened.settings, opened.device)
 
     @property
@@ -82,7 +82,8 @@ class Translator:
         Raises ConfigError where there is a tag to choose, and for settings that do not exist.
         """
         return [
-            translation.target for translation in self.translate_fully(texts, tag=tag, **decoding)
+            translation.target
+            for translation in self.translate_fully(texts, tag=tag, want_scores=False, **decoding)
         ]
 
     @torch.inference_mode()
@@ -92,17 +93,22 @@ class Translator:
         *,
         tag: str | None = None,
         want_alignment: bool = False,
+        want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
         **decoding: Any,
     ) -> list[Translation]:
-        """Translations with scores, sub-words and, on request, alignments.
+        """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
 
         A text longer than `longest` is cut at its end, which `Translation.n_cut` tells. `done`
         hears how many sentences each batch finished.
         """
         settings, tag = self._settings(decoding), self._tag(tag)
-        how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
+        how: dict[str, Any] = {
+            "want_alignment": want_alignment,
+            "want_scores": want_scores,
+            "generator": generator,
+        }
         cleaned = [clean(text) for text in texts]
         if any(map(may_hold_codes, cleaned)):
             found = self._coded(settings, tag).texts(cleaned, done=done, **how)

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from headway.decoding.hypothesis import Rules
+from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import Step
 
 PADDING, BEGIN, END = 0, 1, 2
@@ -31,7 +33,10 @@ class TableState:
 class TableDecoder:
     """p(next | source, prefix) is random, but the same at every call; padding is not looked at."""
 
-    def __init__(self, seed, sharpness=1.0, vocabulary=6, grid=None):
+    longest = None
+
+    def __init__(self, seed, sharpness=1.0, vocabulary=6, grid=None, shifted=False):
+        self.shifted = shifted
         self.seed, self.sharpness, self.vocabulary, self.grid = seed, sharpness, vocabulary, grid
         self.table = {}
         self.selections = []
@@ -64,6 +69,8 @@ class TableDecoder:
         self.rows_per_step.append(len(rows))
         log_probs = torch.stack([self.log_probs(*row) for row in rows])
         weights = torch.stack([self.attention(*row) for row in rows]) if want_attention else None
+        if self.shifted:  # log-probabilities but for a constant in each row
+            log_probs = log_probs + torch.arange(len(rows)).unsqueeze(1)
         return Step(log_probs, TableState(state.source, prefix, self.selections), weights)
 
     def token_log_probs(self, source, ids):
@@ -84,6 +91,16 @@ class TableDecoder:
         return sorted(everything, key=lambda item: -item[1])
 
 
+def run(function, decoder, source, max_lengths, *, forbidden=FORBIDDEN, **options):
+    """One of the searches, from the begin marker on; `options` of the settings and the rules."""
+    rules = {name: options.pop(name) for name in Rules._fields if name in options}
+    state, last = decoder.start(source), torch.full((len(source),), BEGIN)
+    if function.__name__ == "sample":
+        options["method"] = "sampling"
+    settings = DecodingSettings(**{"length_penalty": 0.0, "max_extra_length": 0, **options})
+    return function(decoder, state, last, Rules(settings, END, max_lengths, forbidden, **rules))
+
+
 @pytest.fixture(scope="session")
 def toy():
     """The toy decoder's class, its ids, and a padded batch of sources."""
@@ -92,7 +109,7 @@ def toy():
         BEGIN=BEGIN,
         END=END,
         WORDS=WORDS,
-        ids={"begin": BEGIN, "end": END, "forbidden": FORBIDDEN},
+        run=run,
         source=torch.tensor([[3, 4, 5, 2], [4, 2, 0, 0], [5, 5, 2, 0]]),
         limits=torch.tensor([4, 2, 3]),
     )

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.decoding.ranking import CHUNK, best
+from headway.decoding.hypothesis import CHUNK, best
 
 
 @settings(deadline=None)

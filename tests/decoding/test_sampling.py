@@ -34,11 +34,12 @@ def chi_square(counts, expected, n_draws):
 def test_frequencies_are_the_probabilities_of_whole_sequences(toy):
     decoder = toy.Decoder(1, sharpness=0.7)
     source, limit, n_draws = toy.source[:1], 2, 4000
-    [found] = sample(
+    [found] = toy.run(
+        sample,
         decoder,
         source,
-        **toy.ids,
         max_lengths=torch.tensor([limit]),
+        method="sampling",
         n_best=n_draws,
         generator=seeded(),
     )
@@ -71,11 +72,12 @@ def test_temperature_and_cut_offs_give_the_distribution_they_promise(toy, option
     decoder = toy.Decoder(1)
     decoder.log_probs = lambda source, prefix: torch.tensor(FIXED).log()
     n_draws = 3000
-    [found] = sample(
+    [found] = toy.run(
+        sample,
         decoder,
         toy.source[:1],
-        **toy.ids,
         max_lengths=torch.tensor([1]),
+        method="sampling",
         n_best=n_draws,
         generator=seeded(),
         **options,
@@ -89,19 +91,19 @@ def test_temperature_and_cut_offs_give_the_distribution_they_promise(toy, option
 def test_sampling_only_the_most_likely_token_equals_greedy(toy, options):
     for seed in range(10):
         decoder = toy.Decoder(seed)
-        common = {**toy.ids, "max_lengths": toy.limits, "length_penalty": 0.6}
-        drawn = sample(decoder, toy.source, **common, **options, generator=seeded())
-        assert drawn == greedy(decoder, toy.source, **common)
+        common = {"max_lengths": toy.limits, "length_penalty": 0.6}
+        drawn = toy.run(sample, decoder, toy.source, **common, **options, generator=seeded())
+        assert drawn == toy.run(greedy, decoder, toy.source, **common)
 
 
 def test_the_same_seed_draws_the_same_and_another_draws_differently(toy):
     decoder = toy.Decoder(1, sharpness=0.3)
 
     def draw(seed):
-        return sample(
+        return toy.run(
+            sample,
             decoder,
             toy.source,
-            **toy.ids,
             max_lengths=toy.limits,
             n_best=5,
             generator=seeded(seed),
@@ -113,11 +115,10 @@ def test_the_same_seed_draws_the_same_and_another_draws_differently(toy):
 
 def test_forbidden_tokens_and_limits_hold_and_lists_are_sorted(toy):
     for seed in range(10):
-        found = sample(
+        found = toy.run(
+            sample,
             toy.Decoder(seed),
             toy.source,
-            begin=toy.BEGIN,
-            end=toy.END,
             forbidden=(0, 1, 4),
             max_lengths=toy.limits,
             n_best=20,
@@ -133,10 +134,10 @@ def test_forbidden_tokens_and_limits_hold_and_lists_are_sorted(toy):
 
 def test_log_probabilities_are_the_models_own_and_attention_follows(toy):
     decoder = toy.Decoder(2)
-    found = sample(
+    found = toy.run(
+        sample,
         decoder,
         toy.source,
-        **toy.ids,
         max_lengths=toy.limits,
         n_best=4,
         temperature=2.0,

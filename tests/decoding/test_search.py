@@ -1,5 +1,7 @@
 """`search` does what its settings say."""
 
+from typing import get_args
+
 import pytest
 import torch
 
@@ -7,55 +9,60 @@ from headway.decoding.beam import beam_search
 from headway.decoding.greedy import greedy
 from headway.decoding.sampling import sample
 from headway.decoding.search import METHODS, search
-from headway.decoding.settings import DecodingSettings
+from headway.decoding.settings import DecodingSettings, Method
 from headway.errors import HeadwayError
 from headway.models.transformer import Transformer, TransformerConfig
 
 
+def started(decoder, toy):
+    """What every search begins with, up to the settings."""
+    return decoder, decoder.start(toy.source), torch.full((len(toy.source),), toy.BEGIN)
+
+
+def common(toy):
+    return {"end": toy.END, "max_lengths": toy.limits, "forbidden": (0, 1)}
+
+
 def test_each_method_is_the_function_of_its_name_with_the_settings(toy):
     decoder = toy.Decoder(1)
-    common = {**toy.ids, "max_lengths": toy.limits}
 
     def run(**values):
-        return search(decoder, toy.source, DecodingSettings(**values), **common)
+        return search(*started(decoder, toy), DecodingSettings(**values), **common(toy))
 
-    assert run(beam=3, n_best=2, length_penalty=1.0) == beam_search(
-        decoder, toy.source, **common, beam=3, n_best=2, length_penalty=1.0
+    options = {"beam": 3, "n_best": 2, "length_penalty": 1.0}
+    assert run(**options) == toy.run(beam_search, decoder, toy.source, toy.limits, **options)
+    options = {"method": "greedy", "length_penalty": 1.0}
+    assert run(**options) == toy.run(greedy, decoder, toy.source, toy.limits, **options)
+    options = {"n_best": 3, "temperature": 0.7, "top_k": 3, "top_p": 0.9, "length_penalty": 1.0}
+    assert run(method="sampling", seed=7, **options) == toy.run(
+        sample, decoder, toy.source, toy.limits, seed=7, **options
     )
-    assert run(method="greedy") == greedy(decoder, toy.source, **common, length_penalty=1.0)
-    drawing = {"n_best": 3, "temperature": 0.7, "top_k": 3, "top_p": 0.9}
-    assert run(method="sampling", seed=7, **drawing) == sample(
-        decoder,
-        toy.source,
-        **common,
-        **drawing,
-        length_penalty=1.0,
-        generator=torch.Generator().manual_seed(7),
-    )
-    assert set(METHODS) == {"beam", "greedy", "sampling"}
+    assert set(METHODS) == set(get_args(Method))
 
 
 def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
     decoder = toy.Decoder(1, sharpness=0.1)
     settings = DecodingSettings(method="sampling", n_best=8)
     generator = torch.Generator().manual_seed(1)
-    common = {**toy.ids, "max_lengths": toy.limits}
-    calls = [search(decoder, toy.source, settings, **common, generator=generator) for _ in range(2)]
+    calls = [
+        search(*started(decoder, toy), settings, **common(toy), generator=generator)
+        for _ in range(2)
+    ]
     assert calls[0] != calls[1]
-    assert calls[0] == search(decoder, toy.source, settings, **common)
+    assert calls[0] == search(*started(decoder, toy), settings, **common(toy))
 
 
+@pytest.mark.parametrize("want_scores", [True, False])
 @pytest.mark.parametrize("method", ["beam", "greedy"])
-def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method):
+def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method, want_scores):
     decoder = toy.Decoder(1)
     decoder.log_probs = lambda source, prefix: torch.full((6,), torch.nan)
     with pytest.raises(HeadwayError, match=r"finite log-probability.*lower learning rate"):
         search(
-            decoder,
-            toy.source,
+            *started(decoder, toy),
             DecodingSettings(method=method),
-            **toy.ids,
-            max_lengths=toy.limits,
+            **common(toy),
+            want_scores=want_scores,
         )
 
 
@@ -67,12 +74,7 @@ def test_log_probabilities_found_are_those_of_one_teacher_forced_pass(toy, value
     config = TransformerConfig(encoder_layers=1, decoder_layers=2, d_model=16, heads=2, d_ff=32)
     model = Transformer(config, vocabulary_size=6).eval()
     found = search(
-        model,
-        toy.source,
-        DecodingSettings(**values),
-        **toy.ids,
-        max_lengths=toy.limits,
-        want_attention=True,
+        *started(model, toy), DecodingSettings(**values), **common(toy), want_attention=True
     )
     for sentence, hypotheses in zip(toy.source, found, strict=True):
         source = sentence[sentence != 0].unsqueeze(0)
@@ -90,3 +92,23 @@ def test_log_probabilities_found_are_those_of_one_teacher_forced_pass(toy, value
             assert hypothesis.attention.shape == (len(expected), toy.source.size(1))
             torch.testing.assert_close(hypothesis.attention.sum(1), torch.ones(len(expected)))
             assert not hypothesis.attention[:, source.size(1) :].any()
+
+
+def test_a_search_goes_on_from_a_prefix_as_if_it_had_written_it(toy):
+    config = TransformerConfig(
+        encoder_layers=1, decoder_layers=2, d_model=16, heads=2, d_ff=32, output_bias=True
+    )
+    model = Transformer(config, vocabulary_size=6).eval()
+    torch.nn.init.constant_(model.output_bias[toy.END], -30.0)  # written where it is forced
+    settings = DecodingSettings(method="greedy")
+
+    def write(state, last, limit):
+        limits = torch.full((3,), limit)
+        return search(model, state, last, settings, end=toy.END, max_lengths=limits)
+
+    begin = torch.full((3,), toy.BEGIN)
+    whole = [one.ids for [one] in write(model.start(toy.source), begin, 6)]
+    written = torch.tensor([ids[:3] for ids in whole])
+    state = model.start(toy.source, torch.cat([begin[:, None], written[:, :2]], 1))
+    rest = [one.ids for [one] in write(state, written[:, 2], 3)]
+    assert rest == [ids[3:] for ids in whole]

@@ -27,3 +27,12 @@ def test_values_without_meaning_are_refused(values, said):
 
 def test_sampling_may_draw_more_than_a_beam_holds():
     assert DecodingSettings(method="sampling", beam=1, n_best=100).n_best == 100
+
+
+def test_a_method_that_is_none_is_refused_with_a_suggestion():
+    settings = DecodingSettings()
+    object.__setattr__(settings, "method", "beem")  # the suite checks the type sooner
+    with pytest.raises(
+        ConfigError, match="beam, greedy, sampling; got 'beem'. Did you mean 'beam'"
+    ):
+        settings.__post_init__()

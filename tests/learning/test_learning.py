@@ -55,11 +55,12 @@ def test_the_paper_model_learns_to(task):
         optimizer.step(rate, clip_norm=1.0)
 
     with torch.inference_mode():
+        model.eval()
         found = search(
-            model.eval(),
-            padded(held_out, end=END),
+            model,
+            model.start(padded(held_out, end=END)),
+            torch.full((len(held_out),), BEGIN),
             DecodingSettings(method="greedy"),
-            begin=BEGIN,
             end=END,
             max_lengths=torch.full((len(held_out),), 2 * LONGEST),
         )

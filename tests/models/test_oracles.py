@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from headway.models import Transformer, TransformerConfig
-from headway.models.transformer import DecoderLayer, EncoderLayer
 from headway.nn.attention import MultiHeadAttention
+from headway.nn.layers import Layer
 from headway.nn.positions import sinusoids
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
@@ -35,11 +35,11 @@ def copy_attention(mine: MultiHeadAttention, theirs: nn.MultiheadAttention) -> N
     theirs.out_proj.load_state_dict(mine.to_output.state_dict())
 
 
-def copy_layer(mine: EncoderLayer | DecoderLayer, theirs: nn.Module) -> None:
+def copy_layer(mine: Layer, theirs: nn.Module) -> None:
     """torch numbers the norms in the order of the sub-layers."""
     copy_attention(mine.self_attention, theirs.self_attn)
     norms = [mine.around_self_attention.norm]
-    if isinstance(mine, DecoderLayer):
+    if mine.cross_attention is not None:
         copy_attention(mine.cross_attention, theirs.multihead_attn)
         norms.append(mine.around_cross_attention.norm)
     norms.append(mine.around_feed_forward.norm)

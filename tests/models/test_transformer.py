@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from headway.errors import ConfigError
+from headway.errors import ConfigError, UserError
 from headway.models import MODELS, Transformer, TransformerConfig
 from headway.models.interfaces import State, StepDecoder
 from headway.objectives import label_smoothed, projected_label_smoothed
@@ -31,7 +31,7 @@ def step_by_step(model: Transformer, source: torch.Tensor, fed: torch.Tensor) ->
     for token in fed.unbind(1):
         step = model.step(state, token)
         state = step.state
-        rows.append(step.log_probs)
+        rows.append(step.logits.log_softmax(-1))
     return torch.stack(rows, 1)
 
 
@@ -149,11 +149,17 @@ def test_it_is_a_step_decoder():
     assert isinstance(model.start(SOURCE), State)
 
 
-def test_a_prefix_stands_for_its_tokens_fed_one_by_one():
-    model = small()
-    prefix, last = FED[:, :3], FED[:, 3]
-    step = model.step(model.start(SOURCE, prefix), last)
-    torch.testing.assert_close(step.log_probs, step_by_step(model, SOURCE, FED)[:, 3])
+@pytest.mark.parametrize("length", [0, 1, 3])
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
+def test_a_prefix_stands_for_its_tokens_fed_one_by_one(positions, length):
+    model = small(positions=positions)
+    expected = step_by_step(model, SOURCE, FED)
+    state = model.start(SOURCE, FED[:, :length]).select(torch.tensor([1, 1, 0]))
+    for i in range(length, 4):
+        step = model.step(state, FED[[1, 1, 0], i])
+        state = step.state
+        found = step.logits.log_softmax(-1)
+        torch.testing.assert_close(found, expected[[1, 1, 0], i], rtol=0, atol=1e-5)
 
 
 def test_a_source_is_needed():
@@ -161,7 +167,9 @@ def test_a_source_is_needed():
         small().start(None)
 
 
-@pytest.mark.parametrize("rows", [[0, 1], [1, 0], [1, 1, 0, 1], [0], [1]])
+@pytest.mark.parametrize(
+    "rows", [[0, 1], [1, 0], [1, 1, 0, 1], [1, 1, 1, 0, 0, 0], [0, 0], [0], [1]]
+)
 @pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
 def test_selected_rows_go_on_as_if_they_had_always_been_there(positions, rows):
     model = small(positions=positions)
@@ -170,17 +178,72 @@ def test_selected_rows_go_on_as_if_they_had_always_been_there(positions, rows):
     state = model.step(state, FED[chosen, 0]).state
     again = torch.arange(len(rows)).flip(0)
     state = model.step(state.select(again), FED[chosen[again], 1]).state
-    found = model.step(state, FED[chosen[again], 2]).log_probs
+    found = model.step(state, FED[chosen[again], 2]).logits.log_softmax(-1)
     expected = step_by_step(model, SOURCE[chosen[again]], FED[chosen[again]])[:, 2]
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
-def test_a_step_does_not_change_the_state_it_starts_from():
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
+@pytest.mark.parametrize("n_beams", [1, 3, 5])
+def test_rows_reordered_within_and_leaving_with_their_sentences_equal_full_decoding(
+    positions, n_beams
+):
+    """What beam search does, for more steps than the cache has room for at first."""
+    model = small(positions=positions)
+    generator = torch.Generator().manual_seed(n_beams)
+    sentence = torch.arange(2)
+    fed = torch.full((2, 1), BEGIN)
+    state = model.start(SOURCE)
+    for step in range(40):
+        found = model.step(state, fed[:, -1])
+        expected = model(SOURCE[sentence], fed)[:, -1]
+        torch.testing.assert_close(found.logits, expected, rtol=0, atol=1e-4)
+        groups = [(sentence == i).nonzero().squeeze(1) for i in sentence.unique()]
+        if step == 25:
+            groups = groups[1:]
+        chosen = [
+            group[torch.randint(len(group), (n_beams,), generator=generator)] for group in groups
+        ]
+        rows = torch.cat(chosen)
+        words = torch.randint(4, N_WORDS, (len(rows), 1), generator=generator)
+        fed, sentence = torch.cat([fed[rows], words], 1), sentence[rows]
+        state = found.state.select(rows)
+
+
+def test_rows_that_leave_one_by_one_equal_full_decoding():
+    """What sampling does: sentences keep different numbers of rows."""
+    model = small()
+    generator = torch.Generator().manual_seed(1)
+    sentence = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1])
+    fed = torch.full((8, 1), BEGIN)
+    state = model.start(SOURCE).select(sentence)
+    for leaving in (None, None, 1, 5, None, 0, None, 3, 0, 0, 0):
+        found = model.step(state, fed[:, -1])
+        expected = model(SOURCE[sentence], fed)[:, -1]
+        torch.testing.assert_close(found.logits, expected, rtol=0, atol=1e-4)
+        rows = torch.tensor([row for row in range(len(fed)) if row != leaving])
+        words = torch.randint(4, N_WORDS, (len(rows), 1), generator=generator)
+        fed, sentence = torch.cat([fed[rows], words], 1), sentence[rows]
+        state = found.state.select(rows)
+
+
+def test_reordering_within_sentences_copies_neither_source_nor_cache():
+    model = small()
+    state = model.step(model.start(SOURCE).select(torch.tensor([0, 0, 1, 1])), FED[[0, 0, 1, 1], 0])
+    again = state.state.select(torch.tensor([1, 1, 3, 2]))
+    assert again.source is state.state.source
+    assert again.cache is state.state.cache
+    assert again.source.keys.shape[1] == 2  # sentences, not rows
+
+
+def test_a_step_changes_neither_the_state_it_starts_from_nor_others_that_went_on_from_it():
     model = small()
     state = model.step(model.start(SOURCE), FED[:, 0]).state
-    first = model.step(state, FED[:, 1]).log_probs
-    model.step(state, FED[:, 2])
-    assert torch.equal(model.step(state, FED[:, 1]).log_probs, first)
+    first = model.step(state, FED[:, 1])
+    after_first = model.step(first.state, FED[:, 2]).logits
+    model.step(model.step(state, FED[:, 2]).state, FED[:, 3])
+    assert torch.equal(model.step(state, FED[:, 1]).logits, first.logits)
+    assert torch.equal(model.step(first.state, FED[:, 2]).logits, after_first)
 
 
 def test_attention_of_a_step_is_the_last_layers_mean_over_heads():
@@ -283,3 +346,36 @@ def test_impossible_sizes_are_refused_with_a_remedy(options, message):
 
 def test_heads_need_not_divide_d_model_when_their_sizes_are_given():
     assert TransformerConfig(d_model=10, heads=4, d_k=3, d_v=3).key_size == 3
+
+
+# -- what models of others have ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_the_epsilon_is_that_of_every_layer_norm(norm):
+    model = small(norm=norm, layer_norm_epsilon=1e-12)
+    norms = [module for module in model.modules() if isinstance(module, torch.nn.LayerNorm)]
+    assert len(norms) == 10 + 2 * (norm == "pre")
+    assert {module.eps for module in norms} == {1e-12}
+    with pytest.raises(ConfigError, match="layer_norm_epsilon must be above 0; got 0"):
+        TransformerConfig(layer_norm_epsilon=0.0)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_output_bias_is_learned_and_acts_in_one_pass_and_step_by_step(tied):
+    plain, model = small(tied=tied), small(tied=tied, output_bias=True)
+    assert plain.output_bias is None
+    assert set(model.state_dict()) - set(plain.state_dict()) == {"output_bias"}
+    torch.nn.init.normal_(model.output_bias)
+    torch.testing.assert_close(model(SOURCE, FED), plain(SOURCE, FED) + model.output_bias)
+    in_one_pass = model(SOURCE, FED).log_softmax(-1)
+    torch.testing.assert_close(step_by_step(model, SOURCE, FED), in_one_pass, rtol=0, atol=1e-5)
+
+
+def test_a_model_says_how_long_its_texts_may_be():
+    assert small().longest is None
+    model = small(positions="learned", max_length=5)
+    assert model.longest == 5
+    model(SOURCE, torch.full((2, 5), 4))
+    with pytest.raises(UserError, match="end at 5 tokens; got 6"):
+        model(SOURCE, torch.full((2, 6), 4))

@@ -13,7 +13,7 @@ from headway.nn.attention import (
     attend_fused,
     attention_weights,
 )
-from headway.nn.masks import additive, causal_mask, padding_mask
+from headway.nn.masks import ReadyMask, additive, causal_mask, padding_mask
 
 KERNELS = [attend_explicitly, attend_fused, attend]
 PADDED = padding_mask(torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]]), 0)
@@ -24,6 +24,10 @@ MASKS = {
     "both": PADDED & causal_mask(5),
     "one for each head": (torch.arange(150) % 3 > 0).view(2, 3, 5, 5) | torch.eye(5).bool(),
 }
+
+
+def ready(visible: torch.Tensor | None) -> ReadyMask | None:
+    return None if visible is None else ReadyMask.of(visible)
 
 
 def random_inputs(
@@ -38,7 +42,7 @@ def random_inputs(
 @pytest.mark.parametrize("mask", MASKS)
 def test_every_kernel_equals_torchs_own_function_in_value_and_gradient(kernel, mask):
     inputs = random_inputs()
-    ours = kernel(*inputs, MASKS[mask])
+    ours = kernel(*inputs, ready(MASKS[mask]))
     theirs = F.scaled_dot_product_attention(*inputs, attn_mask=MASKS[mask])
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
     direction = torch.randn_like(ours)
@@ -56,12 +60,14 @@ def test_a_bias_is_added_to_the_scores_before_softmax(kernel):
     for visible in (None, PADDED):
         mask = bias if visible is None else bias + additive(visible)
         theirs = F.scaled_dot_product_attention(*inputs, attn_mask=mask)
-        torch.testing.assert_close(kernel(*inputs, visible, bias), theirs, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(
+            kernel(*inputs, ready(visible), bias), theirs, rtol=1e-5, atol=1e-6
+        )
 
 
 def test_the_weights_are_equation_1_word_for_word():
     query, key, _ = random_inputs()
-    weights = attention_weights(query, key, PADDED)
+    weights = attention_weights(query, key, ready(PADDED))
     for b in range(2):
         for h in range(3):
             for i in range(5):
@@ -80,7 +86,7 @@ def test_the_weights_are_equation_1_word_for_word():
 @pytest.mark.parametrize("mask", MASKS)
 def test_weights_sum_to_one_and_are_zero_where_nothing_may_be_seen(mask):
     query, key, _ = random_inputs()
-    weights = attention_weights(query, key, MASKS[mask])
+    weights = attention_weights(query, key, ready(MASKS[mask]))
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5))
     if MASKS[mask] is not None:
         assert not weights[~MASKS[mask].expand_as(weights)].any()
@@ -90,7 +96,7 @@ def test_weights_sum_to_one_and_are_zero_where_nothing_may_be_seen(mask):
 def test_true_means_visible(kernel):
     query, key, value = random_inputs()
     only_the_third = torch.tensor([False, False, True, False, False])[None, None, None]
-    context = kernel(query, key, value, only_the_third)
+    context = kernel(query, key, value, ready(only_the_third))
     torch.testing.assert_close(context, value[:, :, 2:3].expand_as(context))
 
 
@@ -100,7 +106,7 @@ def test_a_query_that_sees_nothing_gets_zeros_and_no_nan_forward_or_backward(ker
     visible = PADDED.expand(2, 1, 5, 5).clone()
     visible[0, :, 1] = False  # one row
     visible[1] = False  # a whole sentence
-    context = kernel(*inputs, visible)
+    context = kernel(*inputs, ready(visible))
     assert not context[0, :, 1].any()
     assert not context[1].any()
     assert context[0, :, 0].all()
@@ -162,7 +168,7 @@ def multi_head(**options: object) -> MultiHeadAttention:
 def test_heads_looked_at_one_by_one_equal_separate_attentions_by_hand():
     attention, x, memory = multi_head(), torch.randn(2, 5, 8), torch.randn(2, 5, 8)
     look: list[torch.Tensor] = []
-    together = attention(x, attention.keys_and_values(memory), PADDED, look=look)
+    together = attention(x, attention.keys_and_values(memory), ready(PADDED), look=look)
     contexts = []
     for h in range(2):
         of_k, of_v = slice(5 * h, 5 * h + 5), slice(3 * h, 3 * h + 3)
@@ -188,7 +194,7 @@ def test_it_equals_torchs_multihead_attention_with_the_same_weights():
         x, memory, memory, key_padding_mask=~PADDED[:, 0, 0], average_attn_weights=False
     )
     look: list[torch.Tensor] = []
-    found = attention(x, attention.keys_and_values(memory), PADDED, look=look)
+    found = attention(x, attention.keys_and_values(memory), ready(PADDED), look=look)
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(look[0], weights)
 
@@ -196,7 +202,9 @@ def test_it_equals_torchs_multihead_attention_with_the_same_weights():
 def test_looking_does_not_change_what_is_computed():
     attention, x = multi_head(), torch.randn(2, 5, 8)
     memory = attention.keys_and_values(x)
-    torch.testing.assert_close(attention(x, memory, PADDED, look=[]), attention(x, memory, PADDED))
+    torch.testing.assert_close(
+        attention(x, memory, ready(PADDED), look=[]), attention(x, memory, ready(PADDED))
+    )
 
 
 @pytest.mark.parametrize(("d_k", "d_v"), [(4, 4), (1, 7), (9, 2)])
@@ -223,14 +231,3 @@ def test_dropout_falls_on_the_weights_only_in_training():
     by_hand = attention.to_output((weights @ memory.values).transpose(1, 2).flatten(2))
     torch.testing.assert_close(dropped, by_hand)
     assert not torch.allclose(dropped, calm)
-
-
-def test_keys_and_values_grow_at_the_end_and_rows_may_repeat_or_vanish():
-    attention, x = multi_head(), torch.randn(3, 5, 8)
-    whole = attention.keys_and_values(x)
-    grown = attention.keys_and_values(x[:, :2]).append(attention.keys_and_values(x[:, 2:], 2))
-    torch.testing.assert_close(grown.keys, whole.keys)
-    torch.testing.assert_close(grown.values, whole.values)
-    rows = torch.tensor([2, 0, 2])
-    assert torch.equal(whole.select(rows).keys, whole.keys[rows])
-    assert torch.equal(whole.select(rows).values, whole.values[rows])

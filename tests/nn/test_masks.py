@@ -5,7 +5,7 @@ import math
 import torch
 
 from headway.nn.attention import attention_weights
-from headway.nn.masks import additive, causal_mask, padding_mask
+from headway.nn.masks import ReadyMask, additive, causal_mask, padding_mask
 
 IDS = torch.tensor([[4, 5, 6, 7], [4, 5, 0, 0]])
 VISIBLE = padding_mask(IDS, 0) & causal_mask(4)  # both at once, [batch, 1, query, key]
@@ -42,11 +42,11 @@ def test_zero_hides_with_minus_ten_thousand():
     mask = VISIBLE.int()
     query, key, scores = random_scores()
     theirs = scores.masked_fill(mask == 0, -10000).softmax(-1)
-    ours = attention_weights(query, key, mask != 0)
+    ours = attention_weights(query, key, ReadyMask.of(mask != 0))
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
     nothing = torch.zeros(2, 1, 4, 4, dtype=torch.int)
     assert scores.masked_fill(nothing == 0, -10000).softmax(-1).eq(0.25).all()
-    assert not attention_weights(query, key, nothing != 0).any()
+    assert not attention_weights(query, key, ReadyMask.of(nothing != 0)).any()
 
 
 def test_length_by_length_by_batch():
@@ -55,7 +55,7 @@ def test_length_by_length_by_batch():
     as_in_the_notes = scores.permute(2, 3, 0, 1)  # [query, key, batch, heads]
     hidden = as_in_the_notes.masked_fill(mask[..., None] == 0, float("-inf"))
     theirs = hidden.softmax(1).permute(2, 3, 0, 1)
-    ours = attention_weights(query, key, mask.permute(2, 0, 1)[:, None])
+    ours = attention_weights(query, key, ReadyMask.of(mask.permute(2, 0, 1)[:, None]))
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
 
 
@@ -66,7 +66,7 @@ def test_boolean_false_hides_a_key():
     query, key, scores = random_scores()
     hidden = ~real[:, None, None, :] | future
     theirs = scores.masked_fill(hidden, float("-inf")).softmax(-1)
-    ours = attention_weights(query, key, real[:, None, None, :] & ~future)
+    ours = attention_weights(query, key, ReadyMask.of(real[:, None, None, :] & ~future))
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
 
 
@@ -76,6 +76,6 @@ def test_zero_and_minus_infinity_are_added():
     triangle = torch.full((4, 4), float("-inf")).triu(1)
     query, key, scores = random_scores()
     theirs = (scores + (padding + triangle)).softmax(-1)
-    ours = attention_weights(query, key, padding + triangle == 0)
+    ours = attention_weights(query, key, ReadyMask.of(padding + triangle == 0))
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(additive(VISIBLE), padding + triangle)

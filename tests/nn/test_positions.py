@@ -76,18 +76,17 @@ def test_rotation_acts_at_each_position_of_a_sequence():
     torch.testing.assert_close(rotate(x, 10), one_by_one)
 
 
-def test_rotary_attention_does_not_change_when_everything_moves():
-    attention = MultiHeadAttention(8, 2, d_k=4, d_v=4, rotary=True).eval()
-    x = torch.randn(1, 6, 8)
-    here = attention(x, attention.keys_and_values(x))
-    moved = attention(x, attention.keys_and_values(x, 33), first=33)
+def test_rotary_scores_do_not_change_when_everything_moves():
+    query, key = torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4)
+    here = rotate(query) @ rotate(key).mT
+    moved = rotate(query, 33) @ rotate(key, 33).mT
     torch.testing.assert_close(here, moved, rtol=1e-4, atol=1e-5)
 
 
 def test_relative_scores_are_the_querys_product_with_its_distances_key_clipped():
     relative = RelativePositions(4, reach=2)
     query = torch.randn(2, 3, 4, 4)
-    scores = relative(query, n_keys=7, first=3)
+    scores = relative.at(query, torch.arange(3, 3 + query.shape[2])[:, None], torch.arange(7)[None])
     for i in range(4):
         for j in range(7):
             distance = min(max(j - (i + 3), -2), 2)

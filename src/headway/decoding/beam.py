@@ -1,30 +1,28 @@
 """Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty."""
 
-from collections.abc import Sequence
 from itertools import islice
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.decoding.hypothesis import Hypothesis, Permissions, Trace, penalty, ranked
-from headway.decoding.ranking import best
-from headway.models.interfaces import StepDecoder
+from headway.decoding.hypothesis import (
+    Hypothesis,
+    Permissions,
+    Rules,
+    Trace,
+    best,
+    log_normalizers,
+    penalty,
+    ranked,
+    worth_leaving,
+)
+from headway.models.interfaces import State, StepDecoder
 
 
 @torch.no_grad()
 def beam_search(
-    decoder: StepDecoder,
-    source: Int[Tensor, "batch length"] | None,
-    *,
-    begin: int,
-    end: int,
-    max_lengths: Int[Tensor, " batch"],
-    beam: int,
-    length_penalty: float,
-    n_best: int = 1,
-    forbidden: Sequence[int] = (),
-    want_attention: bool = False,
+    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of highest score for each sentence, best first.
 
@@ -33,40 +31,43 @@ def beam_search(
     live hypothesis can still beat its `n_best`-th finished one, and then leaves the batch. It has
     fewer than `n_best` hypotheses only where the model allows fewer, or where `n_best` > `beam`.
 
-    `max_lengths` counts tokens before the end marker, which is forced after them; `forbidden`
-    tokens are never written; `length_penalty` must not be negative.
+    Among equally likely continuations that of the better hypothesis comes first, and of one
+    hypothesis that with the lower id.
     """
+    max_lengths, settings = rules.max_lengths, rules.settings
+    beam, length_penalty = settings.beam, settings.length_penalty
     n_sentences = max_lengths.numel()
     if not n_sentences:
         return []
     device = max_lengths.device
-    state = decoder.start(source)
-    permissions = Permissions(forbidden, end, max_lengths)
-    finished = Finished(n_sentences, n_best, device)
-    trace = Trace()
+    permissions = Permissions(rules)
+    finished = Finished(n_sentences, settings.n_best, device)
+    trace = Trace(rules)
 
     sentence = torch.arange(n_sentences, device=device)  # [live]: the sentences not yet done
     total = torch.zeros(n_sentences, 1, device=device)  # [live, width]: log-probabilities
-    last = torch.full((n_sentences,), begin, device=device)  # [live * width] = [rows]
-    parents = sentence  # [rows]: the choice of the step before that each row continues
+    parents = sentence  # [live * width] = [rows]: the choice of the step before it continues
     n_written = 0
     while True:
         width = total.size(1)
         limits = max_lengths[sentence]
-        step = decoder.step(state, last, want_attention)
-        continued = permissions.apply_(
-            total.view(-1, 1) + step.log_probs, limits.repeat_interleave(width), n_written
-        )  # [rows, vocabulary]
-        total, row, token = most_likely(continued, beam, width)  # each [live, new width]
+        logits, after, attention = decoder.step(state, last, rules.want_attention)
+        normalizers = log_normalizers(logits)
+        permissions.apply_(logits, limits.repeat_interleave(width), n_written)
+        # The best of a sentence are among the best of its rows.
+        values, tokens = best(logits, min(beam, logits.shape[1]))
+        log_probs = values - normalizers
+        total, row, place = most_likely(total.view(-1, 1) + log_probs, beam, width)
+        token = tokens[row, place]  # all of [live, new width]
         trace.append(
             parents[row.flatten()],
             token.flatten(),
-            step.log_probs[row.flatten(), token.flatten()],
-            None if step.attention is None else step.attention[row.flatten()],
+            log_probs[row, place].flatten(),
+            None if attention is None else attention[row.flatten()],
         )
         n_written += 1
 
-        ended = token == end
+        ended = token == rules.end
         scores = (total / penalty(n_written, length_penalty)).masked_fill(~ended, -torch.inf)
         finished.add(sentence, scores, step=n_written - 1)
         total = total.masked_fill(ended, -torch.inf)
@@ -74,28 +75,32 @@ def beam_search(
         reachable = total.amax(dim=1) / penalty(limits + 1, length_penalty)
         going_on = (reachable > finished.worst(sentence)).nonzero().squeeze(1)
         if not len(going_on):
-            return finished.read(trace, length_penalty)
+            return finished.read(trace)
 
         choices = torch.arange(token.numel(), device=device).view_as(token)
-        unmoved = len(going_on) == len(sentence) and torch.equal(row, choices)
-        state = step.state if unmoved else step.state.select(row[going_on].flatten())
-        parents, last = choices[going_on].flatten(), token[going_on].flatten()
-        sentence, total = sentence[going_on], total[going_on]
+        if worth_leaving(len(going_on), len(sentence)):
+            sentence, total = sentence[going_on], total[going_on]
+            row, token, choices = row[going_on], token[going_on], choices[going_on]
+        unmoved = row.numel() == len(parents) and bool((row.flatten().diff() == 1).all())
+        state = after if unmoved else after.select(row.flatten())
+        parents, last = choices.flatten(), token.flatten()
 
 
 def most_likely(
-    continued: Float[Tensor, "rows vocabulary"], beam: int, width: int
+    continued: Float[Tensor, "rows places"], beam: int, width: int
 ) -> tuple[
     Float[Tensor, "live new_width"], Int[Tensor, "live new_width"], Int[Tensor, "live new_width"]
 ]:
-    """Each sentence's most likely continuations: log-probability, row continued, token written.
+    """Each sentence's most likely continuations: log-probability, row continued, place in it.
 
-    A sentence has `width` rows. There are `beam` continuations, or all where there are fewer.
+    A sentence has `width` rows. There are `beam` continuations, or all where there are fewer; among
+    equals the earlier row, and in it the earlier place, comes first.
     """
-    n_tokens = continued.size(1)
-    total, place = best(continued.view(-1, width * n_tokens), min(beam, width * n_tokens))
+    n_places = continued.size(1)
+    total, place = continued.view(-1, width * n_places).sort(dim=1, descending=True, stable=True)
+    total, place = total[:, :beam], place[:, :beam]
     first_row = torch.arange(len(total), device=total.device).unsqueeze(1) * width
-    return total, first_row + place // n_tokens, place % n_tokens
+    return total, first_row + place // n_places, place % n_places
 
 
 class Finished:
@@ -127,8 +132,8 @@ class Finished:
         """The `n_best`-th score of these sentences; -inf while there are fewer."""
         return self.scores[sentence, -1]
 
-    def read(self, trace: Trace, length_penalty: float) -> list[list[Hypothesis]]:
+    def read(self, trace: Trace) -> list[list[Hypothesis]]:
         """For each sentence its hypotheses, best first."""
         exists = self.scores > -torch.inf
-        found = iter(trace.read(self.steps[exists], self.choices[exists], length_penalty))
+        found = iter(trace.read(self.steps[exists], self.choices[exists]))
         return [ranked(islice(found, n)) for n in exists.sum(dim=1).tolist()]

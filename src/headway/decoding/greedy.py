@@ -1,47 +1,86 @@
-"""Greedy search: always the most likely next token."""
+"""Greedy search, and what it shares with sampling: each hypothesis written on its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.rollout import roll_out
-from headway.models.interfaces import StepDecoder
+from headway.decoding.hypothesis import (
+    Hypothesis,
+    Permissions,
+    Rules,
+    Trace,
+    best,
+    log_normalizers,
+    ranked,
+    worth_leaving,
+)
+from headway.models.interfaces import State, StepDecoder
+
+Choice = Callable[[Float[Tensor, "rows vocabulary"]], Int[Tensor, " rows"]]
+"""Picks each row's next token from logits that are -inf where a token may not come."""
 
 
-def most_likely(log_probs: Float[Tensor, "rows vocabulary"]) -> Int[Tensor, " rows"]:
+def most_likely(logits: Float[Tensor, "rows vocabulary"]) -> Int[Tensor, " rows"]:
     """Each row's most likely token; among equals the lowest id."""
-    return log_probs.max(dim=1).indices
+    return best(logits, 1)[1].squeeze(1)
+
+
+def greedy(
+    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
+) -> list[list[Hypothesis]]:
+    """One hypothesis for each sentence: always the most likely next token.
+
+    The same as beam search with a beam of 1.
+    """
+    return roll_out(decoder, state, last, rules, choose=most_likely, copies=1)
 
 
 @torch.no_grad()
-def greedy(
+def roll_out(
     decoder: StepDecoder,
-    source: Int[Tensor, "batch length"] | None,
+    state: State,
+    last: Int[Tensor, " batch"],
+    rules: Rules,
     *,
-    begin: int,
-    end: int,
-    max_lengths: Int[Tensor, " batch"],
-    length_penalty: float = 0.0,
-    forbidden: Sequence[int] = (),
-    want_attention: bool = False,
+    choose: Choice,
+    copies: int,
 ) -> list[list[Hypothesis]]:
-    """One hypothesis for each sentence, the same as beam search with a beam of 1.
+    """`copies` hypotheses for each sentence, best first; those that have ended leave the batch."""
+    n_sentences = rules.max_lengths.numel()
+    if not n_sentences:
+        return []
+    written = torch.arange(n_sentences * copies, device=rules.max_lengths.device)
+    sentence = written // copies  # [rows]: the sentence that each row writes
+    if copies > 1:
+        state, last = state.select(sentence), last[sentence]
+    permissions = Permissions(rules)
+    last_step = torch.full_like(written, -1)  # for each hypothesis: where its end marker is
+    last_choice = torch.zeros_like(written)
+    parents = written
+    trace = Trace(rules)
+    n_written = 0
+    while True:
+        logits, state, attention = decoder.step(state, last, rules.want_attention)
+        normalizers = log_normalizers(logits) if rules.want_scores else None
+        permissions.apply_(logits, rules.max_lengths[sentence], n_written)
+        last = choose(logits)
+        chosen = logits.gather(1, last.unsqueeze(1))
+        chosen = chosen if normalizers is None else chosen - normalizers
+        trace.append(parents, last, chosen.squeeze(1), attention)
 
-    `max_lengths` counts tokens before the end marker, which is forced after them; `forbidden`
-    tokens are never written. The length penalty changes only the score that is reported.
-    """
-    return roll_out(
-        decoder,
-        source,
-        most_likely,
-        begin=begin,
-        end=end,
-        max_lengths=max_lengths,
-        copies=1,
-        length_penalty=length_penalty,
-        forbidden=forbidden,
-        want_attention=want_attention,
-    )
+        ending = ((last == rules.end) & (last_step[written] < 0)).nonzero().squeeze(1)
+        last_step[written[ending]] = n_written
+        last_choice[written[ending]] = ending
+        going_on = (last_step[written] < 0).nonzero().squeeze(1)
+        if not len(going_on):
+            break
+        parents = torch.arange(len(written), device=written.device)
+        if worth_leaving(len(going_on), len(written)):
+            state, parents, last = state.select(going_on), going_on, last[going_on]
+            written, sentence = written[going_on], sentence[going_on]
+        n_written += 1
+    found = trace.read(last_step, last_choice)
+    groups = (found[i : i + copies] for i in range(0, len(found), copies))
+    return [ranked(group) for group in groups]

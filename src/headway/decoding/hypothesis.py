@@ -1,11 +1,15 @@
 """What every search shares: hypotheses, how they are scored, limited, and read back."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from headway.decoding.settings import DecodingSettings
+from headway.errors import HeadwayError
 
 
 class Hypothesis(NamedTuple):
@@ -18,9 +22,29 @@ class Hypothesis(NamedTuple):
     log_prob: float
     """Log-probability (nats) of the tokens and of the end marker."""
     token_log_probs: list[float]
-    """Its summands: one for each token, then one for the end marker."""
+    """Its summands: one for each token, then one for the end marker.
+
+    Greedy search leaves these three out (NaN, NaN, none) where no scores are wanted."""
     attention: Float[Tensor, "length source"] | None
     """For each of those, the weights on the source positions (of the padded batch), on the CPU."""
+
+
+class Rules(NamedTuple):
+    """What every search obeys."""
+
+    settings: DecodingSettings
+    """Their length penalty changes only the reported score in greedy search and sampling."""
+    end: int
+    """The end marker."""
+    max_lengths: Int[Tensor, " batch"]
+    """Tokens before the end marker, which is forced behind them; see `length_limits`."""
+    forbidden: Sequence[int] = ()
+    """Tokens that are never written: padding, begin, unknown."""
+    want_attention: bool = False
+    want_scores: bool = True
+    """False: greedy search never computes a probability."""
+    generator: torch.Generator | None = None
+    """What sampling draws from; None: a new one, seeded with the settings' seed."""
 
 
 def penalty(length: int | Tensor, alpha: float) -> float | Tensor:
@@ -45,6 +69,61 @@ def ranked(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
 
 
+def log_normalizers(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows 1"]:
+    """What to subtract from each row's logits to make them log-probabilities.
+
+    A few rows at a time on a CPU, so that they stay in its cache.
+    """
+    pieces = [logits] if logits.is_cuda else logits.split(16)
+    return torch.cat([piece.logsumexp(1, keepdim=True) for piece in pieces])
+
+
+CHUNK = 128
+
+
+def best(
+    scores: Float[Tensor, "rows places"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """The `count` highest scores of each row, highest first, and their places.
+
+    Among equal scores the earlier place comes first. Only the `count` chunks of the row that have
+    the highest maxima are searched: no place elsewhere can be among the best, because each of
+    these chunks holds one that precedes it.
+    """
+    n_whole, n_left = divmod(scores.shape[1], CHUNK)
+    if n_whole + bool(n_left) <= count:
+        return _first_best(scores, count)
+    body, tail = scores.split([n_whole * CHUNK, n_left], dim=1)
+    maxima = body.unflatten(1, (n_whole, CHUNK)).amax(2)
+    if n_left:
+        maxima = torch.cat([maxima, tail.amax(1, keepdim=True)], 1)
+    chosen = _first_best(maxima, count)[1].sort(dim=1).values  # in the order of the row
+    within = torch.arange(CHUNK, device=scores.device)
+    places = (chosen.unsqueeze(2) * CHUNK + within).flatten(1)
+    beyond = places >= scores.shape[1]
+    candidates = scores.gather(1, places.masked_fill(beyond, 0)).masked_fill_(beyond, -torch.inf)
+    values, order = _first_best(candidates, count)
+    return values, places.gather(1, order)
+
+
+def _first_best(
+    scores: Float[Tensor, "rows places"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """As `best`: by top-k, and where there are equals, whose order that leaves open, by sorting."""
+    values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
+    if (values[:, 1:] == values[:, :-1]).any():
+        values, places = scores.sort(dim=1, descending=True, stable=True)
+    return values[:, :count], places[:, :count]
+
+
+def worth_leaving(n_going_on: int, n_rows: int) -> bool:
+    """Whether those that are done should leave the batch now: to move the others costs time too.
+
+    Until an eighth is done, all are carried along; what the done ones write is not looked at.
+    """
+    return 8 * (n_rows - n_going_on) >= n_rows
+
+
 class Permissions:
     """Which tokens may come next: never a forbidden one, and at the limit only the end marker.
 
@@ -53,24 +132,25 @@ class Permissions:
     model. Nothing is renormalized over the tokens that remain.
     """
 
-    def __init__(self, forbidden: Sequence[int], end: int, max_lengths: Int[Tensor, " batch"]):
-        self.forbidden = torch.tensor(forbidden, dtype=torch.long, device=max_lengths.device)
-        self.end = end
-        self.shortest_limit = int(max_lengths.min())
+    def __init__(self, rules: Rules):
+        device = rules.max_lengths.device
+        self.forbidden = torch.tensor(rules.forbidden, dtype=torch.long, device=device)
+        self.end = rules.end
+        self.shortest_limit = int(rules.max_lengths.min())
 
     def apply_(
         self,
-        log_probs: Float[Tensor, "rows vocabulary"],
+        logits: Float[Tensor, "rows vocabulary"],
         limits: Int[Tensor, " rows"],
         n_written: int,
-    ) -> Float[Tensor, "rows vocabulary"]:
+    ) -> None:
         """Set to -inf, in place, whatever may not follow `n_written` tokens."""
         if n_written >= self.shortest_limit:
             must_end = (limits <= n_written).unsqueeze(1)
-            end_log_probs = log_probs[:, self.end].clone()
-            log_probs.masked_fill_(must_end, -torch.inf)
-            log_probs[:, self.end] = end_log_probs
-        return log_probs.index_fill_(1, self.forbidden, -torch.inf)
+            end_logits = logits[:, self.end].clone()
+            logits.masked_fill_(must_end, -torch.inf)
+            logits[:, self.end] = end_logits
+        logits.index_fill_(1, self.forbidden, -torch.inf)
 
 
 class Trace:
@@ -79,7 +159,8 @@ class Trace:
     The choices of step t each continue one choice of step t - 1, their parent, with a token.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
         self.parents: list[Int[Tensor, " choices"]] = []
         self.tokens: list[Int[Tensor, " choices"]] = []
         self.log_probs: list[Float[Tensor, " choices"]] = []
@@ -100,9 +181,12 @@ class Trace:
             self.attention.append(attention)
 
     def read(
-        self, steps: Int[Tensor, " found"], choices: Int[Tensor, " found"], alpha: float
+        self, steps: Int[Tensor, " found"], choices: Int[Tensor, " found"]
     ) -> list[Hypothesis]:
-        """The hypotheses whose end markers are these `choices` of these `steps` (from 0)."""
+        """The hypotheses whose end markers are these `choices` of these `steps` (from 0).
+
+        Raises `HeadwayError` if one has no finite log-probability.
+        """
         if not steps.numel():
             return []
         n_steps = int(steps.max()) + 1
@@ -121,9 +205,21 @@ class Trace:
         for i, last in enumerate(steps.tolist()):
             token_log_probs = all_log_probs[i][: last + 1]
             log_prob = sum(token_log_probs)
-            score = log_prob / penalty(last + 1, alpha)
+            if not math.isfinite(log_prob):
+                raise diverged()
+            if not self.rules.want_scores:
+                log_prob, token_log_probs = math.nan, []
+            score = float(log_prob / penalty(last + 1, self.rules.settings.length_penalty))
             weights = None if maps is None else maps[i, : last + 1].clone()
-            found.append(
-                Hypothesis(all_tokens[i][:last], score, log_prob, token_log_probs, weights)
-            )
+            ids = all_tokens[i][:last]
+            found.append(Hypothesis(ids, score, log_prob, token_log_probs, weights))
         return found
+
+
+def diverged() -> HeadwayError:
+    """What is said of a model that gives no numbers."""
+    return HeadwayError(
+        "A model must give every sentence an output of finite log-probability; this one did "
+        "not: its weights are damaged or its training diverged. Go back to an earlier "
+        "checkpoint, or train again at a lower learning rate."
+    )

@@ -1,36 +1,33 @@
 """Sampling: the next token is drawn, not chosen."""
 
-from collections.abc import Sequence
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.ranking import best
-from headway.decoding.rollout import roll_out
-from headway.models.interfaces import StepDecoder
+from headway.decoding.greedy import roll_out
+from headway.decoding.hypothesis import Hypothesis, Rules, best
+from headway.models.interfaces import State, StepDecoder
 
 
 def draw(
-    log_probs: Float[Tensor, "rows vocabulary"],
+    logits: Float[Tensor, "rows vocabulary"],
     *,
     temperature: float,
     top_k: int,
     top_p: float,
     generator: torch.Generator | None,
 ) -> Int[Tensor, " rows"]:
-    """One token for each row, from softmax(log_probs / temperature).
+    """One token for each row, from softmax(logits / temperature).
 
     First only the `top_k` most likely tokens stay (0 = all; Fan et al. 2018), then only the fewest
     whose probabilities sum to `top_p` or more (the nucleus; Holtzman et al. 2020).
     """
-    n_tokens = log_probs.size(1)
+    n_tokens = logits.size(1)
     n_ranked = min(top_k or n_tokens, n_tokens)
     if n_ranked == n_tokens and top_p >= 1:
-        probabilities = (log_probs / temperature).softmax(dim=1)
+        probabilities = (logits / temperature).softmax(dim=1)
         return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
-    ranked, tokens = best(log_probs, n_ranked)
+    ranked, tokens = best(logits, n_ranked)
     probabilities = (ranked / temperature).softmax(dim=1)
     before = probabilities.cumsum(dim=1) - probabilities  # of all the tokens that rank higher
     probabilities = probabilities.masked_fill(before >= top_p, 0.0)
@@ -38,44 +35,26 @@ def draw(
     return tokens.gather(1, drawn).squeeze(1)
 
 
-@torch.no_grad()
 def sample(
-    decoder: StepDecoder,
-    source: Int[Tensor, "batch length"] | None,
-    *,
-    begin: int,
-    end: int,
-    max_lengths: Int[Tensor, " batch"],
-    n_best: int = 1,
-    temperature: float = 1.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
-    generator: torch.Generator | None = None,
-    length_penalty: float = 0.0,
-    forbidden: Sequence[int] = (),
-    want_attention: bool = False,
+    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
 ) -> list[list[Hypothesis]]:
     """`n_best` independent draws for each sentence (they may coincide), best score first.
 
-    `max_lengths` counts tokens before the end marker, which is forced after them; `forbidden`
-    tokens are never written. Reported log-probabilities are the model's own, before temperature
-    and cut-offs. The same generator state and the same batch give the same output.
+    Reported log-probabilities are the model's own, before temperature and cut-offs. The same
+    generator state and the same batch give the same output.
     """
+    settings, generator = rules.settings, rules.generator
+    if generator is None:
+        generator = torch.Generator(last.device).manual_seed(settings.seed)
 
-    def choose(log_probs: Float[Tensor, "rows vocabulary"]) -> Int[Tensor, " rows"]:
+    def choose(logits: Float[Tensor, "rows vocabulary"]) -> Int[Tensor, " rows"]:
         return draw(
-            log_probs, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator
+            logits,
+            temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            generator=generator,
         )
 
-    return roll_out(
-        decoder,
-        source,
-        choose,
-        begin=begin,
-        end=end,
-        max_lengths=max_lengths,
-        copies=n_best,
-        length_penalty=length_penalty,
-        forbidden=forbidden,
-        want_attention=want_attention,
-    )
+    rules = rules._replace(want_scores=True)
+    return roll_out(decoder, state, last, rules, choose=choose, copies=settings.n_best)

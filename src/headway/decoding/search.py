@@ -1,85 +1,145 @@
-"""The one door to decoding: `search` does what the settings say."""
+"""The door to decoding: `search` for a batch that has been started, `decode_all` for many texts."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from headway.decoding.beam import beam_search
 from headway.decoding.greedy import greedy
-from headway.decoding.hypothesis import Hypothesis, length_limits
-from headway.decoding.sampling import sample
+from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
-from headway.errors import HeadwayError
-from headway.models.interfaces import StepDecoder
+from headway.models.interfaces import State, StepDecoder
+from headway.text.vocabulary import SpecialIds
 
-__all__ = ["METHODS", "Hypothesis", "length_limits", "search"]
-
-
-METHODS: dict[
-    str,
-    tuple[
-        Callable[..., list[list[Hypothesis]]],
-        Callable[[DecodingSettings, torch.Generator | None], dict[str, Any]],
-    ],
-] = {
-    "beam": (beam_search, lambda settings, _: {"beam": settings.beam, "n_best": settings.n_best}),
-    "greedy": (greedy, lambda settings, _: {}),
-    "sampling": (
-        sample,
-        lambda settings, generator: {
-            "n_best": settings.n_best,
-            "temperature": settings.temperature,
-            "top_k": settings.top_k,
-            "top_p": settings.top_p,
-            "generator": generator,
-        },
-    ),
-}
-"""Each method of `DecodingSettings`: its function, and what it takes from the settings."""
+Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
+BATCH_TOKENS = 8192
+"""The most source tokens of a batch, padding included, times hypotheses of each sentence."""
+SHARES = 4
+"""More than one batch are evened to a multiple of so many, for several processes to share."""
+LEAST_SHARE = 2048
+"""Batches are not made smaller than this many tokens for it."""
 
 
 def search(
     decoder: StepDecoder,
-    source: Int[Tensor, "batch length"] | None,
+    state: State,
+    last: Int[Tensor, " batch"],
     settings: DecodingSettings,
     *,
-    begin: int,
     end: int,
     max_lengths: Int[Tensor, " batch"],
     forbidden: Sequence[int] = (),
     want_attention: bool = False,
+    want_scores: bool = True,
     generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
-    """For each sentence of a padded batch its hypotheses, best first.
+    """For each row of a started `state` its hypotheses, best first.
 
-    `max_lengths` (see `length_limits`) and `source` are on the decoder's device; `forbidden` names
-    tokens that are never written (padding, begin, unknown). Sampling draws from `generator`;
-    without one, from a new one seeded with `settings.seed`, so that every call draws alike.
+    `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
+    was started with. `max_lengths` and `last` are on the decoder's device; for the others see
+    `headway.decoding.hypothesis.Rules`. Sampling draws from `generator`; without one, from a new
+    one seeded with `settings.seed`, so that every call draws alike.
 
     Raises `HeadwayError` where a sentence gets no output of finite log-probability.
     """
-    if generator is None:
-        generator = torch.Generator(max_lengths.device).manual_seed(settings.seed)
-    method, options = METHODS[settings.method]
-    found = method(
-        decoder,
-        source,
-        begin=begin,
-        end=end,
-        max_lengths=max_lengths,
-        length_penalty=settings.length_penalty,
-        forbidden=forbidden,
-        want_attention=want_attention,
-        **options(settings, generator),
-    )
-    if not all(hypotheses and math.isfinite(hypotheses[0].log_prob) for hypotheses in found):
-        raise HeadwayError(
-            "A model must give every sentence an output of finite log-probability; this one did "
-            "not: its weights are damaged or its training diverged. Go back to an earlier "
-            "checkpoint, or train again at a lower learning rate."
-        )
+    rules = Rules(settings, end, max_lengths, forbidden, want_attention, want_scores, generator)
+    found = METHODS[settings.method](decoder, state, last, rules)
+    if not all(found):
+        raise diverged()
     return found
+
+
+def _sampling(
+    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
+) -> list[list[Hypothesis]]:
+    from headway.decoding.sampling import sample  # a side room
+
+    return sample(decoder, state, last, rules)
+
+
+METHODS: dict[str, Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]] = {
+    "beam": beam_search,
+    "greedy": greedy,
+    "sampling": _sampling,
+}
+
+
+def decode_all(
+    decoder: StepDecoder,
+    sources: Sequence[Ids],
+    special: SpecialIds,
+    settings: DecodingSettings,
+    *,
+    device: torch.device,
+    batch_tokens: int = BATCH_TOKENS,
+    processes: int = 0,
+    want_attention: bool = False,
+    want_scores: bool = True,
+    generator: torch.Generator | None = None,
+    done: Callable[[int], None] = lambda n: None,
+) -> list[list[Hypothesis]]:
+    """Search for the outputs of many sources (ids without markers), in their order.
+
+    Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses.
+    On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
+    do; the batches are the same for any number. `done` hears how many sentences each finished.
+    """
+
+    def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
+        with torch.inference_mode():
+            rows = [torch.tensor([*map(int, sources[i]), special.end]) for i in batch]
+            source = pad_sequence(rows, batch_first=True, padding_value=special.padding)
+            n_read = torch.tensor([len(row) for row in rows], device=device)
+            return search(
+                decoder,
+                decoder.start(source.to(device)),
+                torch.full_like(n_read, special.decoder_begin),
+                settings,
+                end=special.end,
+                max_lengths=length_limits(n_read, settings.max_extra_length, decoder.longest),
+                forbidden=special.unwritten,
+                want_attention=want_attention,
+                want_scores=want_scores,
+                generator=generator,
+            )
+
+    lengths = [(len(ids) + 1) * settings.rows for ids in sources]
+    share = even_share(sum(lengths), batch_tokens) + max(lengths, default=0)
+    batches = like_lengths(lengths, min(share, batch_tokens))
+    processes = processes or torch.get_num_threads()
+    found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
+    if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
+        from headway.decoding.processes import may_fork, shared  # a side room
+
+        if may_fork():
+            found = shared(work, batches, processes)
+    results: list[list[Hypothesis]] = [[] for _ in sources]
+    for number, hypotheses in found:
+        batch = batches[number]
+        for i, one in zip(batch, hypotheses, strict=True):
+            results[i] = one
+        done(len(batch))
+    return results
+
+
+def even_share(n_tokens: int, batch_tokens: int) -> int:
+    """The size of batches: `batch_tokens` at most, and `SHARES` of them, or twice as many, ..."""
+    n_batches = -(-n_tokens // batch_tokens)
+    evened = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
+    return -(-n_tokens // max(n_batches, evened, 1))
+
+
+def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Indices in batches, longest first, each of at most `batch_tokens` tokens with padding."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    batches = []
+    while order:
+        n_rows = max(1, batch_tokens // lengths[order[0]])
+        batches.append(order[:n_rows])
+        order = order[n_rows:]
+    return batches

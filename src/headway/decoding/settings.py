@@ -1,16 +1,19 @@
 """How a translation is searched for: the settings of `headway.decoding`."""
 
 from dataclasses import dataclass
-from typing import Literal
+from difflib import get_close_matches
+from typing import Literal, get_args
 
 from headway.errors import ConfigError
+
+Method = Literal["beam", "greedy", "sampling"]
 
 
 @dataclass(frozen=True)
 class DecodingSettings:
     """The `[decoding]` section. Raises `ConfigError` where a value makes no sense."""
 
-    method: Literal["beam", "greedy", "sampling"] = "beam"
+    method: Method = "beam"
     beam: int = 5
     """Hypotheses kept after each step (the paper uses 4)."""
     length_penalty: float = 1.0
@@ -29,7 +32,23 @@ class DecodingSettings:
     seed: int = 1
     """Sampling: the same seed and the same batches give the same translations."""
 
+    @property
+    def rows(self) -> int:
+        """Hypotheses that are written side by side for each sentence."""
+        return {"beam": self.beam, "greedy": 1, "sampling": self.n_best}[self.method]
+
+    @property
+    def draws(self) -> bool:
+        """The output depends on random numbers."""
+        return self.method == "sampling"
+
     def __post_init__(self) -> None:
+        if self.method not in (known := get_args(Method)):
+            meant = get_close_matches(self.method, known, 1, 0.0)[0]
+            raise ConfigError(
+                f"decoding.method must be one of {', '.join(known)}; got {self.method!r}. "
+                f"Did you mean {meant!r}?"
+            )
         for name, least in (("beam", 1), ("n_best", 1), ("max_extra_length", 0), ("top_k", 0)):
             value = getattr(self, name)
             if value < least:

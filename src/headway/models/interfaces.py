@@ -1,4 +1,4 @@
-"""What search and training ask of a model: a protocol, never a class.
+"""What search, training and inspection ask of a model: protocols, never a class.
 
 Every model that generates text (Transformer, recurrent, convolutional, decoder-only) is a
 `StepDecoder`. Search in `headway.decoding` knows nothing else about it.
@@ -22,8 +22,9 @@ class State(Protocol):
 class Step(NamedTuple):
     """One decoding step for every row."""
 
-    log_probs: Float[Tensor, "rows vocabulary"]
-    """Log-probabilities of the next token, in float32."""
+    logits: Float[Tensor, "rows vocabulary"]
+    """Log-probabilities of the next token, in float32, but for a constant in each row. They are
+    the caller's, who may write into them."""
     state: Any
     """The `State` after the token that was fed."""
     attention: Float[Tensor, "rows source"] | None
@@ -34,12 +35,19 @@ class Step(NamedTuple):
 class StepDecoder(Protocol):
     """A model that writes its output token by token."""
 
+    @property
+    def longest(self) -> int | None:
+        """The most tokens that it can read as a source, the end marker included, and the most
+        that it can be fed, the begin marker included; None where there is no end."""
+        ...
+
     def start(
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
     ) -> State:
-        """Read the source once (padded, end of sentence included), and a prefix if there is one."""
+        """Read the source once (padded, end of sentence included), and in one pass a prefix: the
+        begin marker and the first tokens of the output, the last one not yet."""
         ...
 
     def step(self, state: Any, last: Int[Tensor, " rows"], want_attention: bool = False) -> Step:
@@ -48,14 +56,40 @@ class StepDecoder(Protocol):
 
 
 @runtime_checkable
-class Seq2Seq(StepDecoder, Protocol):
-    """A model that is trained on pairs and writes translations."""
+class Seq2Seq(Protocol):
+    """A model that is trained on pairs."""
 
-    output_weight: Tensor
-    """[vocabulary, d_model]: features times its transpose are the logits."""
+    @property
+    def output_weight(self) -> Float[Tensor, "vocabulary d_model"]:
+        """Features times its transpose, plus the bias, are the logits."""
+        ...
+
+    @property
+    def output_bias(self) -> Float[Tensor, " vocabulary"] | None:
+        """None where the model has none."""
+        ...
 
     def features(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target d_model"]:
         """One vector per target position, from the source and the target before it."""
+        ...
+
+
+class AttentionWeights(NamedTuple):
+    """All weights of one pass; first axis is the layer."""
+
+    encoder: Float[Tensor, "layers batch heads source source"]
+    decoder: Float[Tensor, "layers batch heads target target"]
+    cross: Float[Tensor, "layers batch heads target source"]
+
+
+@runtime_checkable
+class Lookable(Protocol):
+    """A model whose attention can be looked at."""
+
+    def look(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> AttentionWeights:
+        """The attention weights of every layer and head in one pass."""
         ...

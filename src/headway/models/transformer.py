@@ -5,18 +5,19 @@ plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or opt
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self, cast
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError
-from headway.models.interfaces import Step
-from headway.nn.attention import KeysAndValues, MultiHeadAttention, Weights
+from headway.models.interfaces import AttentionWeights, Step
+from headway.nn.attention import AttentionMaps, MultiHeadAttention
 from headway.nn.dropout import Dropout
 from headway.nn.embedding import TokenEmbedding, compute_dtype, project
 from headway.nn.feed_forward import Activation, FeedForward
+from headway.nn.layers import Layer, Look, Norm, Stack, StackState
 from headway.nn.masks import causal_mask, padding_mask
 from headway.nn.positions import (
     LearnedPositions,
@@ -24,7 +25,6 @@ from headway.nn.positions import (
     RelativePositions,
     SinusoidalPositions,
 )
-from headway.nn.residual import Norm, Residual
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
 
@@ -55,11 +55,20 @@ class TransformerConfig:
     """Source embedding, target embedding and output matrix are one (section 3.4)."""
     max_length: int = 1024
     """Learned positions end here (tokens); the others do not end."""
+    layer_norm_epsilon: float = 1e-5
+    """Added to the variance in every LayerNorm; the paper names none."""
+    output_bias: bool = False
+    """A bias for every word of the vocabulary; not in the paper."""
 
     def __post_init__(self) -> None:
         for name in ("encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        if not self.layer_norm_epsilon > 0:
+            raise ConfigError(
+                f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
+                "Most models have 1e-5, BERT has 1e-12."
+            )
         for name in ("d_k", "d_v"):
             if getattr(self, name) < 0:
                 raise ConfigError(
@@ -95,10 +104,13 @@ class TransformerConfig:
         return self.d_v or self.d_model // self.heads
 
 
-def self_attention(config: TransformerConfig) -> MultiHeadAttention:
-    """Attention within one sequence: the only place where relative and rotary positions act."""
+def layer(config: TransformerConfig, *, crosses: bool) -> Layer:
+    """One layer of the encoder, or with cross-attention of the decoder.
+
+    Relative and rotary positions act in self-attention only.
+    """
     relative = RelativePositions(config.key_size) if config.positions == "relative" else None
-    return MultiHeadAttention(
+    around = MultiHeadAttention(
         config.d_model,
         config.heads,
         d_k=config.key_size,
@@ -107,134 +119,30 @@ def self_attention(config: TransformerConfig) -> MultiHeadAttention:
         rotary=config.positions == "rotary",
         relative=relative,
     )
-
-
-def feed_forward(config: TransformerConfig) -> FeedForward:
-    """The position-wise network of one layer."""
-    return FeedForward(
-        config.d_model,
-        config.d_ff,
-        activation=config.activation,
-        dropout=config.activation_dropout,
-    )
-
-
-def residual(config: TransformerConfig) -> Residual:
-    """The connection around one sub-layer."""
-    return Residual(config.d_model, norm=config.norm, dropout=config.dropout)
-
-
-class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward (figure 1, left)."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.self_attention = self_attention(config)
-        self.feed_forward = feed_forward(config)
-        self.around_self_attention = residual(config)
-        self.around_feed_forward = residual(config)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch source d_model"],
-        visible: Bool[Tensor, "batch 1 1 source"],
-        look: Weights | None = None,
-    ) -> Float[Tensor, "batch source d_model"]:
-        """Every source position looks at all real source positions."""
-        attention = self.self_attention
-        x = self.around_self_attention(
-            x, lambda y: attention(y, attention.keys_and_values(y), visible, look=look)
-        )
-        return self.around_feed_forward(x, self.feed_forward)
-
-
-class DecoderLayer(nn.Module):
-    """Masked self-attention, cross-attention, then feed-forward (figure 1, right)."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.self_attention = self_attention(config)
-        self.cross_attention = MultiHeadAttention(
+    across = None
+    if crosses:
+        across = MultiHeadAttention(
             config.d_model,
             config.heads,
             d_k=config.key_size,
             d_v=config.value_size,
             dropout=config.attention_dropout,
         )
-        self.feed_forward = feed_forward(config)
-        self.around_self_attention = residual(config)
-        self.around_cross_attention = residual(config)
-        self.around_feed_forward = residual(config)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch target d_model"],
-        source: KeysAndValues,
-        source_visible: Bool[Tensor, "batch 1 1 source"],
-        visible: Bool[Tensor, "1 1 target target"] | None,
-        *,
-        past: KeysAndValues | None = None,
-        look: "DecoderLook | None" = None,
-    ) -> tuple[Float[Tensor, "batch target d_model"], KeysAndValues]:
-        """The layer's output, and its keys and values so far for the next step.
-
-        `past` holds the positions already decoded; x then continues behind them.
-        """
-        first = 0 if past is None else past.keys.shape[2]
-        so_far: list[KeysAndValues] = []
-
-        def look_back(y: Tensor) -> Tensor:
-            here = self.self_attention.keys_and_values(y, first)
-            so_far.append(here if past is None else past.append(here))
-            seen = None if look is None else look.decoder
-            return self.self_attention(y, so_far[0], visible, first=first, look=seen)
-
-        def look_at_source(y: Tensor) -> Tensor:
-            seen = None if look is None else look.cross
-            return self.cross_attention(y, source, source_visible, look=seen)
-
-        x = self.around_self_attention(x, look_back)
-        x = self.around_cross_attention(x, look_at_source)
-        return self.around_feed_forward(x, self.feed_forward), so_far[0]
-
-
-class DecoderLook(NamedTuple):
-    """Where a decoder's weights are collected, one tensor a layer."""
-
-    decoder: Weights
-    cross: Weights
-
-
-class AttentionWeights(NamedTuple):
-    """All weights of one pass; first axis is the layer."""
-
-    encoder: Float[Tensor, "layers batch heads source source"]
-    decoder: Float[Tensor, "layers batch heads target target"]
-    cross: Float[Tensor, "layers batch heads target source"]
-
-
-@dataclass(frozen=True)
-class TransformerState:
-    """The cache of step-by-step decoding; one row per hypothesis.
-
-    Rows that share a source sentence share nothing in memory, but as long as search only reorders
-    hypotheses of the same sentence, the source's keys and values are not copied again.
-    """
-
-    source: tuple[KeysAndValues, ...]
-    source_visible: Bool[Tensor, "rows 1 1 source"]
-    sentence: Int[Tensor, " rows"]
-    past: tuple[KeysAndValues, ...] | None
-
-    def select(self, rows: Int[Tensor, " kept"]) -> Self:
-        """The state of the given rows; see `headway.models.interfaces.State`."""
-        sentence = self.sentence.index_select(0, rows)
-        source, visible = self.source, self.source_visible
-        if not torch.equal(sentence, self.sentence):
-            source = tuple(layer.select(rows) for layer in source)
-            visible = visible.index_select(0, rows)
-        past = None if self.past is None else tuple(layer.select(rows) for layer in self.past)
-        return type(self)(source, visible, sentence, past)
+    feed_forward = FeedForward(
+        config.d_model,
+        config.d_ff,
+        activation=config.activation,
+        dropout=config.activation_dropout,
+    )
+    return Layer(
+        config.d_model,
+        around,
+        feed_forward,
+        across,
+        norm=config.norm,
+        dropout=config.dropout,
+        epsilon=config.layer_norm_epsilon,
+    )
 
 
 class Transformer(nn.Module):
@@ -253,17 +161,15 @@ class Transformer(nn.Module):
             self.source_embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
             self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
             nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
+        self.output_bias = bias
         self.source_positions = positions(config)
         self.target_positions = positions(config)
         self.dropout = Dropout(config.dropout)
-        encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        self.encoder = cast("list[EncoderLayer]", encoder)
-        self.decoder = cast("list[DecoderLayer]", decoder)
-        # Post-norm stacks end in a norm already; the paper has no further one.
-        pre_norm = config.norm == "pre"
-        self.encoder_norm = nn.LayerNorm(config.d_model) if pre_norm else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.d_model) if pre_norm else nn.Identity()
+        self.encoder = Stack(layer(config, crosses=False) for _ in range(config.encoder_layers))
+        self.decoder = Stack(layer(config, crosses=True) for _ in range(config.decoder_layers))
+        self.encoder_norm = last_norm(config)
+        self.decoder_norm = last_norm(config)
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -271,93 +177,93 @@ class Transformer(nn.Module):
 
     @property
     def longest(self) -> int | None:
-        """Tokens that it can read, or be fed, markers included: learned positions end."""
+        """Where learned positions end; see `headway.models.interfaces.StepDecoder`."""
         return self.config.max_length if self.config.positions == "learned" else None
 
     def encode(
-        self, source: Int[Tensor, "batch source"], look: Weights | None = None
+        self, source: Int[Tensor, "batch source"], look: AttentionMaps | None = None
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
         """The encoder's output, and which of its positions are real."""
         visible = padding_mask(source, self.padding)
         x = self.source_positions(self.source_embedding(source))
         x = self.dropout(x.to(compute_dtype(self)))
-        for layer in self.encoder:
-            x = layer(x, visible, look)
-        return self.encoder_norm(x), visible
+        return self.encoder_norm(self.encoder(x, visible, look=Look(look, None))), visible
+
+    def embed_target(
+        self, ids: Int[Tensor, "batch target"], first: int = 0
+    ) -> Float[Tensor, "batch target d_model"]:
+        """What the decoder is fed; `first` is the position of the first token."""
+        x = self.target_positions(self.target_embedding(ids), first)
+        return self.dropout(x.to(compute_dtype(self)))
 
     def features(
         self,
         source: Int[Tensor, "batch source"],
         target: Int[Tensor, "batch target"],
-        look: tuple[Weights, DecoderLook] | None = None,
+        look: tuple[AttentionMaps, Look] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """What is multiplied by `output_weight` to give the logits.
 
         The causal mask lets one pass stand for feeding the truth step by step (section 3.1).
         Padding behind the target needs no mask: no real position looks that far.
         """
-        encoded, source_visible = self.encode(source, None if look is None else look[0])
+        of_encoder, of_decoder = (None, None) if look is None else look
+        encoded, source_visible = self.encode(source, of_encoder)
         visible = causal_mask(target.shape[1], target.device)
-        x = self.target_positions(self.target_embedding(target))
-        x = self.dropout(x.to(encoded.dtype))
-        for layer in self.decoder:
-            memory = layer.cross_attention.keys_and_values(encoded)
-            seen = None if look is None else look[1]
-            x, _ = layer(x, memory, source_visible, visible, look=seen)
+        x = self.decoder(
+            self.embed_target(target), visible, encoded, source_visible, look=of_decoder
+        )
         return self.decoder_norm(x)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits for the token after each of `target`'s (`<s> y1 .. yn`; teacher forcing)."""
-        return project(self.features(source, target), self.output_weight)
+        return project(self.features(source, target), self.output_weight, self.output_bias)
 
     def look(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> AttentionWeights:
         """The attention weights of every layer and head in one pass."""
-        encoder: Weights = []
-        seen = DecoderLook([], [])
-        self.features(source, target, look=(encoder, seen))
-        return AttentionWeights(
-            torch.stack(encoder), torch.stack(seen.decoder), torch.stack(seen.cross)
-        )
+        encoder: AttentionMaps = []
+        decoder: AttentionMaps = []
+        cross: AttentionMaps = []
+        self.features(source, target, look=(encoder, Look(decoder, cross)))
+        return AttentionWeights(*(torch.stack(maps) for maps in (encoder, decoder, cross)))
 
+    @torch.no_grad()
     def start(
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> TransformerState:
+    ) -> StackState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
         encoded, visible = self.encode(source)
-        memory = tuple(layer.cross_attention.keys_and_values(encoded) for layer in self.decoder)
-        sentence = torch.arange(source.shape[0], device=source.device)
-        state = TransformerState(memory, visible, sentence, None)
-        for token in () if prefix is None else prefix.unbind(1):
-            state = self.step(state, token).state
-        return state
+        fed = None if prefix is None or not prefix.shape[1] else self.embed_target(prefix)
+        return self.decoder.start(source.shape[0], encoded, visible, fed)
 
+    @torch.no_grad()
     def step(
-        self, state: TransformerState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: StackState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """Feed one token per row behind the cached ones; see `StepDecoder`."""
-        first = 0 if state.past is None else state.past[0].keys.shape[2]
-        x = self.target_positions(self.target_embedding(last[:, None]), first)
-        x = self.dropout(x.to(compute_dtype(self)))
-        look = DecoderLook([], []) if want_attention else None
-        past: list[KeysAndValues] = []
-        for i, layer in enumerate(self.decoder):
-            before = None if state.past is None else state.past[i]
-            x, so_far = layer(
-                x, state.source[i], state.source_visible, None, past=before, look=look
-            )
-            past.append(so_far)
-        logits = project(self.decoder_norm(x[:, 0]), self.output_weight)
-        after = TransformerState(state.source, state.source_visible, state.sentence, tuple(past))
-        attention = None if look is None else look.cross[-1][:, :, 0].float().mean(1)
-        return Step(logits.float().log_softmax(-1), after, attention)
+        x = self.embed_target(last[:, None], state.length)[:, 0]
+        look: AttentionMaps | None = [] if want_attention else None
+        x, after = self.decoder.step(x, state, look)
+        logits = project(self.decoder_norm(x), self.output_weight, self.output_bias).float()
+        attention = None
+        if look is not None:
+            attention = look[-1].float().mean(1).flatten(0, 1)[:, : state.n_source]
+        return Step(logits, after, attention)
+
+
+def last_norm(config: TransformerConfig) -> nn.Module:
+    """The end of a pre-norm stack. Post-norm ends in a norm already; the paper has no further."""
+    if config.norm == "post":
+        return nn.Identity()
+    return nn.LayerNorm(config.d_model, eps=config.layer_norm_epsilon)
 
 
 def positions(config: TransformerConfig) -> nn.Module:

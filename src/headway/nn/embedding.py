@@ -33,10 +33,16 @@ class TokenEmbedding(nn.Embedding):
 
 
 def project(
-    features: Float[Tensor, "*shape d_model"], weight: Float[Tensor, "vocabulary d_model"]
+    features: Float[Tensor, "*shape d_model"],
+    weight: Float[Tensor, "vocabulary d_model"],
+    bias: Float[Tensor, " vocabulary"] | None = None,
 ) -> Float[Tensor, "*shape vocabulary"]:
-    """Logits over the vocabulary: features times the (shared) embedding matrix, no bias."""
-    return F.linear(features, weight.to(features.dtype))
+    """Logits over the vocabulary: features times the (shared) embedding matrix.
+
+    The paper's has no bias; some models of others have one.
+    """
+    bias = None if bias is None else bias.to(features.dtype)
+    return F.linear(features, weight.to(features.dtype), bias)
 
 
 def compute_dtype(model: nn.Module) -> torch.dtype:

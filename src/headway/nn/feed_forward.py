@@ -34,9 +34,7 @@ class FeedForward(nn.Module):
         self.to_output = nn.Linear(d_ff, d_model)
         self.dropout = Dropout(dropout)
 
-    def forward(
-        self, x: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch length d_model"]:
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Out to d_ff and back."""
         inner = self.activate(self.to_inner(x))
         if self.to_gate is not None:

@@ -3,6 +3,8 @@
 Shapes broadcast against attention scores `[batch, heads, query, key]`.
 """
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -26,3 +28,22 @@ def additive(
     """The same mask as a number to add to the scores: 0 where visible, minus infinity elsewhere."""
     hidden = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
     return hidden.masked_fill_(~visible, float("-inf"))
+
+
+class ReadyMask(NamedTuple):
+    """A mask in the form that attention computes with: made once, used by every layer."""
+
+    hidden: Float[Tensor, "#batch #heads #query key"]
+    """To be added to the scores; a query that sees no key has zeros here, so that none is NaN."""
+    sees_any: Bool[Tensor, "#batch #heads #query 1"]
+    """To multiply the result by: a query that sees no key gets zeros."""
+
+    @classmethod
+    def of(
+        cls,
+        visible: Bool[Tensor, "#batch #heads #query key"],
+        dtype: torch.dtype = torch.float32,
+    ) -> "ReadyMask":
+        """`visible[b, h, i, j]` is True where query i may look at key j."""
+        sees_any = visible.any(-1, keepdim=True)
+        return cls(additive(visible | ~sees_any, dtype), sees_any)

@@ -6,7 +6,7 @@ Attention alone is blind to order: without positions, permuting the input permut
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import UserError
@@ -92,12 +92,22 @@ class RelativePositions(nn.Module):
         nn.init.xavier_uniform_(self.keys)
 
     def forward(
-        self, query: Float[Tensor, "batch heads query d_k"], *, n_keys: int, first: int = 0
+        self, query: Float[Tensor, "batch heads query d_k"], *, n_keys: int
     ) -> Float[Tensor, "batch heads query key"]:
         """The term q . a[clip(j - i)] / sqrt(d_k) of every score."""
-        i = torch.arange(first, first + query.shape[2], device=query.device)
+        i = torch.arange(query.shape[2], device=query.device)
         j = torch.arange(n_keys, device=query.device)
-        distance = (j[None, :] - i[:, None]).clamp(-self.reach, self.reach) + self.reach
+        return self.at(query, i[:, None], j[None, :])
+
+    def at(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        i: Int[Tensor, "#query 1"],
+        j: Int[Tensor, "1 key"],
+    ) -> Float[Tensor, "batch heads query key"]:
+        """The same for queries at the positions `i` and keys at the positions `j`."""
+        distance = (j - i).clamp(-self.reach, self.reach) + self.reach
+        distance = distance.expand(query.shape[2], -1)
         by_distance = (query / math.sqrt(query.shape[-1])) @ self.keys.T  # [.., query, distances]
         return by_distance.gather(-1, distance.expand(*query.shape[:2], -1, -1))
 

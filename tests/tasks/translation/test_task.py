@@ -8,10 +8,9 @@ import torch
 
 from headway.data.prepared import SIDES, as_written
 from headway.data.store import SideEncoder, Store, write_store
-from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.objectives import label_smoothed
-from headway.tasks.translation.task import TranslationTask, decode_all
+from headway.tasks.translation.task import TranslationTask
 from headway.text.cleaning import Pair
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
@@ -111,37 +110,3 @@ def test_perfect_translations_score_a_hundred(task, model, monkeypatch):
     )
     with torch.inference_mode():
         assert task.validate(model).score == pytest.approx(100)
-
-
-@pytest.mark.parametrize("method", ["greedy", "beam"])
-def test_batches_of_any_size_translate_alike_and_in_order(store, subwords, model, method):
-    sources = [store["source"][i] for i in range(6)]
-    settings = DecodingSettings(method=method, beam=2, max_extra_length=2)
-    told: list[int] = []
-    with torch.inference_mode():
-        one_by_one = [
-            decode_all(model, [source], subwords, settings, device=CPU)[0] for source in sources
-        ]
-        for batch_tokens in (1, 60, 8192):
-            found = decode_all(
-                model, sources, subwords, settings,
-                device=CPU, batch_tokens=batch_tokens, done=told.append,
-            )  # fmt: skip
-            assert [best[0].ids for best in found] == [best[0].ids for best in one_by_one]
-    assert sum(told) == 3 * len(sources)
-
-
-def test_markers_and_unknowns_are_never_written(store, subwords, model):
-    special = subwords.special
-    with torch.no_grad():
-        model.output_weight[special.begin] = 10 * model.output_weight.abs().max()
-        found = decode_all(
-            model, [store["source"][i] for i in range(6)], subwords,
-            DecodingSettings(method="greedy", max_extra_length=2), device=CPU,
-        )  # fmt: skip
-    written = {token for best in found for token in best[0].ids}
-    assert not written & {special.begin, special.padding, special.unknown, special.end}
-
-
-def test_nothing_to_translate_is_no_error(subwords, model):
-    assert decode_all(model, [], subwords, DecodingSettings(), device=CPU) == []

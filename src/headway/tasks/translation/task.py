@@ -1,6 +1,6 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,64 +10,17 @@ from torch import Tensor, nn
 
 from headway.data.batching import BatchStream, Indices, RowWeights, TokenBatches, pad
 from headway.data.store import Store
-from headway.decoding.hypothesis import Hypothesis, length_limits
-from headway.decoding.search import search
+from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.statistics import SentenceStatistics
 from headway.metrics.translation import bleu_by_language
-from headway.models.interfaces import Seq2Seq
+from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.codes import Codes, unmask
 from headway.text.subwords import Subwords
 from headway.training.loop import Batch, Position, Validation
 
 Ids = np.ndarray[Any, np.dtype[Any]]
-
-
-def decode_all(
-    model: Seq2Seq,
-    sources: Sequence[Ids],
-    subwords: Subwords,
-    settings: DecodingSettings,
-    *,
-    device: torch.device,
-    batch_tokens: int = 8192,
-    want_attention: bool = False,
-    generator: torch.Generator | None = None,
-    done: Callable[[int], None] = lambda n: None,
-) -> list[list[Hypothesis]]:
-    """Search for the translations of many sources (ids without markers), in their order.
-
-    Sentences of like length share a batch of at most `batch_tokens` source tokens times beam;
-    `done` hears how many sentences each batch finished.
-    """
-    special = subwords.special
-    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
-    results: list[list[Hypothesis]] = [[] for _ in sources]
-    rows = max(1, settings.beam if settings.method == "beam" else settings.n_best)
-    while order:
-        widest = len(sources[order[0]]) + 1
-        chosen = order[: max(1, batch_tokens // (widest * rows))]
-        order = order[len(chosen) :]
-        batch = pad([sources[i] for i in chosen], special.padding, end=special.end)
-        lengths = torch.tensor([len(sources[i]) + 1 for i in chosen], device=device)
-        found = search(
-            model,
-            torch.from_numpy(batch).to(device),
-            settings,
-            begin=special.decoder_begin,
-            end=special.end,
-            max_lengths=length_limits(
-                lengths, settings.max_extra_length, getattr(model, "longest", None)
-            ),
-            forbidden=special.unwritten,
-            want_attention=want_attention,
-            generator=generator,
-        )
-        for i, hypotheses in zip(chosen, found, strict=True):
-            results[i] = hypotheses
-        done(len(chosen))
-    return results
 
 
 class TranslationTask:
@@ -153,6 +106,7 @@ class TranslationTask:
             seq2seq.features(source, fed),
             seq2seq.output_weight,
             expected,
+            output_bias=seq2seq.output_bias,
             smoothing=smoothing,
             padding=self.special.padding,
         )
@@ -188,7 +142,12 @@ class TranslationTask:
         """The validation sources, translated, with their codes put back."""
         sources = [self.valid["source"][int(row)] for row in self.valid_rows]
         found = decode_all(
-            cast(Seq2Seq, model), sources, self.subwords, settings, device=self.device
+            cast(StepDecoder, model),
+            sources,
+            self.special,
+            settings,
+            device=self.device,
+            want_scores=False,
         )
         written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
         both = zip(written, self.valid_codes, strict=True)

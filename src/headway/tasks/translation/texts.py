@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
-from headway.models.interfaces import Seq2Seq
-from headway.tasks.translation.task import decode_all
+from headway.models.interfaces import StepDecoder
 from headway.text.subwords import Subwords
 
 
@@ -58,7 +58,7 @@ class TextTranslator:
     """A model and its sub-words; it knows nothing of codes."""
 
     def __init__(
-        self, model: Seq2Seq, subwords: Subwords, device: torch.device, longest: int | None
+        self, model: StepDecoder, subwords: Subwords, device: torch.device, longest: int | None
     ) -> None:
         """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
@@ -69,6 +69,7 @@ class TextTranslator:
         settings: DecodingSettings,
         *,
         want_alignment: bool = False,
+        want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
     ) -> list[Translation]:
@@ -81,10 +82,11 @@ class TextTranslator:
         hypotheses = decode_all(
             self.model,
             [read[i] for i in worded],
-            self.subwords,
+            self.subwords.special,
             settings,
             device=self.device,
             want_attention=want_alignment,
+            want_scores=want_scores,
             done=done,
             generator=generator,
         )

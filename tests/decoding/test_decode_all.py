@@ -1,0 +1,174 @@
+"""Many texts: batches of any size and any number of processes give the same, in order."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing import active_children
+
+import pytest
+import torch
+
+from headway.decoding.processes import shared
+from headway.decoding.search import SHARES, decode_all, even_share, like_lengths
+from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError, HeadwayError
+from headway.models import Transformer, TransformerConfig
+from headway.text.vocabulary import SpecialIds
+
+CPU = torch.device("cpu")
+SPECIAL = SpecialIds()
+SOURCES = [torch.randint(4, 30, (1 + 7 * i % 11,)).tolist() for i in range(25)]
+
+
+def small(**options):
+    torch.manual_seed(1)
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 16, "heads": 2}
+    return Transformer(TransformerConfig(**sizes, **options), vocabulary_size=30).eval()
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_batches_of_any_size_and_any_number_of_processes_give_the_same_in_order(method):
+    model, settings = small(), DecodingSettings(method=method, beam=3, max_extra_length=3)
+    told = []
+    one_by_one = [decode_all(model, [ids], SPECIAL, settings, device=CPU)[0] for ids in SOURCES]
+    for batch_tokens, processes in ((1, 1), (1, 2), (60, 1), (60, 3), (8192, 2)):
+        found = decode_all(
+            model,
+            SOURCES,
+            SPECIAL,
+            settings,
+            device=CPU,
+            batch_tokens=batch_tokens,
+            processes=processes,
+            want_attention=True,
+            done=told.append,
+        )
+        for hypotheses, expected, ids in zip(found, one_by_one, SOURCES, strict=True):
+            assert [one.ids for one in hypotheses] == [one.ids for one in expected]
+            assert hypotheses[0].score == pytest.approx(expected[0].score, abs=1e-5)
+            attention = hypotheses[0].attention
+            torch.testing.assert_close(attention.sum(1), torch.ones(len(attention)))
+            assert not attention[:, len(ids) + 1 :].any()
+    assert sum(told) == 5 * len(SOURCES)
+    assert not active_children()
+
+
+def test_any_number_of_processes_gives_bit_for_bit_the_same():
+    model, settings = small(), DecodingSettings(max_extra_length=3)
+    torch.set_num_threads(1)
+    common = {"device": CPU, "batch_tokens": 60}
+    alone = decode_all(model, SOURCES, SPECIAL, settings, **common, processes=1)
+    assert decode_all(model, SOURCES, SPECIAL, settings, **common, processes=2) == alone
+
+
+def test_markers_and_unknowns_are_never_written():
+    model = small()
+    with torch.no_grad():
+        model.output_weight[SPECIAL.begin] = 10 * model.output_weight.abs().max()
+    settings = DecodingSettings(method="greedy", max_extra_length=2)
+    found = decode_all(model, SOURCES, SPECIAL, settings, device=CPU)
+    written = {token for best in found for token in best[0].ids}
+    assert not written & {SPECIAL.begin, SPECIAL.padding, SPECIAL.unknown, SPECIAL.end}
+
+
+def test_nothing_to_do_is_no_error():
+    assert decode_all(small(), [], SPECIAL, DecodingSettings(), device=CPU) == []
+
+
+def test_the_output_ends_where_the_model_ends():
+    model = small(positions="learned", max_length=8)
+    found = decode_all(model, [[5] * 7], SPECIAL, DecodingSettings(method="greedy"), device=CPU)
+    assert len(found[0][0].ids) <= 7
+
+
+def test_batches_are_as_large_as_allowed_and_many_can_be_shared_evenly():
+    assert like_lengths([3, 9, 2, 9], 18) == [[1, 3], [0, 2]]
+    assert like_lengths([50], 10) == [[0]]
+    assert even_share(1000, 8192) == 1000  # little work stays together
+    assert even_share(16_000, 8192) == 16_000 / SHARES
+    assert even_share(80_000, 8192) == -(-80_000 // 12)
+
+
+# -- processes --------------------------------------------------------------------------------
+
+
+def test_tasks_are_shared_and_each_is_done_once():
+    found = list(shared(lambda task: (task * task, os.getpid()), range(20), 3))
+    assert sorted(number for number, _ in found) == list(range(20))
+    assert all(result[0] == number**2 for number, result in found)
+    pids = {result[1] for _, result in found}
+    assert len(pids) <= 3
+    assert os.getpid() not in pids
+    assert not active_children()
+
+
+def test_each_process_computes_with_one_thread():
+    assert {n for _, n in shared(lambda _: torch.get_num_threads(), range(4), 2)} == {1}
+
+
+def test_an_error_in_a_process_is_raised_here_and_the_others_end():
+    def work(task):
+        if task == 3:
+            raise ConfigError("three is one too many")
+        return task
+
+    with pytest.raises(ConfigError, match="three is one too many"):
+        list(shared(work, range(20), 2))
+    assert not active_children()
+
+
+def test_a_process_that_is_killed_is_an_error_that_says_so_and_leaves_no_zombie():
+    def work(task):
+        if task == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    with pytest.raises(HeadwayError, match=r"ended with status -9 .*threads 1"):
+        list(shared(work, range(20), 2))
+    assert not active_children()
+
+
+def test_whoever_stops_listening_leaves_no_process_behind():
+    results = shared(lambda task: task, range(20), 2)
+    next(results)
+    results.close()
+    assert not active_children()
+
+
+SLEEPERS = """
+import os, time
+from headway.decoding.processes import shared
+def work(task):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+try:
+    list(shared(work, range(4), 2))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("killed_by", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_its_parent_for_long(killed_by):
+    """After Ctrl-C none is left; after a kill each ends with its task."""
+    script = SLEEPERS if killed_by == signal.SIGINT else SLEEPERS.replace("60", "1")
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    children = [int(parent.stdout.readline()) for _ in range(2)]
+    parent.send_signal(killed_by)
+    rest = parent.communicate(timeout=30)[0]
+    assert ("interrupted" in rest) == (killed_by == signal.SIGINT)
+    for _ in range(100):
+        if not any(alive(child) for child in children):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"still alive: {children}")
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,114 @@
+"""Laws of the residual connection, of layers, and of stacks of them."""
+
+import pytest
+import torch
+
+from headway.nn.attention import MultiHeadAttention
+from headway.nn.feed_forward import FeedForward
+from headway.nn.layers import Layer, Residual, Stack
+from headway.nn.masks import causal_mask
+
+
+def layer_norm_of_the_notes(
+    x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, epsilon: float
+) -> torch.Tensor:
+    mean = x.mean(-1, keepdim=True)
+    variance = x.var(-1, unbiased=False, keepdim=True)
+    return gamma * ((x - mean) / torch.sqrt(variance + epsilon)) + beta
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-2])
+def test_post_norm_by_hand(epsilon):
+    around = Residual(8, norm="post", dropout=0.0, epsilon=epsilon)
+    x, gamma, beta = torch.randn(2, 3, 8), torch.randn(8), torch.randn(8)
+    around.norm.load_state_dict({"weight": gamma, "bias": beta})
+    by_hand = layer_norm_of_the_notes(x + 2 * x, gamma, beta, epsilon)
+    torch.testing.assert_close(around(x, double), by_hand, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-2])
+def test_pre_norm_by_hand(epsilon):
+    around = Residual(8, norm="pre", dropout=0.0, epsilon=epsilon)
+    x, gamma, beta = torch.randn(2, 3, 8), torch.randn(8), torch.randn(8)
+    around.norm.load_state_dict({"weight": gamma, "bias": beta})
+    by_hand = x + 2 * layer_norm_of_the_notes(x, gamma, beta, epsilon)
+    torch.testing.assert_close(around(x, double), by_hand, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_dropout_falls_on_the_sublayers_output_before_it_is_added(norm):
+    around, x = Residual(8, norm=norm, dropout=0.5), torch.randn(2, 3, 8)
+    torch.manual_seed(4)
+    found = around(x, double)
+    torch.manual_seed(4)
+    if norm == "post":
+        by_hand = around.norm(x + around.dropout(2 * x))
+    else:
+        by_hand = x + around.dropout(2 * around.norm(x))
+    torch.testing.assert_close(found, by_hand)
+    assert not torch.allclose(found, around.eval()(x, double))
+
+
+# -- layers and stacks ------------------------------------------------------------------------
+
+
+def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
+    def attention(*, rotary: bool = False) -> MultiHeadAttention:
+        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotary)
+
+    layers = [
+        Layer(
+            8,
+            attention(rotary=rotary),
+            FeedForward(8, 12),
+            attention() if crosses else None,
+            norm="pre",
+            dropout=0.0,
+        )
+        for _ in range(3)
+    ]
+    return Stack(layers).eval()
+
+
+def test_a_stack_without_source_and_with_a_causal_mask_is_a_decoder_that_stands_alone():
+    alone, x = stack(), torch.randn(2, 6, 8)
+    whole = alone(x, causal_mask(6))
+    changed = x.clone()
+    changed[:, 4:] = torch.randn(2, 2, 8)
+    again = alone(changed, causal_mask(6))
+    assert torch.equal(again[:, :4], whole[:, :4])
+    assert not torch.allclose(again[:, 4], whole[:, 4])
+
+
+@pytest.mark.parametrize("crosses", [False, True])
+@pytest.mark.parametrize("rotary", [False, True])
+@pytest.mark.parametrize("n_prefix", [0, 1, 17])
+@torch.no_grad()
+def test_token_by_token_a_stack_computes_what_it_computes_in_one_pass(crosses, rotary, n_prefix):
+    layers, x = stack(crosses=crosses, rotary=rotary), torch.randn(2, 40, 8)
+    source = torch.randn(2, 5, 8) if crosses else None
+    visible = torch.ones(2, 1, 1, 5).bool() if crosses else None
+    whole = layers(x, causal_mask(40), source, visible)
+    state = layers.start(2, source, visible, x[:, :n_prefix] if n_prefix else None)
+    for i in range(n_prefix, 40):
+        found, state = layers.step(x[:, i], state)
+        torch.testing.assert_close(found, whole[:, i], rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_source_that_is_hidden_altogether_gives_zeros_and_no_nan_step_by_step():
+    layers, x, source = stack(crosses=True), torch.randn(2, 8), torch.randn(2, 5, 8)
+    visible = torch.tensor([True, False])[:, None, None, None].expand(2, 1, 1, 5)
+    together = layers(x[:, None], None, source, visible)[:, 0]
+    found, _ = layers.step(x, layers.start(2, source, visible))
+    torch.testing.assert_close(found, together)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_each_position_and_each_sentence_is_normalized_by_itself(norm):
+    around, x = Residual(8, norm=norm, dropout=0.0), torch.randn(4, 5, 8)
+    torch.testing.assert_close(around(x, double)[2:3, 3:4], around(x[2:3, 3:4], double))
