@@ -179,8 +179,7 @@ def test_without_a_target_attention_is_of_its_own_translation(translator):
 def test_a_model_without_attention_cannot_be_looked_at(translator):
     class Blind:
         def __init__(self, model):
-            self.output_weight, self.start, self.step = model.output_weight, model.start, model.step
-            self.features = model.features
+            self.start, self.step, self.longest = model.start, model.step, model.longest
 
     model = Blind(translator.model)
     blind = Translator(model, translator.subwords, translator.settings, translator.device)

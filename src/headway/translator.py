@@ -50,7 +50,7 @@ class Translator:
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         limits = [settings.data.max_length] if settings.data.max_length else []
-        of_model = getattr(model, "longest", None)
+        of_model = model.longest
         limits += [] if of_model is None else [of_model - 1]  # the end marker is read as well
         self.longest = min(limits, default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
@@ -104,17 +104,13 @@ class Translator:
         hears how many sentences each batch finished.
         """
         settings, tag = self._settings(decoding), self._tag(tag)
-        how: dict[str, Any] = {
-            "want_alignment": want_alignment,
-            "want_scores": want_scores,
-            "generator": generator,
-        }
+        how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
         cleaned = [clean(text) for text in texts]
         if any(map(may_hold_codes, cleaned)):
             found = self._coded(settings, tag).texts(cleaned, done=done, **how)
         else:
             read = [tagged(text, tag) for text in cleaned] if tag else cleaned
-            found = self.plain(read, settings, done=done, **how)
+            found = self.plain(read, settings, want_scores=want_scores, done=done, **how)
             if any(may_hold_codes(one.written) for each in found for one in each.n_best):
                 found = self._coded(settings, tag).texts(cleaned, found=found, **how)
         return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
