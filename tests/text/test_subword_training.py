@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text import subword_training
+from headway.text import fair_sample, subword_training
 from headway.text.subword_training import fitted_vocabulary_size, sample
 from headway.text.subwords import Subwords
 
@@ -42,7 +42,7 @@ def test_a_sample_is_as_large_as_it_may_be_and_repeats_nothing(
 def test_every_line_is_equally_likely_to_be_sampled(
     unspaced_budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subword_training, "_UNSPACED_BUDGET", unspaced_budget)
+    monkeypatch.setattr(fair_sample, "UNSPACED_BUDGET", unspaced_budget)
     lines = ["我爱" + chr(0x4E00 + i) for i in range(24)]  # of 3 characters, so 11 are 3 lines
     n_sampled, n_seeds = (8 if unspaced_budget > 72 else 3), 3_000
     counts = Counter(
