@@ -13,8 +13,7 @@ from headway.data.store import Store
 from headway.decoding.hypothesis import Hypothesis, length_limits
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.statistics import SentenceStatistics
-from headway.metrics.translation import bleu_by_language
+from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.subwords import Subwords
