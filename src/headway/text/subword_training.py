@@ -28,7 +28,6 @@ from tokenizers import (
 
 from headway.errors import ConfigError
 from headway.text import fair_sample
-from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
 
 VERSION = 2
 """Raised whenever the same lines give other pieces."""
@@ -38,6 +37,46 @@ VERSION = 2
 WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 
 _LINES_COUNTED = 1_000  # at a time, which is three times as fast as one by one
+
+
+SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
+"""Padding, unknown, begin and end, as ids 0, 1, 2 and 3 of every vocabulary trained here."""
+
+
+def _byte_characters() -> tuple[str, ...]:
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = iter(range(0x100, 0x200))
+    return tuple(chr(byte) if byte in printable else chr(next(others)) for byte in range(256))
+
+
+BYTE_CHARACTERS = _byte_characters()
+"""The printable character that stands for each byte in byte-level BPE (Radford et al. 2019)."""
+
+_BYTE_OF = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
+
+
+def spell(text: str) -> str:
+    """Write each UTF-8 byte of `text` as its printable character."""
+    return "".join(BYTE_CHARACTERS[byte] for byte in text.encode("utf-8"))
+
+
+def readable(spelled: str) -> str:
+    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`.
+
+    A piece that `spell` cannot have written is shown as it is.
+    """
+    if not all(character in _BYTE_OF for character in spelled):
+        return spelled
+    data = bytes(_BYTE_OF[character] for character in spelled)
+    shown = ""
+    while data:
+        try:
+            return shown + data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            shown += data[: error.start].decode("utf-8")
+            shown += "".join(f"<0x{byte:02X}>" for byte in data[error.start : error.end])
+            data = data[error.end :]
+    return shown
 
 
 def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
