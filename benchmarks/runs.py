@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from headway import Translator
 from headway.decoding.settings import DecodingSettings
 from headway.errors import DataError, HeadwayError
-from headway.metrics.statistics import bleu_statistics
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import score_translations
+from headway.metrics.translation import bleu_statistics, score_translations
 from headway.text.lines import read_lines
 from headway.training.run_folder import RunFolder
 

@@ -20,8 +20,8 @@ import record
 from headway.errors import DataError
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import ScoreCard, score_card
-from headway.metrics.statistics import bleu_statistics, chrf_statistics
 from headway.metrics.tokenizers import bleu_metric
+from headway.metrics.translation import bleu_statistics, chrf_statistics
 from headway.text.lines import read_lines
 
 SHOWN = ("wmt22-en-de", "hyp.PROMT.de")

@@ -4,16 +4,15 @@ Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 130 interrupt
 """
 
 import difflib
-import errno
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headway import __version__
 from headway.errors import HeadwayError, UserError
+from headway.errors.reports import complain, report
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -27,18 +26,6 @@ VERBS = {
     "tokenize": "Show the pieces and ids that a model sees.",
 }
 """Each verb is the function of that name in `headway/commands/<verb>.py`."""
-
-USERS_TO_MEND = {
-    errno.ENOENT,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.EISDIR,
-    errno.ENOTDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-}
-MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,20 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except HeadwayError as error:
-        return _complain(str(error), error.exit_status)
+        return complain(str(error), error.exit_status)
     except KeyboardInterrupt:
-        return _complain("interrupted", 128 + signal.SIGINT)
+        return complain("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13  # as if ended by SIGPIPE, which not every system names
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # tokenizers' panic is no Exception
-        if isinstance(error, OSError) and error.errno in USERS_TO_MEND | MACHINES_LIMITS:
-            return _complain(_about_file(error), 2 if error.errno in USERS_TO_MEND else 1)
-        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-            return _complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
-        return _report_bug(error, show_traceback)
+        return report(error, show_traceback)
 
 
 def _run(tokens: list[str]) -> int:
@@ -120,41 +103,3 @@ def _speak_utf8() -> None:
     ):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=errors)
-
-
-def _complain(message: str, status: int) -> int:
-    print(f"headway: error: {message}", file=sys.stderr)
-    return status
-
-
-def _about_file(error: OSError) -> str:
-    where = f": {error.filename}" if error.filename else ""
-    remedy = {
-        errno.ENOSPC: "Free some space, then run the same command again (train: with --resume).",
-        errno.ENOENT: "Check the path.",
-        errno.EACCES: "Check the permissions, or choose another place.",
-    }.get(error.errno or 0, "")
-    return f"{error.strerror}{where}. {remedy}".rstrip()
-
-
-def _report_bug(error: BaseException, show_traceback: bool) -> int:
-    message = " ".join(f"{type(error).__name__}: {error}".split())
-    if show_traceback:
-        traceback.print_exception(error)
-        where = "the traceback is above"
-    else:
-        where = _save_traceback(error)
-    return _complain(f"{message}\nThis is a bug in headway; {where}.", 1)
-
-
-def _save_traceback(error: BaseException) -> str:
-    import tempfile
-
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", prefix="headway-", suffix=".txt", delete=False
-        ) as file:
-            traceback.print_exception(error, file=file)
-        return f"the traceback is in {file.name}, please send it with your report"
-    except OSError:
-        return "HEADWAY_TRACEBACK=1 shows the traceback"

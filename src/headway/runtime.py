@@ -48,13 +48,12 @@ class Runtime:
     dtype: "torch.dtype"
     threads: int
     seed: int
-    bf16_unit: str
-    """What the CPU multiplies bf16 matrices with, faster than fp32: "AMX", "AVX-512", or ""."""
-    description: str
+    name: str
+    """For people: the device, and what it multiplies bf16 matrices with where it does so."""
 
     def describe(self) -> str:
         """One line for people: device, precision, threads."""
-        return self.description
+        return f"{self.name}, {self.threads} CPU thread{'s'[: self.threads > 1]}"
 
 
 def start(settings: RuntimeSettings) -> Runtime:
@@ -67,9 +66,9 @@ def start(settings: RuntimeSettings) -> Runtime:
 
     device = chosen_device(settings)
     on_cuda = device.type == "cuda"
-    bf16_unit = _bf16_unit()
-    fast_bf16 = _cuda_has_bf16() if on_cuda else bool(bf16_unit)
-    bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
+    bf16_unit = "" if on_cuda else _bf16_unit()
+    fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bf16_unit
+    bf16 = settings.precision == "bf16" or bool(settings.precision == "auto" and fast_bf16)
     if bf16 and on_cuda and not fast_bf16:
         raise ConfigError(
             f"bf16 needs a GPU that computes in it; {torch.cuda.get_device_name()} does not. "
@@ -83,18 +82,11 @@ def start(settings: RuntimeSettings) -> Runtime:
     # Deterministic mode would otherwise fill every new tensor; no code here reads unset memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
-    name = torch.cuda.get_device_name() if on_cuda else cpu_name()
-    unit = "GPU" if on_cuda else "CPU"
+    name = f"GPU {torch.cuda.get_device_name()}" if on_cuda else f"CPU {cpu_name()}"
     precision = "bf16" if bf16 else "fp32"
-    how = f" ({bf16_unit})" if bf16 and bf16_unit and not on_cuda else ""
-    return Runtime(
-        device=device,
-        dtype=torch.bfloat16 if bf16 else torch.float32,
-        threads=threads,
-        seed=settings.seed,
-        bf16_unit=bf16_unit,
-        description=f"{unit} {name}, {precision}{how}, {threads} CPU thread{'s'[: threads > 1]}",
-    )
+    unit = f" ({bf16_unit})" if bf16 and bf16_unit else ""
+    dtype = torch.bfloat16 if bf16 else torch.float32
+    return Runtime(device, dtype, threads, settings.seed, f"{name}, {precision}{unit}")
 
 
 def set_threads(threads: int) -> int:
@@ -114,7 +106,18 @@ def chosen_device(settings: RuntimeSettings) -> "torch.device":
     """The device that is meant; raises `ConfigError` if CUDA is asked for and absent."""
     import torch
 
-    return torch.device("cuda" if _wants_cuda(settings) else "cpu")
+    there = settings.device != "cpu" and torch.cuda.is_available()
+    if settings.device == "cuda" and not there:
+        why = (
+            "this torch was built without CUDA"
+            if torch.version.cuda is None
+            else "torch finds no NVIDIA GPU or driver"
+        )
+        raise ConfigError(
+            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
+            "Use --runtime.device cpu, or install a CUDA build of torch."
+        )
+    return torch.device("cuda" if there else "cpu")
 
 
 def _keep_freed_memory() -> None:
@@ -126,39 +129,13 @@ def _keep_freed_memory() -> None:
     if platform.libc_ver()[0] != "glibc":
         return
     trim_threshold, mmap_threshold = -1, -3  # names of mallopt(3)
-    libc = ctypes.CDLL(None)
-    libc.mallopt(mmap_threshold, 32 * 2**20)  # the most it takes
-    libc.mallopt(trim_threshold, 2**30)
-
-
-def _wants_cuda(settings: RuntimeSettings) -> bool:
-    import torch
-
-    if settings.device == "cpu":
-        return False
-    if torch.cuda.is_available():
-        return True
-    if settings.device == "cuda":
-        why = (
-            "this torch was built without CUDA"
-            if torch.version.cuda is None
-            else "torch finds no NVIDIA GPU or driver"
-        )
-        raise ConfigError(
-            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
-            "Use --runtime.device cpu, or install a CUDA build of torch."
-        )
-    return False
-
-
-def _cuda_has_bf16() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(mmap_threshold, 32 * 2**20)  # the most it takes
+    mallopt(trim_threshold, 2**30)
 
 
 def _bf16_unit() -> str:
-    """The name of the processor's bf16 multiplier; torch's own query came after 2.11."""
+    """What the processor multiplies bf16 matrices with; torch's own query came after 2.11."""
     import torch
 
     if hasattr(torch.cpu, "get_capabilities"):
@@ -183,12 +160,10 @@ def available_cores() -> int:
 
 def _cgroup_cores() -> float:
     """Cores' worth of time that the control group (a container's limit) grants; inf if no limit."""
-    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(
-        " "
-    )  # version 2; "max" is no limit
+    version_2, version_1 = "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_{}_us"
+    quota, _, period = _read(version_2).partition(" ")  # "max" is no limit
     if not quota:
-        quota = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")  # version 1; -1 is no limit
-        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
+        quota, period = (_read(version_1.format(name)) for name in ("quota", "period"))  # nor is -1
     return _number(quota) / _number(period) if math.isfinite(_number(quota)) else math.inf
 
 

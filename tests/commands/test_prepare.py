@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.cli import main
-from headway.text.cleaning import MENDED, NOTICED, REASONS
 from headway.text.everyday import generate
+from headway.text.reasons import MENDED, NOTICED, REASONS
 
 SOURCE = "one house\ntwo houses\n\nthree\x00 houses\none house\nyes\nfour houses\n"
 TARGET = "ein Haus\nzwei Häuser\nx\ndrei Häuser\nein Haus\n" + "nein " * 90 + "\nvier Häuser\n"

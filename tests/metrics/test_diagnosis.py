@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headway.metrics.diagnosis import diagnose
-from headway.metrics.statistics import bleu_statistics
 from headway.metrics.tokenizers import bleu_metric
+from headway.metrics.translation import bleu_statistics
 
 N = 40
 FRENCH = "le la un une chien chat homme femme court mange rouge bleu vite rue maison".split()

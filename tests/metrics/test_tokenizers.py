@@ -8,7 +8,6 @@ from sacrebleu.metrics.bleu import BLEU
 
 from headway.errors import ConfigError
 from headway.metrics import tokenizers
-from headway.metrics.statistics import bleu_statistics
 from headway.metrics.tokenizers import (
     TOKENIZERS,
     MosesTokens,
@@ -17,6 +16,7 @@ from headway.metrics.tokenizers import (
     lacking,
     tokenized_share,
 )
+from headway.metrics.translation import bleu_statistics
 
 
 def test_every_tokenizer_can_be_used_or_says_what_it_lacks(monkeypatch, tmp_path):

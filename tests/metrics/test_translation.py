@@ -1,20 +1,136 @@
-"""Laws of the scores that training needs."""
+"""Scores, resamples and intervals: they equal sacreBLEU's own, number by number."""
 
+from functools import partial
+
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import _bootstrap_resample
 from spoiled_lines import corpus
 
 from headway.errors import DataError
-from headway.metrics.statistics import bleu_statistics
+from headway.metrics import translation
+from headway.metrics.evaluation import ter_statistics
+from headway.metrics.tokenizers import bleu_metric
 from headway.metrics.translation import (
     Difference,
+    base_language,
     bleu,
     bleu_by_language,
+    bleu_statistics,
+    bleu_tokenizer,
+    chrf_statistics,
     difference,
     score_translations,
     with_interval,
 )
+
+SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]), max_size=7).map(
+    " ".join
+)
+LINES = st.lists(st.tuples(*[SENTENCES] * 4), min_size=1, max_size=8)
+"""An output, and three references."""
+METRICS = [
+    (bleu_statistics, BLEU),
+    (chrf_statistics, CHRF),
+    (partial(chrf_statistics, word_order=2), partial(CHRF, word_order=2)),
+    (ter_statistics, TER),
+]
+
+
+@pytest.mark.parametrize("n_references", [1, 2, 3])
+@pytest.mark.parametrize(("ours", "theirs"), METRICS)
+@settings(deadline=None, max_examples=40)
+@given(lines=LINES)
+def test_the_score_and_every_resample_equal_sacrebleus(ours, theirs, n_references, lines):
+    hypotheses, *references = [list(side) for side in zip(*lines, strict=True)][: n_references + 1]
+    metric = theirs()
+    found = ours(hypotheses, references[0], more_references=references[1:])
+    expected = metric.corpus_score(hypotheses, references)
+    assert found.score() == pytest.approx(expected.score, abs=1e-9)
+    assert found.signature(0, 0) == str(metric.get_signature())
+    assert f"nrefs:{n_references}|" in found.signature(0, 0)
+
+    counts = metric._extract_corpus_statistics(hypotheses, references)
+    _, resamples = _bootstrap_resample(counts, metric, 40)  # seed 12345
+    np.testing.assert_allclose(
+        found.resampled(40, 12345), [score.score for score in resamples], atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(("ours", "theirs"), METRICS)
+def test_the_interval_is_sacrebleus(ours, theirs):
+    random = np.random.default_rng(1)
+    words = np.array(["a", "man", "is", "walking", "his", "big", "dog", "."])
+    references = [" ".join(random.choice(words, 8)) for _ in range(120)]
+    hypotheses = [" ".join(random.permutation(line.split())[:7]) for line in references]
+    metric = theirs()
+    expected = metric.corpus_score(hypotheses, [references], n_bootstrap=200)
+    resampled = np.sort(ours(hypotheses, references).resampled(200, 12345))
+    assert resampled.mean() == pytest.approx(expected._mean, abs=1e-4)
+    assert (resampled[194] - resampled[5]) / 2 == pytest.approx(expected._ci, abs=1e-4)
+    assert ours(hypotheses, references).signature(200, 12345) == str(metric.get_signature())
+
+
+@pytest.mark.parametrize(
+    ("language", "tokenizer"),
+    [
+        (None, "13a"),
+        ("de", "13a"),
+        ("zh", "zh"),
+        ("zh-Hans", "zh"),
+        ("ZH_cn", "zh"),
+        ("ja", "char"),
+        ("zha", "13a"),  # Zhuang
+    ],
+)
+def test_the_tokenizer_follows_the_language(language, tokenizer):
+    assert bleu_tokenizer(language) == tokenizer
+
+
+def test_a_language_is_known_by_its_base():
+    assert [base_language(code) for code in ("zh-Hans", "pt_BR", "DE", None)] == [
+        "zh",
+        "pt",
+        "de",
+        "",
+    ]
+
+
+def test_memory_bounds_do_not_change_the_draws(monkeypatch):
+    found = bleu_statistics(["a b c d e", "c", "d d"], ["a b c d f", "c c", "d"])
+    at_once = found.resampled(50, 7)
+    monkeypatch.setattr(translation, "DRAWS_AT_ONCE", 10)
+    np.testing.assert_array_equal(found.resampled(50, 7), at_once)
+
+
+def test_bleu_and_chrf_ignore_case_if_told_and_bleu_takes_text_as_it_is():
+    hypotheses, references = ["Ein Hund , der läuft ."], ["ein hund , der läuft ."]
+    by_name = bleu_statistics(hypotheses, references, bleu_metric("none", lowercase=True))
+    assert by_name.score() == pytest.approx(100.0)
+    assert "case:lc|eff:no|tok:none" in by_name.signature(0, 0)
+    assert chrf_statistics(hypotheses, references, lowercase=True).score() == pytest.approx(100.0)
+    by_language = bleu_statistics(["x"], ["x"], target_language="zh-Hans")
+    assert "tok:zh|" in by_language.signature(0, 0)
+
+
+def test_ter_of_chinese_counts_characters():
+    [hypothesis], [reference] = ["我爱学习。"], ["我爱吃饭。"]
+    as_chinese = ter_statistics([hypothesis], [reference], target_language="zh-Hans")
+    assert as_chinese.score() == pytest.approx(100.0 * 2 / 5)
+    assert ter_statistics([hypothesis], [reference]).score() == pytest.approx(100.0)
+
+
+def test_progress_is_told_of_every_sentence():
+    told = []
+    lines = ["a b"] * 120
+    chrf_statistics(lines, lines, advance=told.append)
+    assert sum(told) == 120
+    assert len(told) > 1
 
 
 def test_scores_are_sacrebleus_and_lie_within_their_intervals():

@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from headway.errors import ConfigError, DataError
 from headway.text.cleaning import (
-    MENDED,
-    NOTICED,
-    REASONS,
     CleaningSettings,
     Pair,
     Report,
@@ -17,6 +14,7 @@ from headway.text.cleaning import (
     clean_pairs,
     refuse_unusable,
 )
+from headway.text.reasons import MENDED, NOTICED, REASONS
 
 any_text = st.text(
     st.characters() | st.sampled_from("\x00\r\x0b\x0c\x85\u2028\ufeff\ud800\t é\u0301")

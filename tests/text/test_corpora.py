@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import ConfigError, DataError
-from headway.text.cleaning import REASONS, CleaningSettings, Pair, Report, clean, clean_pairs
+from headway.text.cleaning import CleaningSettings, Pair, Report, clean, clean_pairs
 from headway.text.corpora import Corpus, Use, languages, read_pairs
 from headway.text.lines import MAX_LINE_BYTES
+from headway.text.reasons import REASONS
 
 
 def written(path: Path, content: str | bytes) -> Path:

@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text import subword_training
-from headway.text.subword_training import fitted_vocabulary_size, sample
+from headway.text import fair_sample, subword_training
+from headway.text.subword_training import (
+    BYTE_CHARACTERS,
+    fitted_vocabulary_size,
+    readable,
+    sample,
+    spell,
+)
 from headway.text.subwords import Subwords
 
 
@@ -42,7 +48,7 @@ def test_a_sample_is_as_large_as_it_may_be_and_repeats_nothing(
 def test_every_line_is_equally_likely_to_be_sampled(
     unspaced_budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subword_training, "_UNSPACED_BUDGET", unspaced_budget)
+    monkeypatch.setattr(fair_sample, "UNSPACED_BUDGET", unspaced_budget)
     lines = ["我爱" + chr(0x4E00 + i) for i in range(24)]  # of 3 characters, so 11 are 3 lines
     n_sampled, n_seeds = (8 if unspaced_budget > 72 else 3), 3_000
     counts = Counter(
@@ -75,3 +81,27 @@ def test_no_piece_joins_a_part_of_a_character_to_another_character() -> None:
     subwords = Subwords.train(["我爱学习 äöü éà", "我爱你 äö"] * 4, vocabulary_size=400)
     for piece in subwords.pieces(range(4, len(subwords))):
         assert "<0x" not in piece or re.fullmatch("(<0x..>)+", piece)
+
+
+def test_every_byte_has_a_printable_character_of_its_own() -> None:
+    assert len(set(BYTE_CHARACTERS)) == 256
+    assert all(character.isprintable() and not character.isspace() for character in BYTE_CHARACTERS)
+
+
+def test_the_byte_alphabet_is_the_one_that_other_toolkits_use() -> None:
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    assert set(BYTE_CHARACTERS) == set(ByteLevel.alphabet())
+    assert (
+        spell("é b")
+        == ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str("é b")[0][0]
+    )
+
+
+def test_readable_undoes_spell_and_shows_lone_bytes() -> None:
+    assert readable(spell("a 我ß")) == "a 我ß"
+    assert readable(spell("我")[:2] + "a" + spell("我")[1:]) == "<0xE6><0x88>a<0x88><0x91>"
+
+
+def test_pieces_that_are_not_spelled_in_bytes_are_shown_as_they_are() -> None:
+    assert readable("▁我 b") == "▁我 b"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from headway.errors import ConfigError, DataError
 from headway.text import subwords as subwords_module
-from headway.text.subwords import Subwords, TextSettings, WordIds, has_known_words
-from headway.text.vocabulary import SpecialIds
+from headway.text.subword_training import SPECIAL_PIECES
+from headway.text.subwords import SpecialIds, Subwords, TextSettings, WordIds, has_known_words
 
 LINES = [
     "the animal didn't cross the street because it was too tired",
@@ -270,3 +270,35 @@ def test_a_word_is_asked_for_once() -> None:
     assert remembering.encode(["a bb", "a 我"]) == [[1, 3], [3]]
     assert remembering.encode(["a bb bb", ""]) == [[1, 3, 3], []]
     assert sorted(asked) == [" bb", "a", "a 我"]
+
+
+def test_markers_trained_here_are_ids_0_to_3() -> None:
+    vocabulary = {piece: i for i, piece in enumerate(SPECIAL_PIECES)}
+    assert SpecialIds.of(vocabulary, "it") == SpecialIds(padding=0, unknown=1, begin=2, end=3)
+
+
+def test_a_loaded_vocabulary_keeps_its_own_marker_ids() -> None:
+    vocabulary = {"a": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 7, "[PAD]": 9}
+    assert SpecialIds.of(vocabulary, "it") == SpecialIds(padding=9, unknown=7, begin=1, end=2)
+
+
+def test_a_vocabulary_without_a_begin_marker_starts_a_decoder_with_padding() -> None:
+    marian = SpecialIds.of({"</s>": 0, "<unk>": 1, "a": 2, "<pad>": 3}, "vocab.json")
+    assert marian == SpecialIds(padding=3, unknown=1, begin=None, end=0)
+    assert marian.decoder_begin == 3
+    assert marian.around([2]) == [2, 0]
+    assert set(marian.unwritten) == {1, 3}
+
+
+def test_markers_stand_around_a_text_and_only_the_end_is_ever_written() -> None:
+    special = SpecialIds(padding=9, unknown=7, begin=1, end=2)
+    assert special.decoder_begin == 1
+    assert special.around([5, 6]) == [1, 5, 6, 2]
+    assert set(special.unwritten) == {9, 7, 1}
+    same = SpecialIds(padding=0, unknown=1, begin=2, end=2)
+    assert set(same.unwritten) == {0, 1}
+
+
+def test_a_missing_marker_is_named() -> None:
+    with pytest.raises(DataError, match=r"piece for end, called </s> or \[SEP\].*v\.txt has none"):
+        SpecialIds.of({"<pad>": 0, "<unk>": 1, "<s>": 2}, "v.txt")

@@ -9,21 +9,25 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.ter import TER
 
 from headway.errors import DataError
-from headway.metrics.statistics import (
+from headway.metrics.tokenizers import bleu_metric
+from headway.metrics.translation import (
     UNSPACED,
     Advance,
     Counts,
+    Difference,
+    Score,
     Scores,
     SentenceStatistics,
     base_language,
     bleu_statistics,
     bleu_tokenizer,
+    check_pairs,
     chrf_statistics,
+    difference,
     nobody,
     sentence_counts,
+    with_interval,
 )
-from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import Difference, Score, check_pairs, difference, with_interval
 
 METRICS = ("bleu", "chrf", "ter")
 LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headway.metrics.evaluation import ter_statistics
-from headway.metrics.statistics import (
+from headway.metrics.tokenizers import bleu_metric, has_compounds, lacking, tokenized_share
+from headway.metrics.translation import (
     UNSPACED,
     Advance,
+    Score,
     SentenceStatistics,
     base_language,
     bleu_statistics,
+    check_pairs,
     chrf_statistics,
     nobody,
+    with_interval,
 )
-from headway.metrics.tokenizers import bleu_metric, has_compounds, lacking, tokenized_share
-from headway.metrics.translation import Score, check_pairs, with_interval
 
 
 class Convention(NamedTuple):

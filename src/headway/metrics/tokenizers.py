@@ -13,7 +13,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
 from headway.errors import ConfigError
-from headway.metrics.statistics import base_language
+from headway.metrics.translation import base_language
 
 TOKENIZERS = (
     *("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none"),

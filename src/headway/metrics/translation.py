@@ -1,23 +1,178 @@
-"""Scores of translations as training needs them: BLEU and chrF, with intervals and p-values.
+"""Scores of translations: BLEU and chrF of a corpus, with intervals and significance.
 
-They are sacreBLEU's figures in percent, with its signatures. Intervals and p-values come from
-bootstrap resampling of sentences (Koehn 2004).
+The counts of each sentence are sacreBLEU's own (Post 2018), and so are signatures; the formulas are
+its formulas over arrays, so that a thousand scores of resampled sentences (Koehn 2004) are one
+matrix product and one call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float64
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from headway.errors import DataError
-from headway.metrics.statistics import (
-    SentenceStatistics,
-    bleu_statistics,
-    bleu_tokenizer,
-    chrf_statistics,
-)
+
+Counts = Float64[np.ndarray, "corpora numbers"]
+Scores = Float64[np.ndarray, " corpora"]
+
+Advance = Callable[[int], object]
+"""Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
+
+
+def nobody(_: int) -> None:
+    """Nobody is told."""
+
+
+UNSPACED = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
+UNSPACED |= dict.fromkeys(("ja", "jpn"), "char")
+"""Languages written without spaces, of which characters are scored, and BLEU's tokenizer."""
+
+DRAWS_AT_ONCE = 4_000_000
+"""Bounds the memory of resampling, to about 100 MB."""
+
+
+def bleu_formula(counts: Counts) -> Scores:
+    """BLEU in percent (Papineni et al. 2002) with sacreBLEU's exponential smoothing.
+
+    A row of counts: length of the output and of the reference, then for 1- to 4-grams those that
+    match, then those in the output.
+    """
+    length, reference_length = counts[:, 0], counts[:, 1]
+    matches, totals = counts[:, 2:6], counts[:, 6:10]
+    none = matches == 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        smoothed = 1.0 / (2.0 ** none.cumsum(1) * totals)
+        precisions = np.where(totals == 0, 0.0, np.where(none, smoothed, matches / totals))
+        brevity = np.minimum(1.0, np.exp(1.0 - reference_length / length))
+        scores = 100.0 * brevity * np.exp(np.log(precisions).mean(1))
+    return np.where(none.all(1) | (length == 0), 0.0, scores)
+
+
+def chrf_formula(counts: Counts) -> Scores:
+    """chrF2 in percent (Popovic 2015): n-grams of characters and words, recall weighing twice.
+
+    A row of counts: for each n the n-grams in the output, in the reference, and in both.
+    """
+    output, reference, both = counts.reshape(len(counts), -1, 3).transpose(2, 0, 1)
+    usable = (output > 0) & (reference > 0)
+    n_usable = np.maximum(usable.sum(1), 1)
+    precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(1) / n_usable
+    recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(1) / n_usable
+    weighted = 4.0 * precision + recall
+    return 100.0 * 5.0 * precision * recall / np.where(weighted > 0, weighted, 1.0)
+
+
+@dataclass(frozen=True)
+class SentenceStatistics:
+    """One system's counts under one metric: a row for each sentence."""
+
+    counts: Float64[np.ndarray, "sentences numbers"]
+    formula: Callable[[Counts], Scores]
+    metric: Any
+    """sacreBLEU's metric, for its signature."""
+
+    def score(self) -> float:
+        """Of the whole corpus, in percent."""
+        return float(self.formula(self.counts.sum(0, keepdims=True))[0])
+
+    def of(self, chosen: Bool[np.ndarray, " sentences"]) -> "SentenceStatistics":
+        """The same for some of the sentences."""
+        return replace(self, counts=self.counts[chosen])
+
+    def signature(self, n_bootstrap: int, seed: int) -> str:
+        """sacreBLEU's: all that another needs to reproduce the score."""
+        self.metric.n_bootstrap = n_bootstrap or None
+        self.metric.seed = str(seed) if n_bootstrap else None
+        return str(self.metric.get_signature())
+
+    def resampled(self, n_bootstrap: int, seed: int) -> Scores:
+        """Scores of `n_bootstrap` corpora drawn from this one's sentences with replacement.
+
+        The draws depend on the number of sentences and the seed alone, so that two systems are
+        resampled alike; with the same seed they are sacreBLEU's.
+        """
+        n = len(self.counts)
+        sums = [weights @ self.counts for weights in _resamples(n, n_bootstrap, seed)]
+        return self.formula(np.concatenate(sums))
+
+
+def _resamples(
+    n: int, n_bootstrap: int, seed: int
+) -> Iterator[Float64[np.ndarray, "resamples sentences"]]:
+    """How often each of `n` sentences is in each resample, some resamples at a time."""
+    random = np.random.default_rng(seed)
+    at_once = max(1, DRAWS_AT_ONCE // n)
+    for first in range(0, n_bootstrap, at_once):
+        size = min(at_once, n_bootstrap - first)
+        drawn = random.choice(n, size=(size, n), replace=True)
+        drawn += np.arange(size)[:, None] * n
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+
+
+def base_language(code: str | None) -> str:
+    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
+    return (code or "").replace("_", "-").split("-")[0].lower()
+
+
+def bleu_tokenizer(language: str | None) -> str:
+    """sacreBLEU's tokenizer for a target language, by the field's convention.
+
+    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
+    headway: its characters are scored instead, and the signature says so (`tok:char`).
+    """
+    return UNSPACED.get(base_language(language), "13a")
+
+
+def bleu_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    metric: BLEU | None = None,
+    *,
+    more_references: Sequence[Sequence[str]] = (),
+    target_language: str | None = None,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for BLEU: the usual one for the language, unless another `metric` is given."""
+    metric = metric or BLEU(tokenize=bleu_tokenizer(target_language), force=True)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, bleu_formula, metric)
+
+
+def chrf_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    more_references: Sequence[Sequence[str]] = (),
+    word_order: int = 0,
+    lowercase: bool = False,
+    advance: Advance = nobody,
+) -> SentenceStatistics:
+    """Counts for chrF2, or with `word_order=2` (n-grams of words up to that) for chrF2++."""
+    metric = CHRF(word_order=word_order, lowercase=lowercase)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
+    return SentenceStatistics(counts, chrf_formula, metric)
+
+
+def sentence_counts(
+    metric: Any,
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    advance: Advance,
+) -> Float64[np.ndarray, "sentences numbers"]:
+    """The counts of each sentence under one of sacreBLEU's metrics."""
+    rows: list[list[float]] = []
+    for first in range(0, len(hypotheses), 50):
+        last = first + 50
+        # What sacreBLEU's own significance tests use; it has no public name for it.
+        rows += metric._extract_corpus_statistics(
+            hypotheses[first:last], [lines[first:last] for lines in references]
+        )
+        advance(len(rows) - first)
+    return np.array(rows, dtype=np.float64)
 
 
 @dataclass(frozen=True)

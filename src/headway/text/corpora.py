@@ -1,26 +1,26 @@
 """Pairs of a text and its translation, from whatever files the user has."""
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from headway.errors import ConfigError, DataError
+from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import is_language, suffix_language
+from headway.text.languages import suffix_language
 from headway.text.lines import check_file, read_lines, shown
+from headway.text.shifts import unequal
+from headway.text.uses import check_use
 
-LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
+if TYPE_CHECKING:
+    from headway.text.readers import Reader
 
 USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
 """What is said of a file by `key=value`, and how it is called here."""
 
 _MISSING = object()
-_TAG = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,9 @@ class Use:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no file could be used with."""
-        if not LEAST_WEIGHT <= self.weight <= GREATEST_WEIGHT:
-            raise ConfigError(
-                f"a weight says how often a pair is seen in a pass, from {LEAST_WEIGHT:g} to "
-                f"{GREATEST_WEIGHT:g}; got {self.weight:g}. Try @2, or leave the file out."
-            )
-        if self.tag:
-            check_tag(self.tag)
-        for code in (self.source_language, self.target_language):
-            if code is not None and not is_language(code):
-                raise ConfigError(
-                    f"a language is given by its code, such as en or pt_BR; got {code!r}."
-                )
+        languages = (self.source_language, self.target_language)
+        if (self.weight, self.tag, *languages) != (1.0, "", None, None):
+            check_use(self.weight, self.tag, *languages)
 
     @property
     def keys(self) -> str:
@@ -59,16 +50,6 @@ class Use:
 
 PLAIN = Use()
 """Seen once a pass, without a tag, in the corpus's languages."""
-
-
-def check_tag(tag: str) -> str:
-    """The tag as it is written in text; raises ConfigError for one that cannot be told apart."""
-    composed = unicodedata.normalize("NFC", tag)
-    if not _TAG.fullmatch(composed):
-        raise ConfigError(
-            f"a tag is one word of letters, digits, - and _; got {tag!r}. Try tag=mine."
-        )
-    return composed
 
 
 @dataclass(frozen=True)
@@ -134,11 +115,8 @@ class Corpus:
             )
         for path in self.files:
             check_file(path)
-        if self.pairs:
-            from headway.text.readers import reader_of
-
-            for path in self.pairs:
-                reader_of(path)
+        for path in self.pairs:
+            _reader(path)
 
 
 class Part(NamedTuple):
@@ -173,9 +151,13 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
 def _read_part(alone: Corpus, report: Report) -> Iterator[Pair]:
     if alone.source:
         return _read_parallel(alone.source[0], alone.target[0], report)
+    return _reader(alone.pairs[0]).pairs(alone.pairs[0], alone, report)
+
+
+def _reader(path: Path) -> "Reader":
     from headway.text.readers import reader_of
 
-    return reader_of(alone.pairs[0]).pairs(alone.pairs[0], alone, report)
+    return reader_of(path)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -187,14 +169,7 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
         if left is _MISSING or right is _MISSING:
             more = line + sum(1 for _ in both)
             counts = (more, line - 1) if right is _MISSING else (line - 1, more)
-            from headway.text.shifts import break_between
-
-            again = zip(read_lines(source), read_lines(target), strict=False)
-            raise DataError(
-                f"line n of one file must translate line n of the other; {source} has "
-                f"{counts[0]:,} lines and {target} has {counts[1]:,}. Find the line that is "
-                f"missing or split{break_between(again)}, or give the files that belong together."
-            )
+            raise unequal(source, target, counts)
         report.read += 1
         if left is None or right is None:
             long = target if right is None else source
@@ -216,8 +191,9 @@ def languages(
         source_language=source_language or corpus.source_language,
         target_language=target_language or corpus.target_language,
     )
-    sources, targets = zip(*directions(given).values(), strict=True)
-    return _agreed(set(sources) - {None}), _agreed(set(targets) - {None})
+    sides = [set(codes) - {None} for codes in zip(*directions(given).values(), strict=True)]
+    source, target = (codes.pop() if len(codes) == 1 else None for codes in sides)
+    return source, target
 
 
 def directions(corpus: Corpus) -> dict[str, Direction]:
@@ -225,23 +201,12 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
     found = {}
     for part in corpus.parts:
         alone = corpus.alone(part)
-        named = _languages_by_name(alone)
+        if alone.source:
+            named = suffix_language(alone.source[0]), suffix_language(alone.target[0])
+        else:
+            named = _reader(alone.pairs[0]).languages(alone.pairs[0], alone)
         found[part.name] = (
             alone.source_language or named[0] or None,
             alone.target_language or named[1] or None,
         )
     return found
-
-
-def _agreed(codes: set[str]) -> str | None:
-    return codes.pop() if len(codes) == 1 else None
-
-
-def _languages_by_name(corpus: Corpus) -> Direction:
-    if corpus.source and corpus.target:
-        return suffix_language(corpus.source[0]), suffix_language(corpus.target[0])
-    if not corpus.pairs:
-        return None, None
-    from headway.text.readers import reader_of
-
-    return reader_of(corpus.pairs[0]).languages(corpus.pairs[0], corpus)

@@ -1,6 +1,5 @@
 """Lines of a text file, whatever its size: only `\\n` ends a line."""
 
-import gzip
 import io
 import stat
 import zlib
@@ -9,19 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headway.errors import DataError
+from headway.errors import text_files as refused
+from headway.text.gzipped import unpacked
 
 MAX_LINE_BYTES = 1 << 20
 """A longer line is never held in memory: it is passed over and given as None."""
 
 _BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OTHER_ENCODINGS = {
-    b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
-    b"PK": ("a zip archive", "unpack it first"),
-    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
-    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
-}
 
 
 def check_file(path: Path) -> None:
@@ -31,21 +25,13 @@ def check_file(path: Path) -> None:
         DataError: `path` is missing, a directory, a pipe, unreadable, or empty.
     """
     try:
-        found = path.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
-        if not stat.S_ISREG(found.st_mode):
-            raise DataError(
-                f"a text file is read more than once; {path} is a pipe or a device. "
-                "Write it to a file first."
-            )
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise refused.no_file(path)
         with path.open("rb") as file:
             if not file.read(1):
-                raise DataError(f"a text file needs at least one line; {path} is empty.")
-    except FileNotFoundError:
-        raise DataError(f"no such file: {path}. Check the name and the folder.") from None
+                raise refused.empty(path, "is empty")
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path}: {error}. Check its name and permissions.") from None
+        raise refused.unusable(path, error) from None
 
 
 @contextmanager
@@ -58,26 +44,9 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     check_file(path)
     with io.FileIO(path) as file:
         raw: io.RawIOBase = file
-        if path.suffix.lower() != ".gz":
-            yield io.BufferedReader(raw, _BUFFER_BYTES)
-            return
-        with gzip.GzipFile(fileobj=io.BufferedReader(raw, _BUFFER_BYTES)) as unpacked:
-            yield io.BufferedReader(_Piecemeal(unpacked), _BUFFER_BYTES)
-
-
-class _Piecemeal(io.RawIOBase):
-    """Gives what could be unpacked before it meets damage, so that its line can be named."""
-
-    def __init__(self, unpacked: gzip.GzipFile) -> None:
-        self._unpacked = unpacked
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        data = self._unpacked.read1(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        if path.suffix.lower() == ".gz":
+            raw = unpacked(io.BufferedReader(raw, _BUFFER_BYTES))
+        yield io.BufferedReader(raw, _BUFFER_BYTES)
 
 
 def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
@@ -106,7 +75,7 @@ def raw_lines(path: Path) -> Iterator[bytes | None]:
                 n_read += 1
                 yield raw
         if not n_read:
-            raise DataError(f"a text file needs at least one line; {path} unpacks to nothing.")
+            raise refused.empty(path, "unpacks to nothing")
 
 
 @contextmanager
@@ -114,15 +83,8 @@ def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
     """Make a DataError of whatever goes wrong while `path` is read; `place` says how far it was."""
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(
-            f"a .gz file must be whole; {path} is damaged or cut off{place()} "
-            f"({error}). Copy or download it again."
-        ) from None
-    except OSError as error:
-        raise DataError(
-            f"cannot read {path}{place()}: {error.strerror or error}. Check the disk."
-        ) from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise refused.damaged(path, place(), error) from None
 
 
 def shown(path: Path) -> str:
@@ -157,12 +119,5 @@ def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> s
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        start = raw[:2] if line == 1 else b""
-        what, remedy = _OTHER_ENCODINGS.get(
-            start, ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
-        )
-        raise DataError(
-            f"text must be UTF-8; {path} is {what} "
-            f"(line {line:,}, byte {error.start + removed + 1}: 0x{raw[error.start]:02x}). "
-            f"Please {remedy}."
-        ) from None
+        whole = _BYTE_ORDER_MARK[:removed] + raw
+        raise refused.not_utf8(path, line, whole, error.start + removed + 1) from None

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from headway.errors import ConfigError
-from headway.text.corpora import PLAIN, USE_KEYS, Use, check_tag
+from headway.text.corpora import PLAIN, USE_KEYS, Use
+from headway.text.uses import check_tag
 
 _LAST_KEY = re.compile(r"(.*):(\w+)=([^:@/\\]*)", re.DOTALL)
 

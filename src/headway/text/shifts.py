@@ -1,10 +1,11 @@
 """Where targets go with the sources of other lines, because a line is missing above."""
 
-from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from headway.errors import DataError
 from headway.text.alignment import (
     BLOCK,
     LEAST_CORRELATED,
@@ -17,6 +18,7 @@ from headway.text.alignment import (
     side_by_side,
 )
 from headway.text.cleaning import Pair
+from headway.text.lines import read_lines
 
 _NEAR = 20  # lines; in text as usual the place is found to five or so
 _CLEARER = 0.1
@@ -224,11 +226,17 @@ def _to_the_end(row: int, n_rows: int) -> int:
     return n_rows if n_rows - row <= _NEAR else row
 
 
-def break_between(lines: Iterable[tuple[str | None, str | None]]) -> str:
-    """Where the lengths of two files cease to go together, in words, if that can be told."""
+def unequal(source: Path, target: Path, n_lines: tuple[int, int]) -> DataError:
+    """For two files that do not go together line by line, having so many lines each."""
     detector = ShiftDetector()
-    for line, (source, target) in enumerate(lines, start=1):
-        if source and target:
-            detector.add_lengths(len(source), len(target), Place("", line))
+    both = zip(read_lines(source), read_lines(target), strict=False)
+    for line, (left, right) in enumerate(both, start=1):
+        if left and right:
+            detector.add_lengths(len(left), len(right), Place("", line))
     found = detector.break_between()
-    return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
+    where = f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
+    return DataError(
+        f"line n of one file must translate line n of the other; {source} has "
+        f"{n_lines[0]:,} lines and {target} has {n_lines[1]:,}. Find the line that is "
+        f"missing or split{where}, or give the files that belong together."
+    )

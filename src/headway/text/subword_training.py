@@ -9,12 +9,11 @@ characters ever starts or ends inside a character.
 
 import json
 import math
-import random
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from tokenizers import (
     AddedToken,
@@ -28,7 +27,7 @@ from tokenizers import (
 )
 
 from headway.errors import ConfigError
-from headway.text.vocabulary import BYTE_CHARACTERS, SPECIAL_PIECES, spell
+from headway.text import fair_sample
 
 VERSION = 2
 """Raised whenever the same lines give other pieces."""
@@ -37,15 +36,47 @@ VERSION = 2
 # stand alone, so that a number is copied digit by digit instead of being looked up.
 WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 
-# Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
-# each clause is a new "word" to the trainer, which keeps them all in memory.
-_UNBROKEN = 25
-_UNSPACED_SCRIPT = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
-)
-_UNSPACED = re.compile(f"{_UNSPACED_SCRIPT.pattern}|[^\\W\\d_]{{{_UNBROKEN},}}")
-_UNSPACED_BUDGET = 1_000_000  # characters, 300 bytes of memory for each; more changes nothing
 _LINES_COUNTED = 1_000  # at a time, which is three times as fast as one by one
+
+
+SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
+"""Padding, unknown, begin and end, as ids 0, 1, 2 and 3 of every vocabulary trained here."""
+
+
+def _byte_characters() -> tuple[str, ...]:
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = iter(range(0x100, 0x200))
+    return tuple(chr(byte) if byte in printable else chr(next(others)) for byte in range(256))
+
+
+BYTE_CHARACTERS = _byte_characters()
+"""The printable character that stands for each byte in byte-level BPE (Radford et al. 2019)."""
+
+_BYTE_OF = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
+
+
+def spell(text: str) -> str:
+    """Write each UTF-8 byte of `text` as its printable character."""
+    return "".join(BYTE_CHARACTERS[byte] for byte in text.encode("utf-8"))
+
+
+def readable(spelled: str) -> str:
+    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`.
+
+    A piece that `spell` cannot have written is shown as it is.
+    """
+    if not all(character in _BYTE_OF for character in spelled):
+        return spelled
+    data = bytes(_BYTE_OF[character] for character in spelled)
+    shown = ""
+    while data:
+        try:
+            return shown + data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            shown += data[: error.start].decode("utf-8")
+            shown += "".join(f"<0x{byte:02X}>" for byte in data[error.start : error.end])
+            data = data[error.end :]
+    return shown
 
 
 def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
@@ -59,78 +90,18 @@ def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
     return max(1_000, min(32_000, fitted, n_pairs))
 
 
-class _Reservoir:
-    """A random sample of a stream, each line equally likely (Li 1994, algorithm L).
-
-    It holds at most `capacity` lines, and shrinks when they hold too much unspaced text.
-    """
-
-    def __init__(self, capacity: int, seed: int) -> None:
-        self.lines: list[str] = []
-        self.n_seen = 0
-        self._capacity = capacity
-        self._random = random.Random(seed)
-        self._weight = 1.0
-        self._next = 1  # which line is taken next, counted from 1
-        self._unspaced = 0
-
-    def offer(self, line: str) -> None:
-        self.n_seen += 1
-        if self.n_seen < self._next:
-            return
-        if len(self.lines) < self._capacity:
-            self.lines.append(line)
-        else:
-            place = self._random.randrange(self._capacity)
-            self._unspaced -= _n_unspaced(self.lines[place])
-            self.lines[place] = line
-        self._unspaced += _n_unspaced(line)
-        if len(self.lines) < self._capacity:
-            self._next += 1
-        else:
-            self._draw_next(self._weight * self._random.betavariate(self._capacity, 1))
-        if self._unspaced > 2 * _UNSPACED_BUDGET:
-            self.shrink()
-
-    def shrink(self) -> None:
-        """Leave lines out, at random, until the unspaced text fits."""
-        if self._unspaced <= _UNSPACED_BUDGET:
-            return
-        self._random.shuffle(self.lines)
-        self._capacity = max(1, len(self.lines) * _UNSPACED_BUDGET // self._unspaced)
-        del self.lines[self._capacity :]
-        self._unspaced = sum(map(_n_unspaced, self.lines))
-        n_others = self.n_seen - self._capacity
-        self._draw_next(self._random.betavariate(self._capacity, n_others + 1))
-
-    def _draw_next(self, weight: float) -> None:
-        self._weight = min(weight, 1 - 1e-12)
-        skipped = math.log(1 - self._random.random()) / math.log1p(-self._weight)
-        self._next = self.n_seen + int(skipped) + 1
-
-
-def _n_unspaced(line: str) -> int:
-    longest = max(map(len, line.split()), default=0)
-    if longest >= _UNBROKEN:
-        return sum(map(len, _UNSPACED.findall(line)))
-    return 0 if line.isascii() else sum(map(len, _UNSPACED_SCRIPT.findall(line)))
-
-
 def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
     """At most `n_lines` of `lines`, each equally likely, said aloud when not all are taken.
 
     Of text in scripts without spaces it takes lines with about a million characters.
     """
-    reservoir = _Reservoir(n_lines, seed)
-    for line in lines:
-        reservoir.offer(line)
-    reservoir.shrink()
-    if len(reservoir.lines) < reservoir.n_seen:
-        say(
-            f"the sub-words are learned from {len(reservoir.lines):,} of {reservoir.n_seen:,} "
-            f"lines, drawn at random with seed {seed}"
-        )
-    return reservoir.lines
+    read, first, n_characters = iter(lines), list[str](), 0
+    for line in read:
+        first.append(line)
+        n_characters += len(line)
+        if len(first) > n_lines or n_characters > fair_sample.UNSPACED_BUDGET:
+            return fair_sample.drawn(chain(first, read), n_lines, seed, say)
+    return first
 
 
 def between(lines: list[str], placeholders: Sequence[str]) -> list[str]:

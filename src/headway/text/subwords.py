@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,16 +14,17 @@ from tokenizers import Tokenizer, decoders, normalizers
 
 from headway.disk import write_text
 from headway.errors import ConfigError, DataError
+from headway.text import tokenizer_files
 from headway.text.subword_training import (
     WORDS,
     add_placeholders,
     between,
     fitted_vocabulary_size,
+    readable,
     sample,
     train_bpe,
 )
-from headway.text.vocabulary import SpecialIds, readable
-from headway.text.wordpiece import read_bert, train_wordpiece
+from headway.text.wordpiece import train_wordpiece
 
 __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
@@ -60,6 +61,57 @@ class TextSettings:
                 "text.vocabulary_size is 0 or more and text.sample_lines at least 1; got "
                 f"{self.vocabulary_size} and {self.sample_lines}. Leave them out to have them set."
             )
+
+
+_KNOWN_NAMES = {
+    "padding": ("<pad>", "[PAD]"),
+    "unknown": ("<unk>", "[UNK]"),
+    "begin": ("<s>", "[CLS]", "<bos>"),
+    "end": ("</s>", "[SEP]", "<eos>"),
+}
+
+
+@dataclass(frozen=True)
+class SpecialIds:
+    """The ids of the markers: 0, 1, 2, 3 where trained here; a loaded vocabulary keeps its own."""
+
+    padding: int = 0
+    unknown: int = 1
+    begin: int | None = 2
+    """Stands before a text; None in a vocabulary that has no such piece, as Marian's."""
+    end: int = 3
+
+    @classmethod
+    def of(cls, vocabulary: Mapping[str, int], origin: str) -> "SpecialIds":
+        """Find the markers among the pieces of `vocabulary`, which was read from `origin`.
+
+        Raises:
+            DataError: one that there must be is absent under every name in use (`<pad>`, `[PAD]`).
+        """
+        found: dict[str, int | None] = {}
+        for role, names in _KNOWN_NAMES.items():
+            found[role] = next((vocabulary[name] for name in names if name in vocabulary), None)
+            if found[role] is None and role != "begin":
+                raise DataError(
+                    f"a vocabulary needs a piece for {role}, called {' or '.join(names)}; "
+                    f"{origin} has none. Add one, or give a tokenizer trained by headway."
+                )
+        return cls(**found)  # type: ignore[arg-type]  # only begin may be None
+
+    @property
+    def decoder_begin(self) -> int:
+        """What a decoder is fed first; without a begin marker it is padding, as in Marian."""
+        return self.padding if self.begin is None else self.begin
+
+    @property
+    def unwritten(self) -> tuple[int, ...]:
+        """What no output may hold: everything but the end."""
+        return tuple({self.padding, self.unknown, self.decoder_begin} - {self.end})
+
+    def around(self, ids: Sequence[int]) -> list[int]:
+        """A text with its markers, such as `<s> .. </s>` or `[CLS] .. [SEP]`."""
+        before = [] if self.begin is None else [self.begin]
+        return [*before, *ids, self.end]
 
 
 def _silent(_message: str) -> None:
@@ -113,27 +165,12 @@ class Subwords:
         Raises:
             DataError: the file is missing, is neither of these, or has no markers.
         """
-        path = Path(path)
-        file = path / "tokenizer.json" if path.is_dir() else path
-        if path.is_dir() and not file.exists() and (path / "vocab.txt").exists():
-            file = path / "vocab.txt"
+        file = Path(path, "tokenizer.json")
         try:
-            text = file.read_bytes().decode("utf-8-sig")
-        except FileNotFoundError:
-            raise DataError(
-                f"a tokenizer is a run folder, a tokenizer.json or a vocab.txt; "
-                f"{file} does not exist. Check the path."
-            ) from None
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"a tokenizer file is UTF-8 text; {file} is not (byte {error.start}). "
-                "Give a tokenizer.json or a vocab.txt."
-            ) from None
-        except OSError as error:
-            raise DataError(f"cannot read {file}: {error.strerror}. Check the path.") from None
-        if text.lstrip().startswith("{"):
-            return cls(text, str(file))
-        return cls(read_bert(text, file).to_str(), str(file))
+            serialized = file.read_bytes().decode("utf-8-sig")
+        except (OSError, ValueError):
+            return cls(*tokenizer_files.read(Path(path)))
+        return cls(serialized, str(file))
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""

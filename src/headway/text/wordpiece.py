@@ -1,17 +1,14 @@
-"""WordPiece: learned here, or read from BERT's vocab.txt."""
+"""WordPiece, learned here."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from headway.errors import ConfigError
-from headway.text.subword_training import WORDS, learn
-from headway.text.vocabulary import SPECIAL_PIECES, SpecialIds
+from headway.text.subword_training import SPECIAL_PIECES, WORDS, learn
 
 _IDEOGRAPH = r" ?[\p{Han}]"
 _MAX_WORD = 1_000  # characters; a longer run is unknown
-_BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
@@ -41,22 +38,4 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
     tokenizer.decoder = decoders.Fuse()
     tokenizer.add_special_tokens(list(SPECIAL_PIECES))
-    return tokenizer
-
-
-def read_bert(text: str, file: Path) -> Tokenizer:
-    """The vocabulary of a `vocab.txt`, whose text was read from `file`.
-
-    It lower-cases and strips accents unless one of its pieces has a capital.
-    """
-    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
-    vocabulary = {piece: i for i, piece in enumerate(pieces)}
-    SpecialIds.of(vocabulary, str(file))
-    words = [piece for piece in pieces if not piece.startswith("[")]
-    lowercase = all(piece == piece.lower() for piece in words)
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece(prefix="##")
-    tokenizer.add_special_tokens([piece for piece in _BERT_MARKERS if piece in vocabulary])
     return tokenizer

@@ -1,6 +1,7 @@
 from headway.data.doctor.findings import Severity
 from headway.data.doctor.losses import dropped, mended
-from headway.text.cleaning import MENDED, NOTICED, REASONS, Pair, Report
+from headway.text.cleaning import Pair, Report
+from headway.text.reasons import MENDED, NOTICED, REASONS
 
 
 def test_every_reason_has_words_and_a_remedy() -> None:

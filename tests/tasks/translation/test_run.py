@@ -12,7 +12,7 @@ import torch
 from everyday_run import FLAGS, Finished, command, left_behind, unfinish
 from safetensors.torch import load_file
 
-from headway.metrics.statistics import SentenceStatistics, bleu_statistics
+from headway.metrics.translation import SentenceStatistics, bleu_statistics
 from headway.tasks.translation.ending import choose_length_penalty
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from headway import __version__
 from headway.errors import ConfigError, DataError, UserError
-from headway.text.cleaning import REASONS, Pair, Report
+from headway.text.cleaning import Pair, Report
 from headway.text.corpora import Corpus, languages, read_pairs
 from headway.text.memories.segments import Document, Segment
 from headway.text.memories.tmx import open_document, read_tmx, tmx_languages
+from headway.text.reasons import REASONS
 
 
 class Wanted(NamedTuple):

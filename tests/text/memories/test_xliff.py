@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import DataError, UserError
-from headway.text.cleaning import REASONS, Pair, Report
+from headway.text.cleaning import Pair, Report
 from headway.text.corpora import Corpus, languages, read_pairs
 from headway.text.memories.segments import Document, Segment
 from headway.text.memories.xliff import open_document, read_xliff, xliff_languages
 from headway.text.memories.xliff_units import MADE_BY_MACHINE
+from headway.text.reasons import REASONS
 
 NEW = 'state="needs-review-translation" state-qualifier="mt-suggestion"'
 """What a target that a machine wrote bears, up to version 1.2."""

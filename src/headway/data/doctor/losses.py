@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from headway.data.doctor.findings import Case, Finding, Severity
-from headway.text.cleaning import MENDED, NOTICED, REASONS, Report
+from headway.text.cleaning import Report
+from headway.text.reasons import MENDED, NOTICED, REASONS
 
 _SEPARATOR = " ||| "
 

@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.statistics import SentenceStatistics
-from headway.metrics.translation import BleuAndChrf, score_translations
+from headway.metrics.translation import BleuAndChrf, SentenceStatistics, score_translations
 from headway.runs.kind import CardWords, Run
 from headway.runs.settings import Settings
 from headway.tasks.translation.task import TranslationTask

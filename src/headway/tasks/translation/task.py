@@ -1,6 +1,6 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,11 +12,9 @@ from headway.data.batching import BatchStream, Indices, RowWeights, TokenBatches
 from headway.data.store import Store
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.statistics import SentenceStatistics
-from headway.metrics.translation import bleu_by_language
+from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
-from headway.text.codes import Codes, unmask
 from headway.text.subwords import Subwords
 from headway.training.loop import Batch, Position, Validation
 
@@ -50,7 +48,7 @@ class TranslationTask:
         seed: int,
         device: torch.device,
         valid_languages: Sequence[str | None],
-        valid_codes: Sequence[Codes] = (),
+        valid_codes: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.train, self.valid, self.valid_texts = train, valid, list(valid_texts)
         self.subwords, self.special = subwords, subwords.special
@@ -150,6 +148,10 @@ class TranslationTask:
             want_scores=False,
         )
         written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
+        if not any(self.valid_codes):
+            return written
+        from headway.text.codes import unmask
+
         both = zip(written, self.valid_codes, strict=True)
         return [unmask(text, codes).text if codes else text for text, codes in both]
 

@@ -1,0 +1,60 @@
+"""What the command says of an error that ends it, and with which exit status."""
+
+import errno
+import sys
+import tempfile
+import traceback
+
+USERS_TO_MEND = {
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+}
+MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
+
+
+def complain(message: str, status: int) -> int:
+    """Say it on stderr; returns the exit status."""
+    print(f"headway: error: {message}", file=sys.stderr)
+    return status
+
+
+def report(error: BaseException, show_traceback: bool) -> int:
+    """Say what went wrong, a bug of ours or a limit of the machine; returns the exit status."""
+    if isinstance(error, OSError) and error.errno in USERS_TO_MEND | MACHINES_LIMITS:
+        return complain(_about_file(error), 2 if error.errno in USERS_TO_MEND else 1)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    if show_traceback:
+        traceback.print_exception(error)
+        where = "the traceback is above"
+    else:
+        where = _save_traceback(error)
+    return complain(f"{message}\nThis is a bug in headway; {where}.", 1)
+
+
+def _about_file(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    remedy = {
+        errno.ENOSPC: "Free some space, then run the same command again (train: with --resume).",
+        errno.ENOENT: "Check the path.",
+        errno.EACCES: "Check the permissions, or choose another place.",
+    }.get(error.errno or 0, "")
+    return f"{error.strerror}{where}. {remedy}".rstrip()
+
+
+def _save_traceback(error: BaseException) -> str:
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="headway-", suffix=".txt", delete=False
+        ) as file:
+            traceback.print_exception(error, file=file)
+        return f"the traceback is in {file.name}, please send it with your report"
+    except OSError:
+        return "HEADWAY_TRACEBACK=1 shows the traceback"

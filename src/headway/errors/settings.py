@@ -1,0 +1,135 @@
+"""Why a setting is refused, in words: entered only once one is."""
+
+import difflib
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from headway.errors import ConfigError
+
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    Path: "a path",
+    type(None): "none",
+}
+
+
+def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> ConfigError:
+    """For a token of the command line that is no setting, nor one of the command's `options`."""
+    if not token.startswith("-"):
+        return ConfigError(
+            f"a setting is written --section.key VALUE; got {token!r} on its own. "
+            "Several values for one option are given by repeating the option."
+        )
+    flag = token.partition("=")[0]
+    close = difflib.get_close_matches(flag, list(options), n=1)
+    if close:
+        return ConfigError(f"unknown option {flag}; did you mean {close[0]}?")
+    return ConfigError(
+        f"unknown option {flag}. Settings are written --section.key VALUE, with the sections "
+        f"{_listed(sections)}; --help lists the other options."
+    )
+
+
+def unknown_section(
+    section: str, known: Sequence[str], where: str, written: Callable[[str], str]
+) -> ConfigError:
+    """`written` says how a section is written there, for the suggestion."""
+    close = difflib.get_close_matches(section, known, n=1, cutoff=0.5)
+    remedy = f"did you mean {written(close[0])}?" if close else f"there are {_listed(known)}."
+    return ConfigError(f"unknown section {section!r} {where}; {remedy}")
+
+
+def outside_of_sections(key: str, sections: Sequence[str], path: Path) -> ConfigError:
+    """For a key at the top of a TOML file."""
+    return ConfigError(
+        f"{path}: every key belongs to a section; got {key!r} outside of one. "
+        f"Put it below one of {_listed(f'[{known}]' for known in sections)}."
+    )
+
+
+def unreadable(path: Path, error: Exception) -> ConfigError:
+    """For a TOML file, and what was raised when it was read."""
+    try:
+        raise error
+    except FileNotFoundError:
+        return ConfigError(f"settings file not found: {path}. Check the path.")
+    except IsADirectoryError:
+        return ConfigError(f"a settings file must be a TOML file; {path} is a directory.")
+    except UnicodeDecodeError as found:
+        line = found.object[: found.start].count(b"\n") + 1
+        return ConfigError(
+            f"a settings file must be UTF-8; {path}, line {line} is not. Save it as UTF-8."
+        )
+    except OSError as found:
+        return ConfigError(f"cannot read settings file {path}: {found.strerror}.")
+    except Exception:
+        return ConfigError(f"{path} is not valid TOML: {error}. Correct that line.")
+
+
+def unknown_key(key: str, known: Iterable[str], section: str) -> ConfigError:
+    """For a key that a section has not."""
+    close = difflib.get_close_matches(key, list(known), n=1)
+    remedy = f"did you mean {close[0]!r}?" if close else f"it has {_listed(known) or 'no keys'}."
+    return ConfigError(f"unknown key {key!r} in [{section}]; {remedy}")
+
+
+def missing_key(key: str, section: str) -> ConfigError:
+    """For a key that has no default."""
+    return ConfigError(f"[{section}] needs {key!r}; give it with --{_flag(section, key)}.")
+
+
+def wrong_value(
+    value: Any, annotation: Any, default: Any, *, section: str, key: str
+) -> ConfigError:
+    """For a value that is not of the key's type; `default` is shown as an example, if it can be."""
+    choices = [
+        str(choice)
+        for option in _options(annotation)
+        if typing.get_origin(option) is Literal
+        for choice in typing.get_args(option)
+    ]
+    close = difflib.get_close_matches(str(value), choices, n=1)
+    if close:
+        remedy = f"Did you mean {close[0]!r}?"
+    elif default is None or isinstance(default, tuple):
+        remedy = f"Give it as --{_flag(section, key)} VALUE, or as {key} = VALUE in TOML."
+    else:
+        example = str(default).lower() if isinstance(default, bool) else str(default)
+        remedy = f"For example (the default): --{_flag(section, key)} {example}"
+    return ConfigError(
+        f"[{section}] {key} must be {_described(annotation)}; got {value!r}. {remedy}"
+    )
+
+
+def _described(annotation: Any) -> str:
+    described = []
+    for option in _options(annotation):
+        arguments = typing.get_args(option)
+        if typing.get_origin(option) is Literal:
+            described.append("one of " + _listed(repr(choice) for choice in arguments))
+        elif typing.get_origin(option) is tuple:
+            inner = " and ".join(_described(part) for part in arguments if part is not ...)
+            described.append(f"a list, each item {inner}")
+        else:
+            described.append(_WORDS.get(option, getattr(option, "__name__", str(option))))
+    return " or ".join(described)
+
+
+def _options(annotation: Any) -> Sequence[Any]:
+    """The members of a union, or the type itself."""
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if union else (annotation,)
+
+
+def _flag(section: str, key: str) -> str:
+    return f"{section}.{key.replace('_', '-')}"
+
+
+def _listed(names: Iterable[str] | Mapping[str, Any]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,63 @@
+"""Why a file of text is refused, in words: entered only once one is."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+from headway.errors import DataError
+
+_OTHER_ENCODINGS = {
+    b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
+    b"PK": ("a zip archive", "unpack it first"),
+    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+}
+_UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
+
+
+def no_file(path: Path) -> DataError:
+    """For a directory, a pipe or a device."""
+    if path.is_dir():
+        return DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
+    return DataError(
+        f"a text file is read more than once; {path} is a pipe or a device. "
+        "Write it to a file first."
+    )
+
+
+def empty(path: Path, does: str) -> DataError:
+    """For a file without a single line; `does` is `is empty`, or `unpacks to nothing`."""
+    return DataError(f"a text file needs at least one line; {path} {does}.")
+
+
+def unusable(path: Path, error: Exception) -> DataError:
+    """For a file that is not there or cannot be opened."""
+    try:
+        raise error
+    except FileNotFoundError:
+        return DataError(f"no such file: {path}. Check the name and the folder.")
+    except Exception:
+        return DataError(f"cannot read {path}: {error}. Check its name and permissions.")
+
+
+def damaged(path: Path, place: str, error: Exception) -> DataError:
+    """For a file that cannot be read to its end; `place` says how far it was."""
+    try:
+        raise error
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        return DataError(
+            f"a .gz file must be whole; {path} is damaged or cut off{place} "
+            f"({error}). Copy or download it again."
+        )
+    except OSError as found:
+        return DataError(f"cannot read {path}{place}: {found.strerror or found}. Check the disk.")
+
+
+def not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
+    """For a line that is no UTF-8 at a byte, counted from 1."""
+    start = raw[:2] if line == 1 else b""
+    what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
+    return DataError(
+        f"text must be UTF-8; {path} is {what} "
+        f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
+    )
