@@ -15,7 +15,7 @@ from headway.decoding.search import SHARES, decode_all, even_share, like_lengths
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.models import Transformer, TransformerConfig
-from headway.text.vocabulary import SpecialIds
+from headway.text.subwords import SpecialIds
 
 CPU = torch.device("cpu")
 SPECIAL = SpecialIds()

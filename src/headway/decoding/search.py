@@ -14,7 +14,7 @@ from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import State, StepDecoder
-from headway.text.vocabulary import SpecialIds
+from headway.text.subwords import SpecialIds
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
 BATCH_TOKENS = 8192
