@@ -106,6 +106,47 @@ def climbing_imports(root: Path) -> list[str]:
     return wrong
 
 
+def circles(root: Path) -> list[list[str]]:
+    """Files that import each other in a ring, one list a ring; imports inside functions too."""
+    names = {
+        ".".join([root.name, *file.relative_to(root).with_suffix("").parts]).removesuffix(
+            ".__init__"
+        ): file
+        for file in root.rglob("*.py")
+    }
+    own = {file: name for name, file in names.items()}
+    after: dict[str, set[str]] = {name: set() for name in names}
+    for file, _, module in imports_of(root):
+        found = next((m for m in (module, module.rpartition(".")[0]) if m in names), root.name)
+        if found not in (root.name, own[file]):
+            after[own[file]].add(found)
+    rings = []
+    for name in after:
+        reached, waiting = set(), [name]
+        while waiting:
+            for other in after[waiting.pop()] - reached:
+                reached.add(other)
+                waiting.append(other)
+        if name in reached:
+            rings.append(sorted(reached))
+    return [ring for number, ring in enumerate(rings) if ring not in rings[:number]]
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circles(SOURCE) == []
+
+
+def test_a_circle_is_found_also_where_one_import_waits_in_a_function(tmp_path: Path) -> None:
+    root = tmp_path / "headway"
+    (root / "nn").mkdir(parents=True)
+    (root / "nn" / "a.py").write_text("from headway.nn.b import f\n", encoding="utf-8")
+    (root / "nn" / "b.py").write_text("from headway.nn import c\n", encoding="utf-8")
+    (root / "nn" / "c.py").write_text("import math\n", encoding="utf-8")
+    assert circles(root) == []
+    (root / "nn" / "c.py").write_text("def late():\n    import headway.nn.a\n", encoding="utf-8")
+    assert circles(root) == [["headway.nn.a", "headway.nn.b", "headway.nn.c"]]
+
+
 def test_no_file_imports_from_its_own_floor_or_a_higher_one() -> None:
     assert climbing_imports(SOURCE) == []
 

@@ -76,6 +76,10 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     if training.schedule == "paper":
         training = replace(training, learning_rate=peak_of_equation_3(settings, training, opening))
     settings = replace(settings, training=training)
+    if training.freeze or training.reinit:
+        parent.refuse_unknown_parts(
+            drawn(settings, opening.kind, opening.data.vocabulary), training
+        )
     if opening.preset and opening.preset in opening.kind.fits_dropout:
         settings = grown_dropout(settings, opening)
     return settings

@@ -16,8 +16,9 @@ from headway.disk import checksum
 from headway.errors import RunError
 from headway.runs.kind import Run
 from headway.runs.settings import upgraded
-from headway.training.frozen import names_below
+from headway.training.frozen import all_parameters, names_below
 from headway.training.run_folder import RunFolder
+from headway.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,13 @@ _RULE = "a run begins with the whole weights of its parent"
 _REMEDY = "Copy the run again, or train it anew."
 
 
+def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
+    """Raise ConfigError where a part that is to be frozen or drawn anew is not there."""
+    names = [name for name, _ in all_parameters(model)]
+    names_below(training.freeze, names, option="--freeze")
+    names_below(training.reinit, names, option="--reinit")
+
+
 class Beginning(NamedTuple):
     """Weights to begin with, and where they are from: names of parameters."""
 
@@ -115,7 +123,7 @@ def beginning(
         ConfigError: `reinit` names no part of the model.
         RunError: a weight has another shape there, or none is there at all.
     """
-    aliases = dict(model.named_parameters(remove_duplicate=False))
+    aliases = dict(all_parameters(model))
     own = {id(parameter): name for name, parameter in model.named_parameters()}
     chosen = names_below(reinit, aliases, option="--reinit")
     anew = {own[id(aliases[name])] for name in chosen}

@@ -1,6 +1,7 @@
 """Runs over several files with weights and tags, and runs that begin with another run."""
 
 import json
+import re
 import shutil
 import signal
 import tomllib
@@ -299,3 +300,69 @@ def test_the_usual_length_penalty_stays_unless_another_is_significantly_better()
 def test_the_usual_length_penalty_stays_among_equals():
     same = dict.fromkeys((0.6, 1.0, 1.4), with_right(30))
     assert choose_length_penalty(same)[0] == 1.0
+
+
+# -- what broke once ----------------------------------------------------------------------------
+
+NO_MODEL = [flag for flag in FLAGS if not flag.startswith(("--model.", "--training.check"))]
+
+
+def test_without_a_budget_nothing_is_measured(files, tmp_path, monkeypatch):
+    updates: list[int] = []
+    monkeypatch.setattr(Trainer, "update", lambda *_: updates.append(1))
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    run = tmp_path / "run"
+    command("train", "--out", str(run), "--pairs", str(files[0]), "--preset", "tiny", *NO_MODEL)
+    assert not updates
+    training = config_of(run)["training"]
+    assert (training["max_steps"], training["checkpoint_every"]) == (12, 1)
+
+
+def test_a_size_that_only_the_fitted_preset_allows_is_taken(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    run = tmp_path / "run"
+    flags = ("--model.d-model=100", "--training.checkpoint-every=4")
+    finished = command("train", "--out", str(run), "--pairs", str(files[0]), *NO_MODEL, *flags)
+    assert finished.status == 130, finished.err
+    assert "preset tiny" in finished.err
+    model = config_of(run)["model"]
+    assert (model["d_model"], model["heads"]) == (100, 4)
+
+
+def test_a_misspelt_preset_gets_a_suggestion(files, tmp_path):
+    finished = command("train", "--out", str(tmp_path), "--pairs", str(files[0]), "--preset", "tny")
+    assert finished.status == 2
+    assert "got 'tny'. Did you mean 'tiny'?" in finished.err
+
+
+def test_a_run_whose_card_was_deleted_is_still_finished(everyday_run, files, tmp_path):
+    run = shutil.copytree(everyday_run, tmp_path / "run")
+    (run / "README.md").unlink()
+    assert Translator.load(run).translate(["a dog"])
+    assert "is finished" in command("train", "--out", str(run), "--resume").err
+    assert tune(tmp_path / "child", run, "--pairs", files[1]).status == 0
+
+
+def test_frozen_parts_stay_and_reinitialized_ones_are_drawn_anew(everyday_run, files, tmp_path):
+    run = tmp_path / "run"
+    parts = ("--freeze", "encoder", "--reinit", "decoder", "--training.average=1")
+    finished = tune(run, everyday_run, "--pairs", files[1], *parts)
+    assert finished.status == 0, finished.err
+    assert "parameters stay as they are (encoder)" in finished.err
+    assert re.search(r"weights taken; \d+ drawn anew \(decoder\.0\.", finished.err)
+    assert config_of(run)["training"]["freeze"] == ["encoder"]
+    parent = load_file(everyday_run / "model.safetensors")
+    own = load_file(run / "checkpoints" / "step-6" / "weights.safetensors")
+    for name, tensor in parent.items():
+        assert torch.equal(own[name], tensor) == name.startswith("encoder."), name
+    refused = tune(tmp_path / "other", everyday_run, "--pairs", files[1], "--freeze", "encodre")
+    assert refused.status == 2
+    assert "Did you mean 'encoder'?" in refused.err
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_papers_schedule_has_no_free_rate(files, tmp_path):
+    flags = (*FLAGS, "--training.schedule=paper")
+    finished = command("train", "--out", str(tmp_path / "run"), "--pairs", str(files[0]), *flags)
+    assert finished.status == 2
+    assert "the schedule 'paper' has no free rate" in finished.err
