@@ -3,19 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import torch
-from jaxtyping import Float
 
 from headway.config import build
 from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Device
+from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.cleaning import clean
@@ -28,18 +26,6 @@ if TYPE_CHECKING:
     from headway.text.memories.segments import Segment
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
-
-
-class Attention(NamedTuple):
-    """The weights of every layer and head for one sentence pair, as arrays."""
-
-    source_tokens: list[str]
-    """The end marker included."""
-    target_tokens: list[str]
-    """What was fed: the begin marker, then the target."""
-    encoder: Float[np.ndarray, "layers heads source source"]
-    decoder: Float[np.ndarray, "layers heads target target"]
-    cross: Float[np.ndarray, "layers heads target source"]
 
 
 class Translator:
@@ -154,26 +140,12 @@ class Translator:
         Without `target`, the model's own translation is taken; `tag` is as in `translate`. Raises
         ConfigError for a model without attention to be looked at.
         """
-        look = getattr(self.model, "look", None)
-        if look is None:
-            raise ConfigError(
-                "attention is there in a model that has a method `look`, such as a transformer; "
-                f"the run's is of type {self.settings.model_type!r}. Take another run."
-            )
-        special, tag = self.subwords.special, self._tag(tag)
+        refuse_blind(self.model, self.settings.model_type)
+        tag = self._tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
         source, target, names = clean(text), clean(target), dict[str, str]()
         if may_hold_codes(source):
             coded = self._coded(self.settings.decoding, tag)
             source, target, names = coded.forced(source, target)
-        read = [*self.subwords.encode(tagged(source, tag) if tag else source), special.end]
-        fed = [special.decoder_begin, *self.subwords.encode(target)]
-        weights = look(
-            torch.tensor([read], device=self.device), torch.tensor([fed], device=self.device)
-        )
-        arrays = [layer[:, 0].float().cpu().numpy() for layer in weights]
-        source_tokens, target_tokens = (
-            [names.get(piece, piece) for piece in self.subwords.pieces(ids)] for ids in (read, fed)
-        )
-        return Attention(source_tokens, target_tokens, *arrays)
+        return attention(self.plain, tagged(source, tag) if tag else source, target, names)

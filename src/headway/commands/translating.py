@@ -5,10 +5,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.commands.standard_input import LINES_AT_ONCE, typed_lines
+from headway.commands.translations_json import as_json
 from headway.config import build, parse_overrides
 from headway.decoding.settings import DecodingSettings
 from headway.disk import whole_text
@@ -107,13 +109,8 @@ def tell_cut(n_cut: int, translator: "Translator") -> None:
 
 def in_chunks(file: Path) -> Iterator[list[str]]:
     """The file's lines, many at a time; an absurdly long one counts as blank."""
-    chunk: list[str] = []
-    for line in read_lines(file):
-        chunk.append(line or "")
-        if len(chunk) == LINES_AT_ONCE:
-            yield chunk
-            chunk = []
-    if chunk:
+    lines = read_lines(file)
+    while chunk := [line or "" for line in islice(lines, LINES_AT_ONCE)]:
         yield chunk
 
 
@@ -130,29 +127,3 @@ def as_text(translation: "Translation", options: Options) -> str:
             cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
-
-
-def as_json(translation: "Translation") -> dict[str, Any]:
-    """As in the README: the best translation, then all of them."""
-    n_best = [
-        {
-            "target": alternative.target,
-            "score": alternative.score,
-            "tokens": alternative.tokens,
-            "token_log_probs": alternative.token_log_probs,
-            "alignment": [list(pair) for pair in alternative.alignment],
-        }
-        for alternative in translation.n_best
-    ]
-    best = n_best[0] if n_best else {"target": "", "score": 0.0, "tokens": [], "alignment": []}
-    return {
-        "source": translation.source,
-        "source_tokens": translation.source_tokens,
-        "target": best["target"],
-        "score": best["score"],
-        "tokens": best["tokens"],
-        "alignment": best["alignment"],
-        "n_best": n_best,
-        "cut": translation.n_cut,
-        "codes_complete": translation.codes_complete,
-    }
