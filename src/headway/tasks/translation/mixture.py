@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.data.prepared import Prepared
-from headway.text.corpora import PLAIN, Use
-from headway.text.mixing import tags_read
+from headway.text.mixing import PLAIN, Use, tags_read
 
 
 @dataclass(frozen=True)
