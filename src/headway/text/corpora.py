@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import suffix_language
-from headway.text.lines import check_file, read_lines, shown
+from headway.text.lines import check_file, read_lines, shown, suffix_language
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 

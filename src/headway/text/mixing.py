@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError
-from headway.text.languages import is_language
+from headway.text.lines import is_language
 
 USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
 """What is said of a file by `key=value`, and how it is called here."""
