@@ -4,7 +4,7 @@ import pytest
 from everyday_run import SETTINGS, left_behind, write_pairs
 
 import headway
-from headway.config import write_toml
+from headway.config import format_toml
 from headway.errors import ConfigError, RunError
 from headway.runs.flags import listed
 from headway.text.everyday import generate
@@ -34,7 +34,9 @@ def test_training_from_python_gives_the_same_run_as_the_command(
 
 def test_settings_go_on_top_of_the_file_and_the_file_on_top_of_the_preset(tmp_path):
     files = write_pairs(tmp_path, "train", generate(40, seed=3))
-    write_toml(tmp_path / "run.toml", {"model": {"heads": 3, "d_model": 31}})
+    (tmp_path / "run.toml").write_text(
+        format_toml({"model": {"heads": 3, "d_model": 31}}), encoding="utf-8"
+    )
     with pytest.raises(ConfigError, match="got 31 and 3"):
         headway.train(
             source=files[0], target=files[1], out=tmp_path / "run",

@@ -143,17 +143,12 @@ def _convert(value: Any, annotation: Any) -> Any:
 # writing
 
 
-def write_toml(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the sections as TOML, UTF-8; `read_toml` gives the same values back.
+def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """The sections as TOML; `read_toml` gives the same values back.
 
     Values are text, numbers, truth values, paths (as text), and lists or tuples of these; a key
     whose value is None is left out, so that its default applies again.
     """
-    path.write_text(format_toml(sections), encoding="utf-8", newline="\n")
-
-
-def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """The text that `write_toml` writes."""
     blocks = []
     for section, values in sections.items():
         lines = [f"[{_format_key(section)}]"]

@@ -23,7 +23,7 @@ from everyday_run import (
     write_pairs,
 )
 
-from headway.config import write_toml
+from headway.config import format_toml
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
@@ -131,7 +131,9 @@ def test_the_same_seed_gives_bit_identical_weights_and_another_seed_others(
 
 def test_a_settings_file_does_what_flags_do(everyday_run, everyday_files, tmp_path):
     files = {"source": [everyday_files[0]], "target": [everyday_files[1]]}
-    write_toml(tmp_path / "run.toml", {**SETTINGS, "data": {**SETTINGS["data"], **files}})
+    (tmp_path / "run.toml").write_text(
+        format_toml({**SETTINGS, "data": {**SETTINGS["data"], **files}}), encoding="utf-8"
+    )
     run = tmp_path / "run"
     finished = command("train", "--config", str(tmp_path / "run.toml"), "--out", str(run))
     assert finished.status == 0, finished.err
@@ -141,7 +143,7 @@ def test_a_settings_file_does_what_flags_do(everyday_run, everyday_files, tmp_pa
 
 def test_a_flag_goes_on_top_of_the_file(everyday_files, tmp_path, monkeypatch):
     monkeypatch.setattr(Trainer, "train", stopped_at_once)
-    write_toml(tmp_path / "run.toml", SETTINGS)
+    (tmp_path / "run.toml").write_text(format_toml(SETTINGS), encoding="utf-8")
     options = ["--config", str(tmp_path / "run.toml"), "--model.heads", "4"]
     names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
     assert command("train", *names, *options, "--out", str(tmp_path / "run")).status == 130

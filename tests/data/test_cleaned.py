@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from headway.data.cleaned import CleanedCorpus, clean_corpus, held_out_size
 from headway.errors import DataError
 from headway.text.cleaning import CleaningSettings
-from headway.text.corpora import Corpus, Use
+from headway.text.corpora import Corpus
+from headway.text.mixing import Use
 
 Texts = list[tuple[str, str]]
 FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)

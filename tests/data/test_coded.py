@@ -11,8 +11,9 @@ from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
 from headway.text.codes import PLACEHOLDERS
-from headway.text.corpora import Corpus, Use
+from headway.text.corpora import Corpus
 from headway.text.everyday import generate
+from headway.text.mixing import Use
 from headway.text.subwords import Subwords, TextSettings
 
 

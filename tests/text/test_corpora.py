@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from headway.errors import ConfigError, DataError
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean, clean_pairs
-from headway.text.corpora import Corpus, Use, languages, read_pairs
+from headway.text.corpora import Corpus, languages, read_pairs
 from headway.text.lines import MAX_LINE_BYTES
+from headway.text.mixing import Use
 from headway.text.reasons import REASONS
 
 

@@ -1,7 +1,7 @@
 """All that `headway evaluate` says of systems: three metrics, significance, BLEU by length."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool
@@ -187,7 +187,7 @@ def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[
     bucket = np.searchsorted(LAST_LENGTHS, np.asarray(lengths))
     buckets = []
     for i in np.unique(bucket):
-        part = statistics.of(bucket == i)
+        part = replace(statistics, counts=statistics.counts[bucket == i])
         length, reference_length = part.counts[:, :2].sum(0)
         buckets.append(
             LengthBucket(

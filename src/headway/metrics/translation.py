@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
@@ -78,10 +78,6 @@ class SentenceStatistics:
     def score(self) -> float:
         """Of the whole corpus, in percent."""
         return float(self.formula(self.counts.sum(0, keepdims=True))[0])
-
-    def of(self, chosen: Bool[np.ndarray, " sentences"]) -> "SentenceStatistics":
-        """The same for some of the sentences."""
-        return replace(self, counts=self.counts[chosen])
 
     def signature(self, n_bootstrap: int, seed: int) -> str:
         """sacreBLEU's: all that another needs to reproduce the score."""

@@ -9,47 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import suffix_language
-from headway.text.lines import check_file, read_lines, shown
+from headway.text.lines import check_file, read_lines, shown, suffix_language
+from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
-from headway.text.uses import check_use
 
 if TYPE_CHECKING:
     from headway.text.readers import Reader
 
-USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
-"""What is said of a file by `key=value`, and how it is called here."""
-
 _MISSING = object()
-
-
-@dataclass(frozen=True)
-class Use:
-    """How the pairs of one file are used."""
-
-    weight: float = 1.0
-    """How often a pair is seen in one pass through the corpus; 0.5 is every other pass."""
-    tag: str = ""
-    """Put in front of the source text as `<tag> `; empty for none."""
-    source_language: str | None = None
-    target_language: str | None = None
-    """Which languages of this file, where they are not those of the whole corpus."""
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for a value that no file could be used with."""
-        languages = (self.source_language, self.target_language)
-        if (self.weight, self.tag, *languages) != (1.0, "", None, None):
-            check_use(self.weight, self.tag, *languages)
-
-    @property
-    def keys(self) -> str:
-        """The part of a specification behind path and weight: `:tag=mine:target=de`, or nothing."""
-        values = {key: getattr(self, name) for key, name in USE_KEYS.items()}
-        return "".join(f":{key}={value}" for key, value in values.items() if value)
-
-
-PLAIN = Use()
-"""Seen once a pass, without a tag, in the corpus's languages."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Lines of a text file, whatever its size: only `\\n` ends a line."""
+"""Text files of any size: lines, of which only `\\n` ends one, and the language in their names."""
 
 import io
+import re
 import stat
 import zlib
 from collections import Counter
@@ -16,6 +17,10 @@ MAX_LINE_BYTES = 1 << 20
 
 _BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
+_NOT_LANGUAGES = frozenset(
+    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json".split()
+)
 
 
 def check_file(path: Path) -> None:
@@ -90,6 +95,17 @@ def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
 def shown(path: Path) -> str:
     """A name that can be written as UTF-8, whatever bytes it holds."""
     return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_language(name: str) -> bool:
+    """Whether a suffix or a column's name looks like the code of a language."""
+    return bool(_LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
+
+
+def suffix_language(path: Path) -> str | None:
+    """The language that a file's name says it is in: `a.en`, `train.de.gz`."""
+    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return unpacked.suffix[1:] if is_language(unpacked.suffix[1:]) else None
 
 
 def _bounded_lines(file: io.BufferedReader) -> Iterator[bytes | None]:

@@ -5,13 +5,69 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError
-from headway.text.corpora import PLAIN, USE_KEYS, Use
-from headway.text.uses import check_tag
+from headway.text.lines import is_language
 
+USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
+"""What is said of a file by `key=value`, and how it is called here."""
+
+LEAST_WEIGHT, GREATEST_WEIGHT = 1e-3, 1e3
+
+_TAG = re.compile(r"[\w-]+")
 _LAST_KEY = re.compile(r"(.*):(\w+)=([^:@/\\]*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Use:
+    """How the pairs of one file are used."""
+
+    weight: float = 1.0
+    """How often a pair is seen in one pass through the corpus; 0.5 is every other pass."""
+    tag: str = ""
+    """Put in front of the source text as `<tag> `; empty for none."""
+    source_language: str | None = None
+    target_language: str | None = None
+    """Which languages of this file, where they are not those of the whole corpus."""
+
+    @property
+    def keys(self) -> str:
+        """The part of a specification behind path and weight: `:tag=mine:target=de`, or nothing."""
+        values = {key: getattr(self, name) for key, name in USE_KEYS.items()}
+        return "".join(f":{key}={value}" for key, value in values.items() if value)
+
+
+PLAIN = Use()
+"""Seen once a pass, without a tag, in the corpus's languages."""
+
+
+def checked(use: Use) -> Use:
+    """The same; raises ConfigError for a value that no file could be used with."""
+    if not LEAST_WEIGHT <= use.weight <= GREATEST_WEIGHT:
+        raise ConfigError(
+            f"a weight says how often a pair is seen in a pass, from {LEAST_WEIGHT:g} to "
+            f"{GREATEST_WEIGHT:g}; got {use.weight:g}. Try @2, or leave the file out."
+        )
+    if use.tag:
+        check_tag(use.tag)
+    for code in (use.source_language, use.target_language):
+        if code is not None and not is_language(code):
+            raise ConfigError(
+                f"a language is given by its code, such as en or pt_BR; got {code!r}."
+            )
+    return use
+
+
+def check_tag(tag: str) -> str:
+    """The tag as it is written in text; raises ConfigError for one that cannot be told apart."""
+    composed = unicodedata.normalize("NFC", tag)
+    if not _TAG.fullmatch(composed):
+        raise ConfigError(
+            f"a tag is one word of letters, digits, - and _; got {tag!r}. Try tag=mine."
+        )
+    return composed
 
 
 def tagged(text: str, tag: str) -> str:
@@ -59,7 +115,7 @@ def parse_pairs_file(text: str, exists: Callable[[str], bool] = os.path.exists) 
     A file that `exists` under a longer name wins: `a@2` is the file of that name, if there is one.
 
     Raises:
-        ConfigError: an unknown or repeated key, no path, or a value that `Use` refuses.
+        ConfigError: an unknown or repeated key, no path, or a value that `checked` refuses.
     """
     rest, keys = text, dict[str, str]()
     while not exists(rest) and (found := _LAST_KEY.fullmatch(rest)):
@@ -69,7 +125,8 @@ def parse_pairs_file(text: str, exists: Callable[[str], bool] = os.path.exists) 
     rest, weight = (rest, 1.0) if exists(rest) else _without_weight(rest, exists, text)
     if not rest:
         raise ConfigError(f"a file of pairs is written PATH[@WEIGHT][:key=value]; got {text!r}.")
-    return Path(rest), Use(weight, **{USE_KEYS[key]: value for key, value in keys.items()})
+    use = Use(weight, **{USE_KEYS[key]: value for key, value in keys.items()})
+    return Path(rest), checked(use)
 
 
 def format_pairs_file(path: Path, use: Use) -> str:

@@ -114,10 +114,6 @@ class SpecialIds:
         return [*before, *ids, self.end]
 
 
-def _silent(_message: str) -> None:
-    pass
-
-
 class Subwords:
     """A sub-word vocabulary: trained here, or loaded from another toolkit's file.
 
@@ -144,7 +140,7 @@ class Subwords:
         sample_lines: int = 1_000_000,
         placeholders: Sequence[str] = (),
         seed: int = 1,
-        say: Callable[[str], None] = _silent,
+        say: Callable[[str], None] = lambda _message: None,
     ) -> "Subwords":
         """Learn at most `vocabulary_size` pieces; `say` hears of it when lines are sampled.
 
@@ -165,11 +161,14 @@ class Subwords:
         Raises:
             DataError: the file is missing, is neither of these, or has no markers.
         """
-        file = Path(path, "tokenizer.json")
+        path = Path(path)
+        file = path / "tokenizer.json" if path.is_dir() else path
         try:
             serialized = file.read_bytes().decode("utf-8-sig")
         except (OSError, ValueError):
-            return cls(*tokenizer_files.read(Path(path)))
+            serialized = ""
+        if not serialized.lstrip().startswith("{"):
+            serialized, file = tokenizer_files.read(path)
         return cls(serialized, str(file))
 
     def save(self, path: Path) -> None:

@@ -9,8 +9,8 @@ from headway.errors import DataError
 _BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def read(path: Path) -> tuple[str, str]:
-    """A tokenizer in the `tokenizers` JSON format, and the name of the file that it is from.
+def read(path: Path) -> tuple[str, Path]:
+    """A tokenizer in the `tokenizers` JSON format, and the file that it is from.
 
     `path` is a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one. Raises DataError where
     there is none.
@@ -32,7 +32,7 @@ def read(path: Path) -> tuple[str, str]:
         ) from None
     except OSError as error:
         raise DataError(f"cannot read {file}: {error.strerror}. Check the path.") from None
-    return text if text.lstrip().startswith("{") else read_bert(text).to_str(), str(file)
+    return text if text.lstrip().startswith("{") else read_bert(text).to_str(), file
 
 
 def read_bert(text: str) -> Tokenizer:

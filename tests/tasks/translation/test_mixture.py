@@ -7,8 +7,9 @@ import pytest
 from headway.data.batching import TokenBatches
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.tasks.translation.mixture import mixture, shares, tags_seen, valid_files
-from headway.text.corpora import Corpus, Use
+from headway.text.corpora import Corpus
 from headway.text.everyday import generate
+from headway.text.mixing import Use
 from headway.text.subwords import TextSettings
 
 

@@ -2,25 +2,25 @@
 
 import pytest
 
-from headway.config import read_toml, write_toml
+from headway.config import format_toml, read_toml
 from headway.errors import ConfigError
 from headway.runs.settings import Settings, preset
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
-from headway.text.corpora import Use
+from headway.text.mixing import Use
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_presets_settings_come_back_from_toml_as_they_were(name, tmp_path):
     settings = Settings.of(PRESETS[name], KIND)
-    write_toml(tmp_path / "config.toml", settings.sections())
+    (tmp_path / "config.toml").write_text(format_toml(settings.sections()), encoding="utf-8")
     assert Settings.of(read_toml(tmp_path / "config.toml"), KIND) == settings
 
 
 def test_paths_languages_and_none_come_back_too(tmp_path):
     sections = {"data": {"source": ["a.en", "b 'x'.en"], "target": "a.de", "source_language": "en"}}
     settings = Settings.of(sections, KIND)
-    write_toml(tmp_path / "config.toml", settings.sections())
+    (tmp_path / "config.toml").write_text(format_toml(settings.sections()), encoding="utf-8")
     again = Settings.of(read_toml(tmp_path / "config.toml"), KIND)
     assert again == settings
     assert again.data.target_language is None
@@ -89,7 +89,7 @@ def test_files_of_pairs_keep_their_weights_tags_and_languages(tmp_path):
     )  # fmt: skip
     assert validation is not None
     assert validation.uses == (Use(tag="mine"),)
-    write_toml(tmp_path / "config.toml", {"data": {"pairs": names}})
+    (tmp_path / "config.toml").write_text(format_toml({"data": {"pairs": names}}), encoding="utf-8")
     assert Settings.of(read_toml(tmp_path / "config.toml"), KIND).data.corpus() == corpus
 
 

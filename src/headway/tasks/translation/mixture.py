@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from headway.data.batching import Indices
 from headway.data.prepared import Prepared
-from headway.text.corpora import PLAIN, Use
-from headway.text.mixing import tags_read
+from headway.text.mixing import PLAIN, Use, tags_read
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from headway.data.prepared import DataSettings
 from headway.errors import ConfigError
-from headway.text.corpora import PLAIN, Corpus
-from headway.text.mixing import parse_pairs_file
+from headway.text.corpora import Corpus
+from headway.text.mixing import PLAIN, parse_pairs_file
 from headway.training.settings import TrainingSettings
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import Languages, is_language
-from headway.text.lines import damage_told, open_bytes, shown
+from headway.text.languages import Languages
+from headway.text.lines import damage_told, is_language, open_bytes, shown
 from headway.text.memories.po_entries import (
     BYTE_ORDER_MARK,
     Entry,

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
-from headway.text.languages import is_language
-from headway.text.lines import MAX_LINE_BYTES, raw_lines
+from headway.text.lines import MAX_LINE_BYTES, is_language, raw_lines
 from headway.text.memories.po_text import unescape
 
 _TOKEN = re.compile(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
-from headway.text.languages import Languages, is_language, same_language
-from headway.text.lines import damage_told, open_bytes, read_lines, shown
+from headway.text.languages import Languages, same_language
+from headway.text.lines import damage_told, is_language, open_bytes, read_lines, shown
 from headway.text.memories.segments import Counts, Gap, Segment
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
