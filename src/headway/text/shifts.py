@@ -1,9 +1,10 @@
 """Where targets go with the sources of other lines, because a line is missing above."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.text.alignment import (
     BLOCK,
@@ -232,3 +233,17 @@ def break_between(lines: Iterable[tuple[str | None, str | None]]) -> str:
             detector.add_lengths(len(source), len(target), Place("", line))
     found = detector.break_between()
     return f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
+
+
+def suspicions(files: Iterable[tuple[str, NDArray[Any]]]) -> list[str]:
+    """Where the sides of a corpus do not go together, in words.
+
+    Each file comes with its rows, or with some that follow those before: `source` and `target` in
+    characters, and the `line`.
+    """
+    detector = ShiftDetector()
+    for file, rows in files:
+        columns = (rows[name].tolist() for name in ("source", "target", "line"))
+        for source, target, line in zip(*columns, strict=True):
+            detector.add_lengths(source, target, Place(file, line))
+    return detector.suspicions()
