@@ -1,6 +1,6 @@
 """The store of a corpus of several pieces: encoded one by one, by several processes, and joined."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate
@@ -14,6 +14,7 @@ from headway.data.cache import reopened
 from headway.data.pieces import Piece, in_order
 from headway.data.store import Store
 from headway.disk import sealed_folder
+from headway.text.cleaning import Report
 
 WriteStore = Callable[[Piece, Path], Store]
 """Writes the store of a piece into a folder; picklable."""
@@ -79,9 +80,17 @@ class _PieceEncoder:
 
 
 def encode_pieces(
-    pieces: Sequence[Piece], write: WriteStore, work: Path, n_workers: int
-) -> Iterator[StorePiece]:
-    """The stores of all pieces in their order, in `work`, where those that are there are used.
+    pieces: Sequence[Piece],
+    write: WriteStore,
+    work: Path,
+    directory: Path,
+    n_workers: int,
+    progress: Callable[[int], None],
+) -> Store:
+    """One store of all pieces in their order; those that are done in `work` are used.
+
+    Each says in `content["dropped"]` what was dropped, as a report; `progress` hears how many pairs
+    were done before the piece that was done last.
 
     Raises:
         DiskError: the disk is full or cannot be written to.
@@ -89,5 +98,11 @@ def encode_pieces(
     """
     n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
     tasks = zip(pieces, n_before, strict=False)
+    dropped = Report()
+    stores = []
     with closing(in_order(_PieceEncoder(work, write), tasks, n_workers)) as done:
-        yield from done
+        for store in done:
+            dropped.add(Report.from_dict(store.content["dropped"]))
+            stores.append(store)
+            progress(store.n_before)
+    return join_stores(stores, directory, {"dropped": dropped.as_dict()})
