@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.data.cache import reopened
 from headway.data.pieces import Piece, in_order
-from headway.data.store import Store
+from headway.data.store import Store, append
 from headway.disk import sealed_folder
 from headway.text.cleaning import Report
 
@@ -40,26 +39,21 @@ def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, 
     n_tokens = dict.fromkeys(pieces[0].content["sides"], 0)
     with sealed_folder(directory) as (part, content):
         for name in n_tokens:
-            _append(part / f"{name}.offsets", np.zeros(1, np.int64))
+            append(part / f"{name}.offsets", np.zeros(1, np.int64))
         for piece in pieces:
             store = Store.open(piece.directory)
-            _append(part / "rows", store.rows + piece.n_before)
-            _append(part / "file_numbers", store.file_numbers)
+            append(part / "rows", store.rows + piece.n_before)
+            append(part / "file_numbers", store.file_numbers)
             for name in n_tokens:
                 side = store[name]
-                _append(part / f"{name}.ids", side.ids)
-                _append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
+                append(part / f"{name}.ids", side.ids)
+                append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
                 n_tokens[name] += len(side.ids)
         contents = [piece.content for piece in pieces]
         content.update({name: contents[0][name] for name in ("format", "sides", "files")})
         content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
         content.update({"n_tokens": n_tokens, **known})
     return Store.open(directory)
-
-
-def _append(path: Path, values: NDArray[Any]) -> None:
-    with path.open("ab") as file:
-        file.write(values.tobytes())
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ def prepare_corpus(
         progress=progress,
     )
     codes: CodeHandling = "keep"
-    if text.codes != "keep" and (text.codes == "mask" or subwords or cleaned.may_hold_codes):
+    known = subwords is not None or cleaned.may_hold_codes
+    if text.codes == "mask" or (text.codes == "auto" and known):
         from headway.data.coded import handling_of_codes
 
         codes = handling_of_codes(cleaned, text.codes, subwords, root, say)
