@@ -1,7 +1,5 @@
 import errno
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,13 +10,11 @@ from hypothesis import strategies as st
 
 from headway import disk
 from headway.disk import (
-    alone,
     checksum,
     digest,
     read_sealed,
     sealed_folder,
     sweep,
-    whole_file,
     whole_folder,
     whole_text,
     write_bytes,
@@ -28,15 +24,6 @@ from headway.disk import (
 from headway.errors import DataError
 
 CONTENT = {"n_pairs": 3, "name": "ä"}
-
-HOLD = """
-import sys
-from pathlib import Path
-from headway.disk import alone
-with alone(Path(sys.argv[1]), print):
-    print("held", flush=True)
-    input()
-"""
 
 
 def make(folder: Path, data: bytes = b"0123456789") -> Path:
@@ -173,9 +160,9 @@ def test_a_file_that_was_not_finished_changes_nothing(
 
 def test_two_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with whole_file(tmp_path / "a") as one, whole_file(tmp_path / "b") as other:
-            one.write(b"1")
-            other.write(b"2")
+        with whole_text(tmp_path / "a") as one, whole_text(tmp_path / "b") as other:
+            one.write("1")
+            other.write("2")
             raise ValueError("stop")
 
     with pytest.raises(ValueError, match="stop"):
@@ -237,81 +224,3 @@ def test_a_folder_that_is_not_sealed_is_whole_as_well(tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "data").read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["folder"]
     assert os.listdir(tmp_path / "folder") == ["data"]
-
-
-def holder(path: Path) -> "subprocess.Popen[str]":
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
-def test_a_lock_leaves_nothing_and_can_be_taken_again(tmp_path: Path) -> None:
-    for _ in range(2):
-        with alone(tmp_path / "lock", pytest.fail):
-            assert [path.name for path in tmp_path.iterdir()] == ["lock"]
-        assert list(tmp_path.iterdir()) == []
-
-
-def test_the_second_waits_and_says_for_whom(tmp_path: Path) -> None:
-    said: list[str] = []
-    with holder(tmp_path / "lock") as process:
-
-        def say(message: str) -> None:
-            said.append(message)
-            process.communicate("\n")  # let it end
-
-        with alone(tmp_path / "lock", say):
-            assert process.poll() == 0
-    assert len(said) == 1
-    assert f"waiting for process {process.pid} on " in said[0]
-
-
-def test_a_holder_that_is_killed_holds_nothing(tmp_path: Path) -> None:
-    with holder(tmp_path / "lock") as process:
-        process.kill()
-        process.wait()
-        assert (tmp_path / "lock").exists()
-        with alone(tmp_path / "lock", pytest.fail):
-            pass
-
-
-def test_never_two_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk, "_ASK_AGAIN_S", 0.001)
-    inside = 0
-    most = 0
-
-    def work() -> None:
-        nonlocal inside, most
-        for _ in range(20):
-            with alone(tmp_path / "lock", lambda _message: None):
-                inside += 1
-                most = max(most, inside)
-                inside -= 1
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
-
-
-def test_where_nothing_can_be_locked_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unknown(_handle: int) -> bool:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr(disk, "_locked", unknown)
-    said: list[str] = []
-    with alone(tmp_path / "lock", said.append):
-        pass
-    assert len(said) == 1
-    assert "cannot be locked (Function not implemented)" in said[0]

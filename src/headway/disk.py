@@ -1,24 +1,21 @@
-"""The one place that writes whole or not at all: aside, synced, renamed, checksummed, locked."""
+"""The one place that writes whole or not at all: aside, synced, renamed, checksummed."""
 
 import errno
 import hashlib
 import json
 import os
 import shutil
-import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from headway.errors import DataError
 
 _META = "meta.json"
 _DAY_S = 24 * 3600.0
-_ASK_AGAIN_S = 0.2
-_FAR = 1 << 30  # Windows lets nobody read the byte that is locked
 _NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 """Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
 
@@ -83,23 +80,16 @@ def written_aside(final: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_file(final: Path) -> Iterator[BinaryIO]:
-    """A file of bytes that appears, or is replaced, when the block ends: see `written_aside`."""
-    with written_aside(final) as aside, aside.open("wb") as file:
-        yield file
-
-
-@contextmanager
 def whole_text(final: Path) -> Iterator[TextIO]:
-    """The same for text: UTF-8, and a line ends with `\\n` everywhere."""
+    """A file of UTF-8 written aside, whose lines end with `\\n` everywhere: see `written_aside`."""
     with written_aside(final) as aside, aside.open("w", encoding="utf-8", newline="\n") as file:
         yield file
 
 
 def write_bytes(final: Path, data: bytes) -> None:
     """Write a file in one instant."""
-    with whole_file(final) as file:
-        file.write(data)
+    with written_aside(final) as aside:
+        aside.write_bytes(data)
 
 
 def write_text(final: Path, text: str) -> None:
@@ -200,77 +190,3 @@ def disk_errors(folder: Path) -> Iterator[None]:
             f"{'Free some space' if full else 'Make it writable'}, or choose another place (for "
             "the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
         ) from error
-
-
-if os.name == "nt":
-    import msvcrt
-
-    def _locked(handle: int) -> bool:
-        os.lseek(handle, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except PermissionError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _locked(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-
-@contextmanager
-def alone(path: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Be the only process in this block for the file `path`; wait for another, and say so.
-
-    A process that is killed leaves the file, but holds nothing: the system takes the lock back.
-    Where the file system knows no locks, that is said, and nobody waits.
-    """
-    handle = _acquired(path, say)
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # Windows keeps a file that somebody waits for
-            path.unlink()
-        os.close(handle)
-
-
-def _acquired(path: Path, say: Callable[[str], None]) -> int:
-    told = False
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            while not _locked(handle):
-                if not told:
-                    say(f"waiting for {_holder(handle)}, which is doing the same ({path})")
-                    told = True
-                time.sleep(_ASK_AGAIN_S)
-        except OSError as error:
-            say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
-            return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        if _still_there(handle, path):
-            os.ftruncate(handle, 0)
-            os.lseek(handle, 0, os.SEEK_SET)
-            os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
-            return handle
-        os.close(handle)  # its holder removed it; the next one has another file
-
-
-def _holder(handle: int) -> str:
-    os.lseek(handle, 0, os.SEEK_SET)
-    return os.read(handle, 200).decode("utf-8", "replace") or "another process"
-
-
-def _still_there(handle: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except FileNotFoundError:
-        return False

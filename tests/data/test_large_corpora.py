@@ -113,8 +113,8 @@ def test_pieces_that_are_there_are_not_made_again(
     damaged.write_bytes(damaged.read_bytes().replace(b"one", b"1", 1))
     made = []
     monkeypatch.setattr(
-        "headway.data.pieces.PieceCleaner._made",
-        lambda _self, block, _part, _name: made.append(block.number) or {},
+        "headway.data.pieces._cleaned",
+        lambda block, *_others: made.append(block.number) or {},
     )
     with pytest.raises(KeyError):  # what this makes of the damaged piece is none
         small_pieces.prepare(corpus, tmp_path, 1)

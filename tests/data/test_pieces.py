@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data import pieces
-from headway.data.pieces import PieceCleaner, blocks, write_piece
-from headway.data.repeats import text_hashes
+from headway.data.pieces import blocks, clean_block, text_hashes, write_piece
 from headway.text.cleaning import CleaningSettings, Pair, clean
 
 side = st.text("ab ", max_size=6)
@@ -38,8 +37,7 @@ def test_a_piece_tells_all_about_its_clean_pairs(tmp_path: Path) -> None:
         Pair("\x00c", "dd", "f", 9),
     ]
     (block,) = blocks(given_pairs)
-    make = PieceCleaner(tmp_path, "train", CleaningSettings())
-    found = make(block)
+    found = clean_block(tmp_path, "train", CleaningSettings(), block)
     piece = found.piece
     assert piece.name == "train-00000"
     assert list(piece.pairs()) == [
@@ -55,13 +53,13 @@ def test_a_piece_tells_all_about_its_clean_pairs(tmp_path: Path) -> None:
         (7, 4, 4, True, True),
         (9, 1, 2, False, True),
     ]
-    assert piece.hashes(0).tolist() == text_hashes(["ä", "same", "c"]).tolist()
-    assert piece.hashes(1).tolist() == text_hashes(["b", "same", "dd"]).tolist()
+    assert piece.hashes().source.tolist() == text_hashes(["ä", "same", "c"]).tolist()
+    assert piece.hashes().target.tolist() == text_hashes(["b", "same", "dd"]).tolist()
     assert found.report.dropped == {"blank_side": 1}
     assert found.report.mended == {"outer_space": 1, "nul": 1}
     assert found.report.read == 0
     assert not found.may_hold_codes
-    assert make(block) == found
+    assert clean_block(tmp_path, "train", CleaningSettings(), block) == found
 
 
 clean_side = st.text(st.characters(exclude_categories=["Cs"])).map(clean)
@@ -97,5 +95,5 @@ def test_codes_count_where_both_sides_may_hold_them(
     source: str, target: str, expected: bool, tmp_path: Path
 ) -> None:
     (block,) = blocks([Pair("c", "d", "f", 1), Pair(source, target, "f", 2)])
-    found = PieceCleaner(tmp_path, "train", CleaningSettings())(block)
+    found = clean_block(tmp_path, "train", CleaningSettings(), block)
     assert found.may_hold_codes == expected

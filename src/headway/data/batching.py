@@ -16,7 +16,6 @@ RowWeights = NDArray[np.float64]
 
 _LEAST_BATCHES = 50
 """A round of fewer batches would hold too few pairs of like length."""
-_PHASES = 1 << 20
 
 
 class TokenBatches:
@@ -36,8 +35,7 @@ class TokenBatches:
     ) -> None:
         """Take, for each side, the lengths in tokens, without markers, of every row.
 
-        `weights` says how often each row is seen in an epoch (None: once); with 0.5 a row comes
-        every other epoch.
+        `weights` says how often each is seen in an epoch (None: once; 0.5: in every other epoch).
         """
         if batch_tokens < 1:
             raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
@@ -53,7 +51,6 @@ class TokenBatches:
         self.batch_tokens = batch_tokens
         self.seed = seed
         self.weights = weights
-        self._n_rounds = self._rounds_in_an_epoch()
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -68,37 +65,15 @@ class TokenBatches:
         shuffled; its batches come in random order. All depends on (seed, n) and nothing else.
         """
         random = np.random.Generator(np.random.PCG64([self.seed, n]))
-        return [batch for rows in self._rounds(n, random) for batch in self._packed(rows, random)]
+        rounds = [np.arange(len(self))]
+        if self.weights is not None:
+            from headway.data import weighted
 
-    def times_seen(self, n: int) -> Indices:
-        """How often each row comes in epoch `n`: [rows].
-
-        That is its weight if it is whole; else it is rounded down or up so that after any number of
-        epochs the sum is right to within one, beginning at a random place for each row.
-        """
-        if self.weights is None:
-            return np.ones(len(self), np.int64)
-        random = np.random.Generator(np.random.PCG64([self.seed, 0, 1]))
-        phases = random.integers(_PHASES, size=len(self)) / _PHASES
-        so_far, then = (np.floor(epoch * self.weights + phases) for epoch in (n, n + 1))
-        return (then - so_far).astype(np.int64)
-
-    def _rounds_in_an_epoch(self) -> int:
-        if self.weights is None:
-            return 1
-        n_batches = float(self.weights @ self.widths) / self.batch_tokens
-        return max(1, min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES)))
-
-    def _rounds(self, n: int, random: np.random.Generator) -> list[Indices]:
-        """The rows of each round; those that come often are spread over the rounds evenly."""
-        if self.weights is None:
-            return [np.arange(len(self))]
-        times = self.times_seen(n)
-        rows = np.repeat(np.arange(len(self)), times)
-        copy = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
-        place = (copy + random.random(len(self))[rows]) / times[rows]
-        rounds = (place * self._n_rounds).astype(np.int64)
-        return [rows[rounds == number] for number in range(self._n_rounds)]
+            n_batches = float(self.weights @ self.widths) / self.batch_tokens
+            n_rounds = min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES))
+            times = weighted.times_seen(self.weights, self.seed, n)
+            rounds = weighted.rounds(times, max(1, n_rounds), random)
+        return [batch for rows in rounds for batch in self._packed(rows, random)]
 
     def _packed(self, rows: Indices, random: np.random.Generator) -> list[Indices]:
         """Batches of these rows, in random order."""
@@ -161,8 +136,7 @@ class BatchStream:
         Raises:
             RunError: it was taken from other data, another batch size or another seed.
         """
-        identity = self._identity()
-        for name, value in identity.items():
+        for name, value in self._identity().items():
             if state.get(name, 0) != value:
                 raise RunError(
                     f"the order of batches can only be resumed with the same {name}; the run has "
@@ -172,14 +146,11 @@ class BatchStream:
         self._epoch = self._batches.epoch(self.epoch)
 
     def _identity(self) -> dict[str, int]:
-        batches = self._batches
-        weights = 0 if batches.weights is None else zlib.crc32(batches.weights.tobytes())
+        of = self._batches
+        weights = 0 if of.weights is None else zlib.crc32(of.weights.tobytes())
         return {
-            "pairs": len(batches),
-            "batch_tokens": batches.batch_tokens,
-            "seed": batches.seed,
-            "weights": weights,
-        }
+            "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": weights
+        }  # fmt: skip
 
 
 def pad(

@@ -4,23 +4,23 @@ It may be deleted at any time. What is damaged is made anew.
 """
 
 import os
-import re
 import shutil
+import socket
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.disk import DiskError, alone, digest, disk_errors, sweep
+from headway.disk import DiskError, digest, disk_errors, sweep
 from headway.errors import ConfigError, DataError, UserError
 
 LIMIT_GB = 20.0
 """What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""
 
-_OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
-"""What is finished, and what an ended process left and nobody went on with."""
-_WORK_IS_STALE_S = 7 * 24 * 3600.0
+UNUSED_DAYS = 30
+DAY_S = 24 * 3600.0
+_WORK_IS_STALE_S = 7 * DAY_S
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -97,6 +97,40 @@ def made_once(
     return found
 
 
+@contextmanager
+def alone(path: Path, say: Say) -> Iterator[None]:
+    """Be the only process in this block for the file `path`; wait for another, and say so.
+
+    A process that is killed leaves the file, but holds nothing: the system takes the lock back.
+    """
+    handle = _locked_at_once(path)
+    if handle is None:
+        from headway.data.waiting import waited_for
+
+        handle = waited_for(path, say)
+    try:
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that somebody waits for
+            path.unlink()
+        os.close(handle)
+
+
+def _locked_at_once(path: Path) -> int | None:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(ImportError, OSError):  # Windows and some file systems have no such locks
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(handle), os.stat(path)):  # else its holder just removed it
+            return handle
+    os.close(handle)
+    return None
+
+
 def note_use(directory: Path) -> None:
     """Remember when a folder of the cache was used: it is the time of access of the folder."""
     with suppress(OSError):
@@ -105,6 +139,8 @@ def note_use(directory: Path) -> None:
 
 def keep_to_limit(root: Path, say: Say) -> None:
     """Make room if the cache is larger than HEADWAY_CACHE_LIMIT, or `LIMIT_GB`, allows.
+
+    What was used in the last `UNUSED_DAYS` stays, however large it is.
 
     Raises:
         ConfigError: HEADWAY_CACHE_LIMIT is no number.
@@ -116,20 +152,16 @@ def keep_to_limit(root: Path, say: Say) -> None:
         raise ConfigError(
             f"HEADWAY_CACHE_LIMIT is a number of GB, or 0 for no limit; got {given!r}. Try 20."
         ) from None
-    entries = []
-    for folder in root.iterdir():
-        with suppress(FileNotFoundError):  # another process makes room as well
-            if _OURS.fullmatch(folder.name):
-                entries.append(_entry(folder))
-    if 0 < limit_gb < sum(size_gb for _, size_gb, _ in entries):
+    if limit_gb > 0 and any(days_unused(folder) >= UNUSED_DAYS for folder in root.iterdir()):
         from headway.data.room import make_room
 
-        make_room(entries, limit_gb, say)
+        make_room(root, limit_gb, say)
 
 
-def _entry(folder: Path) -> tuple[float, float, Path]:
-    """When a folder was used, how large it is, and which it is; looking at it is no use of it."""
-    status = folder.stat()
-    n_bytes = sum(path.stat().st_size for path in folder.rglob("*"))
-    os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
-    return max(status.st_atime, status.st_mtime), n_bytes / 1e9, folder
+def days_unused(folder: Path) -> float:
+    """How long nobody used a folder of the cache; not at all where somebody else removes it."""
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        return 0.0
+    return (time.time() - max(status.st_atime, status.st_mtime)) / DAY_S

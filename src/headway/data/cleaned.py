@@ -3,31 +3,23 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.data.cache import Say, key_of, made_once, silent
-from headway.data.fates import (
-    DROPPED,
-    HELD_OUT,
-    KEPT,
-    Draw,
-    Fates,
-    fates,
-    rows_of_heaviest,
-    spans,
-)
+from headway.data.fates import DROPPED, HELD_OUT, KEPT, Draw, Fates, fates, spans
 from headway.data.pieces import (
     PIECE_CHARACTERS,
     PIECE_PAIRS,
     CleanPiece,
     Marks,
     Piece,
-    PieceCleaner,
     blocks,
+    clean_block,
     in_order,
     write_piece,
 )
@@ -144,19 +136,12 @@ def clean_corpus(
 
 
 def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
-    content = read_sealed(directory)
-    return CleanedCorpus(
-        directory,
-        {split: Report.from_dict(plain) for split, plain in content["reports"].items()},
-        content["n_characters"],
-        checksums,
-        content["files"],
-        {
-            split: [Piece(directory, *of) for of in pieces]
-            for split, pieces in content["pieces"].items()
-        },
-        content["may_hold_codes"],
-    )
+    known = read_sealed(directory)
+    reports = {split: Report.from_dict(plain) for split, plain in known.pop("reports").items()}
+    pieces = {
+        split: [Piece(directory, *of) for of in some] for split, some in known.pop("pieces").items()
+    }
+    return CleanedCorpus(directory, reports, pieces=pieces, checksums=checksums, **known)
 
 
 @dataclass(frozen=True)
@@ -173,59 +158,58 @@ class _Cleaning:
         self, part: Path, corpus: Corpus, valid: Corpus | None, hold_out: int | None
     ) -> dict[str, Any]:
         """Write the pieces of both splits to `part`, and say what is in them."""
-        valid_reading, reading = Report(), Report()
-        valid_clean = list(self._clean("valid", valid, valid_reading)) if valid else []
-        clean = list(self._clean("train", corpus, reading))
+        valid_report, read = Report(), Report()
+        valid_clean = list(self._clean("valid", valid, valid_report)) if valid else []
+        clean = list(self._clean("train", corpus, read))
         pieces = [one.piece for one in clean]
+        uses = [part.use for part in corpus.parts]
         fate = fates(
             pieces,
             [one.piece for one in valid_clean],
             self._draw(pieces, corpus, 0 if valid else hold_out),
             deduplicate=self.settings.deduplicate,
-            both_ways=any(
-                part.use.source_language or part.use.target_language for part in corpus.parts
-            ),
+            both_ways=any(use.source_language or use.target_language for use in uses),
         )
         splitter = _Splitter(part)
         for one, (piece, span) in zip(clean, spans(pieces), strict=True):
             self.progress("comparing", span.start, len(fate))
             splitter.take(piece, one.report, fate[span])
-        valid_pieces = [one.piece.moved(part) for one in valid_clean]
         for one in valid_clean:
-            valid_reading.add(one.report)
-        if not valid:
-            valid_pieces.append(write_piece(part, "valid-00000", splitter.held_out))
-            for pair in splitter.held_out:
-                valid_reading.read += 1
-                valid_reading.keep(pair)
-        train_report = _together(reading, splitter.finished_report(), corpus)
+            valid_report.add(one.report)
+        for pair in splitter.held_out:
+            valid_report.read += 1
+            valid_report.keep(pair)
         both = {
-            split: found or [write_piece(part, f"{split}-00000", [])]
-            for split, found in (("train", splitter.pieces), ("valid", valid_pieces))
+            "train": splitter.pieces or [write_piece(part, "train-00000", [])],
+            "valid": [one.piece.moved(part) for one in valid_clean]
+            or [write_piece(part, "valid-00000", splitter.held_out)],
         }
+        train_report = _together(read, splitter.finished_report(), corpus)
         named = [*corpus.parts, *(valid.parts if valid else ())]
         return {
-            "reports": {"train": train_report.as_dict(), "valid": valid_reading.as_dict()},
+            "reports": {"train": train_report.as_dict(), "valid": valid_report.as_dict()},
             "n_characters": splitter.n_characters,
             "files": list(dict.fromkeys(part.name for part in named)),
             "pieces": {split: [piece[1:] for piece in some] for split, some in both.items()},
             "may_hold_codes": any(one.may_hold_codes for one in clean),
         }
 
-    def _clean(self, kind: Split, corpus: Corpus, reading: Report) -> Iterator[CleanPiece]:
+    def _clean(self, kind: Split, corpus: Corpus, read: Report) -> Iterator[CleanPiece]:
         """Clean the blocks that are read, or find them done by a process that was ended."""
-        cleaner = PieceCleaner(self.work, kind, self.settings)
-        with closing(
-            in_order(cleaner, blocks(read_pairs(corpus, reading)), self.n_workers)
-        ) as done:
+        clean = partial(clean_block, self.work, kind, self.settings)
+        with closing(in_order(clean, blocks(read_pairs(corpus, read)), self.n_workers)) as done:
             for piece in done:
-                self.progress("reading", reading.read, None)
+                self.progress("reading", read.read, None)
                 yield piece
 
     def _draw(self, pieces: Sequence[Piece], corpus: Corpus, hold_out: int | None) -> Draw:
+        n_drawn_from = sum(piece.n_rows for piece in pieces)
         weights = {part.name: part.use.weight for part in corpus.parts}
-        least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
-        n_drawn_from = rows_of_heaviest(pieces, weights, least)
+        if len(set(weights.values())) > 1:
+            from headway.data.weighted import rows_of_heaviest
+
+            least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
+            n_drawn_from = rows_of_heaviest(pieces, weights, least)
         wanted = held_out_size(n_drawn_from) if hold_out is None else hold_out
         return Draw(wanted, n_drawn_from, self.seed)
 
@@ -248,55 +232,43 @@ class _Splitter:
         for file, some in piece.rows_by_file():
             self._screen.add_lengths(file, some["source"], some["target"])
         for number, reason in DROPPED.items():
-            self._drop(reason, piece, rows["copy"], np.flatnonzero(fate == number))
+            if (dropped := fate == number).any():
+                self._drop(reason, piece, dropped, n_copies=int(rows["copy"][dropped].sum()))
         if (held_out := fate == HELD_OUT).any():
             self.held_out += piece.pairs(held_out)
         kept = fate == KEPT
         self.n_characters += int(rows["source"][kept].sum() + rows["target"][kept].sum())
         self.pieces.append(piece.moved(self._folder, kept))
 
-    def _drop(self, reason: str, piece: Piece, copies: Marks, dropped: NDArray[np.int64]) -> None:
+    def _drop(self, reason: str, piece: Piece, dropped: Marks, *, n_copies: int) -> None:
         """Count pairs as dropped that the piece counts as kept, and show the first of them."""
-        n_shown = EXAMPLES - len(self._report.examples.get(reason, []))
-        shown = np.zeros(piece.n_rows, np.bool_)
-        shown[dropped[:n_shown]] = True
-        if shown.any():
-            for pair in piece.pairs(shown):
-                self._report.drop_kept(reason, pair)
-        more = dropped[n_shown:]
-        if len(more):
-            self._report.kept -= len(more)
-            self._report.dropped[reason] += len(more)
-            self._report.noticed["copy"] -= int(copies[more].sum())
+        report = self._report
+        n_dropped = report.dropped[reason] + int(dropped.sum())
+        report.kept -= int(dropped.sum())
+        report.noticed["copy"] -= n_copies
+        n_shown = EXAMPLES - len(report.examples.get(reason, []))
+        for pair in piece.pairs(dropped & (np.cumsum(dropped) <= n_shown)):
+            report.drop_pair(reason, pair)
+        report.dropped[reason] = n_dropped
 
     def finished_report(self) -> Report:
         """What became of the pairs of all pieces, and where their sides seem not to go together."""
         if self._screen.suspicious():
-            self._report.suspicions = _shifts(self.pieces)
+            from headway.text.shifts import suspicions
+
+            files = chain.from_iterable(piece.rows_by_file() for piece in self.pieces)
+            self._report.suspicions = suspicions(files)
         return self._report
 
 
-def _shifts(pieces: Sequence[Piece]) -> list[str]:
-    """Where the sides of a corpus do not go together, in words."""
-    from headway.text.shifts import Place, ShiftDetector
-
-    detector = ShiftDetector()
-    for piece in pieces:
-        for file, rows in piece.rows_by_file():
-            columns = (rows[name].tolist() for name in ("source", "target", "line"))
-            for source, target, line in zip(*columns, strict=True):
-                detector.add_lengths(source, target, Place(file, line))
-    return detector.suspicions()
-
-
-def _together(reading: Report, cleaning: Report, corpus: Corpus) -> Report:
+def _together(read: Report, cleaned: Report, corpus: Corpus) -> Report:
     """What was found while reading and after it; examples in the order of files and lines."""
     order = {part.name: number for number, part in enumerate(corpus.parts)}
     both = Report()
-    both.add(reading)
-    both.add(cleaning)
-    for reason in reading.examples.keys() & cleaning.examples.keys():
-        examples = reading.examples[reason] + cleaning.examples[reason]
+    both.add(read)
+    both.add(cleaned)
+    for reason in read.examples.keys() & cleaned.examples.keys():
+        examples = read.examples[reason] + cleaned.examples[reason]
         examples.sort(key=lambda example: (order.get(example.file, len(order)), example.line))
         both.examples[reason] = examples[:EXAMPLES]
     return both

@@ -1,6 +1,6 @@
 """How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,16 @@ class Shown:
             masked = mask_pair(source, target)
             source, target = masked.source, masked.target
         return tagged(source, self.tags.get(pair.file, "")), target
+
+    def lines(self, pairs: Iterable[Pair]) -> Iterator[str]:
+        """Every side of every pair, as the model reads it."""
+        for pair in pairs:
+            yield from self(pair)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The symbols that stand for codes."""
+        return tuple(PLACEHOLDERS) if self.codes == "mask" else ()
 
     def key(self) -> dict[str, Any]:
         """All that the texts depend on, for the name of what is kept of them."""

@@ -1,6 +1,6 @@
 """The store of a corpus of several pieces: encoded one by one, by several processes, and joined."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.data.cache import reopened
 from headway.data.pieces import Piece, in_order
-from headway.data.store import Store
+from headway.data.store import Store, append
 from headway.disk import sealed_folder
+from headway.text.cleaning import Report
 
 WriteStore = Callable[[Piece, Path], Store]
 """Writes the store of a piece into a folder; picklable."""
@@ -39,26 +39,21 @@ def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, 
     n_tokens = dict.fromkeys(pieces[0].content["sides"], 0)
     with sealed_folder(directory) as (part, content):
         for name in n_tokens:
-            _append(part / f"{name}.offsets", np.zeros(1, np.int64))
+            append(part / f"{name}.offsets", np.zeros(1, np.int64))
         for piece in pieces:
             store = Store.open(piece.directory)
-            _append(part / "rows", store.rows + piece.n_before)
-            _append(part / "file_numbers", store.file_numbers)
+            append(part / "rows", store.rows + piece.n_before)
+            append(part / "file_numbers", store.file_numbers)
             for name in n_tokens:
                 side = store[name]
-                _append(part / f"{name}.ids", side.ids)
-                _append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
+                append(part / f"{name}.ids", side.ids)
+                append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
                 n_tokens[name] += len(side.ids)
         contents = [piece.content for piece in pieces]
         content.update({name: contents[0][name] for name in ("format", "sides", "files")})
         content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
         content.update({"n_tokens": n_tokens, **known})
     return Store.open(directory)
-
-
-def _append(path: Path, values: NDArray[Any]) -> None:
-    with path.open("ab") as file:
-        file.write(values.tobytes())
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,17 @@ class _PieceEncoder:
 
 
 def encode_pieces(
-    pieces: Sequence[Piece], write: WriteStore, work: Path, n_workers: int
-) -> Iterator[StorePiece]:
-    """The stores of all pieces in their order, in `work`, where those that are there are used.
+    pieces: Sequence[Piece],
+    write: WriteStore,
+    work: Path,
+    directory: Path,
+    n_workers: int,
+    progress: Callable[[int], None],
+) -> Store:
+    """One store of all pieces in their order; those that are done in `work` are used.
+
+    Each says in `content["dropped"]` what was dropped, as a report; `progress` hears how many pairs
+    were done before the piece that was done last.
 
     Raises:
         DiskError: the disk is full or cannot be written to.
@@ -89,5 +92,11 @@ def encode_pieces(
     """
     n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
     tasks = zip(pieces, n_before, strict=False)
+    dropped = Report()
+    stores = []
     with closing(in_order(_PieceEncoder(work, write), tasks, n_workers)) as done:
-        yield from done
+        for store in done:
+            dropped.add(Report.from_dict(store.content["dropped"]))
+            stores.append(store)
+            progress(store.n_before)
+    return join_stores(stores, directory, {"dropped": dropped.as_dict()})

@@ -1,36 +1,32 @@
 """What becomes of each clean pair: what only all the pairs of a corpus together can tell."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.pieces import Marks, Piece
-from headway.data.repeats import Hashes, Repeats, find_repeats, pair_hashes
+from headway.data.pieces import Hashes, Marks, PairHashes, Piece
 
 KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
 DROPPED = {DUPLICATE: "duplicate", LEAKAGE: "leakage", HELD_OUT: "held_out"}
 
+AT_ONCE = 1 << 21
+"""Rows compared at a time, each of 50 bytes or so."""
+
+_DRAWN = np.dtype([("key", "<u8"), ("row", "<i8"), ("source", "<u8"), ("target", "<u8")])
+
 Fates = NDArray[np.uint8]
-HashesOf = Callable[[Piece], Hashes]
 
 
-def sources(piece: Piece) -> Hashes:
-    """Of each source: [rows]."""
-    return piece.hashes(0)
+class Repeats(NamedTuple):
+    """Two marks for each row: [rows]."""
 
-
-def targets(piece: Piece) -> Hashes:
-    """Of each target: [rows]."""
-    return piece.hashes(1)
-
-
-def both(piece: Piece) -> Hashes:
-    """Of each pair as a whole: [rows]."""
-    return pair_hashes(sources(piece), targets(piece))
+    later: Marks
+    """The same value stands further up."""
+    shared: Marks
+    """The same value stands elsewhere."""
 
 
 class Draw(NamedTuple):
@@ -40,24 +36,6 @@ class Draw(NamedTuple):
     n_drawn_from: int
     """They are among so many that come first."""
     seed: int
-
-
-def rows_of_heaviest(pieces: Sequence[Piece], weights: Mapping[str, float], least: int) -> int:
-    """How many rows the heaviest files have, which come first; lighter ones too up to `least`.
-
-    `weights` says by name how heavy each file is.
-    """
-    n_rows: Counter[float] = Counter()
-    for piece in pieces:
-        of_file = np.bincount(piece.rows()["file"], minlength=len(piece.files)).tolist()
-        for file, n in zip(piece.files, of_file, strict=True):
-            n_rows[weights[file]] += n
-    total = 0
-    for weight in sorted(n_rows, reverse=True):
-        total += n_rows[weight]
-        if total >= least:
-            break
-    return total
 
 
 def fates(
@@ -74,22 +52,20 @@ def fates(
     those that may be. A row leaks that shares its source or its target with one of them; if a
     corpus is read `both_ways`, also one whose source is a target there, or the other way round.
     """
-    duplicate = np.zeros(sum(piece.n_rows for piece in pieces), np.bool_)
+    fate = np.zeros(sum(piece.n_rows for piece in pieces), np.uint8)
     if deduplicate:
-        duplicate = _repeats(pieces, both).later
-    fate = np.where(duplicate, np.uint8(DUPLICATE), np.uint8(KEPT))
-    drawn = _drawn(pieces, duplicate, draw)
-    unseen = [
-        np.concatenate([*map(side, valid), _of_rows(pieces, drawn, side)])
-        for side in (sources, targets)
-    ]
+        fate[_repeats(pieces, lambda found: found.pair).later] = DUPLICATE
+    drawn = _drawn(pieces, fate == DUPLICATE, draw)
+    held = [piece.hashes() for piece in valid]
+    sources = np.concatenate([*(found.source for found in held), drawn["source"]])
+    targets = np.concatenate([*(found.target for found in held), drawn["target"]])
     for piece, span in spans(pieces):
-        source, target = sources(piece), targets(piece)
-        leaks = np.isin(source, unseen[0]) | np.isin(target, unseen[1])
+        source, target, _ = piece.hashes()
+        leaks = np.isin(source, sources) | np.isin(target, targets)
         if both_ways:
-            leaks |= np.isin(source, unseen[1]) | np.isin(target, unseen[0])
+            leaks |= np.isin(source, targets) | np.isin(target, sources)
         fate[span][leaks] = LEAKAGE
-    fate[drawn] = HELD_OUT
+    fate[drawn["row"]] = HELD_OUT
     return fate
 
 
@@ -101,31 +77,30 @@ def spans(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, slice]]:
         yield piece, slice(start, end)
 
 
-def _repeats(pieces: Sequence[Piece], of: HashesOf) -> Repeats:
-    return find_repeats([piece.n_rows for piece in pieces], lambda: map(of, pieces))
-
-
-def _drawn(pieces: Sequence[Piece], duplicate: Marks, draw: Draw) -> NDArray[np.int64]:
+def _drawn(pieces: Sequence[Piece], duplicate: Marks, draw: Draw) -> NDArray[Any]:
     """Rows to set aside: if possible such whose source and target occur once, else no duplicates.
 
     A seeded hash orders them, so that no list of all candidates is needed.
     """
+    best = np.zeros(0, _DRAWN)
     if not draw.wanted:
-        return np.zeros(0, np.int64)
-    candidate = ~(_repeats(pieces, sources).shared | _repeats(pieces, targets).shared)
+        return best
+    candidate = ~_repeats(pieces, lambda found: found.source).shared
+    candidate &= ~_repeats(pieces, lambda found: found.target).shared
     candidate[draw.n_drawn_from :] = False
     if np.count_nonzero(candidate) < 2 * draw.wanted:
         candidate = ~duplicate
         candidate[draw.n_drawn_from :] = False
     wanted = min(draw.wanted, int(np.count_nonzero(candidate)) // 2)
-    best_keys, best_rows = np.zeros(0, np.uint64), np.zeros(0, np.int64)
     for piece, span in spans(pieces):
         rows = np.flatnonzero(candidate[span])
-        keys = np.concatenate([best_keys, _shuffled(both(piece)[rows], draw.seed)])
-        rows = np.concatenate([best_rows, rows + span.start])
-        best = np.argsort(keys, kind="stable")[:wanted]
-        best_keys, best_rows = keys[best], rows[best]
-    return np.sort(best_rows)
+        source, target, pair = (hashes[rows] for hashes in piece.hashes())
+        some = np.empty(len(rows), _DRAWN)
+        some["key"], some["row"] = _shuffled(pair, draw.seed), rows + span.start
+        some["source"], some["target"] = source, target
+        best = np.concatenate([best, some])
+        best = best[np.argsort(best["key"], kind="stable")[:wanted]]
+    return best
 
 
 def _shuffled(hashes: Hashes, seed: int) -> Hashes:
@@ -136,11 +111,22 @@ def _shuffled(hashes: Hashes, seed: int) -> Hashes:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _of_rows(pieces: Sequence[Piece], rows: NDArray[np.int64], of: HashesOf) -> Hashes:
-    """The hashes of some rows, which are given in ascending order."""
-    found = [np.zeros(0, np.uint64)]
-    for piece, span in spans(pieces):
-        start, end = np.searchsorted(rows, [span.start, span.stop])
-        if start < end:
-            found.append(of(piece)[rows[start:end] - span.start])
-    return np.concatenate(found)
+def _repeats(pieces: Sequence[Piece], of: Callable[[PairHashes], Hashes]) -> Repeats:
+    n_rows = [piece.n_rows for piece in pieces]
+    if sum(n_rows) <= AT_ONCE:
+        runs = (of(piece.hashes()) for piece in pieces)
+        return repeats(np.concatenate([np.zeros(0, np.uint64), *runs]))
+    from headway.data.repeats import find_repeats
+
+    return find_repeats(n_rows, lambda: (of(piece.hashes()) for piece in pieces))
+
+
+def repeats(hashes: Hashes) -> Repeats:
+    """Mark the rows whose hash occurs more than once."""
+    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
+    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    later = np.zeros(len(hashes), np.bool_)
+    later[order[same + 1]] = True
+    shared = later.copy()
+    shared[order[same]] = True
+    return Repeats(later, shared)

@@ -1,10 +1,10 @@
 """A corpus cleaned piece by piece: all that a pair by itself can tell, done once and kept."""
 
+import hashlib
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain, compress, islice
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import chain, compress, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.data.cache import reopened
-from headway.data.repeats import Hashes, text_hashes
 from headway.disk import read_sealed, sealed_folder
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.text.code_hint import may_hold_codes
@@ -31,24 +30,19 @@ _ROW = np.dtype(
 """Of a clean pair: which of the piece's `files`, its line, its characters, are its sides equal, and
 is it used."""
 
+Hashes = NDArray[np.uint64]
 Rows = NDArray[Any]
 Marks = NDArray[np.bool_]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-class Block(NamedTuple):
-    """Pairs as they were read, in columns."""
+class PairHashes(NamedTuple):
+    """Of each source, each target, and each pair as a whole: [rows]."""
 
-    number: int
-    sources: tuple[str, ...]
-    targets: tuple[str, ...]
-    files: tuple[str, ...]
-    lines: tuple[int, ...]
-
-    def pairs(self) -> list[Pair]:
-        """The same, pair by pair."""
-        return list(map(Pair, self.sources, self.targets, self.files, self.lines))
+    source: Hashes
+    target: Hashes
+    pair: Hashes
 
 
 class Piece(NamedTuple):
@@ -72,11 +66,11 @@ class Piece(NamedTuple):
         for some in np.split(rows, ends) if len(rows) else ():
             yield self.files[some["file"][0]], some
 
-    def hashes(self, side: int) -> Hashes:
-        """Of each source (0) or target (1): [rows]; only while the corpus is being cleaned."""
-        start = side * self.n_rows * np.dtype(np.uint64).itemsize
-        path = self.folder / f"{self.name}.hashes"
-        return np.fromfile(path, np.uint64, self.n_rows, offset=start)
+    def hashes(self) -> PairHashes:
+        """Of all rows; only while the corpus is being cleaned."""
+        both = np.fromfile(self.folder / f"{self.name}.hashes", np.uint64)
+        source, target = np.split(both, 2)
+        return PairHashes(source, target, pair_hashes(source, target))
 
     def pairs(self, chosen: Marks | None = None) -> Iterator[Pair]:
         """The pairs that are used, or those that are `chosen`, in order."""
@@ -110,30 +104,6 @@ class Piece(NamedTuple):
         return self._replace(folder=folder, n_kept=int(rows["kept"].sum()))
 
 
-class CleanPiece(NamedTuple):
-    """A piece, and what was found on the way to it."""
-
-    piece: Piece
-    report: Report
-    """Counts what became of the block's pairs, but not that they were read."""
-    may_hold_codes: bool
-    """On both sides of some pair."""
-
-
-def blocks(pairs: Iterable[Pair]) -> Iterator[Block]:
-    """All pairs in their order, as many at a time as fit in memory."""
-    held: list[Pair] = []
-    n_characters = n_blocks = 0
-    for pair in pairs:
-        held.append(pair)
-        n_characters += len(pair[0]) + len(pair[1])
-        if len(held) == PIECE_PAIRS or n_characters >= PIECE_CHARACTERS:
-            yield Block(n_blocks, *zip(*held, strict=True))
-            held, n_characters, n_blocks = [], 0, n_blocks + 1
-    if held:
-        yield Block(n_blocks, *zip(*held, strict=True))
-
-
 def write_piece(folder: Path, name: str, pairs: list[Pair]) -> Piece:
     """Write clean pairs, which hold neither a tab nor a line end."""
     files = list(dict.fromkeys(pair.file for pair in pairs))
@@ -145,60 +115,97 @@ def write_piece(folder: Path, name: str, pairs: list[Pair]) -> Piece:
     return Piece(folder, name, files, len(pairs), len(pairs))
 
 
-@dataclass(frozen=True)
-class PieceCleaner:
-    """Makes the piece of a block, or finds it made and whole."""
+def text_hashes(texts: Sequence[str]) -> Hashes:
+    """Eight bytes of each text: two of 5 million are confused once in 10^6 corpora: [texts]."""
+    found = (hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(found), "<u8")
 
-    root: Path
-    kind: str
-    """The pieces are called KIND-00000, KIND-00001, .."""
-    settings: CleaningSettings
 
-    def __call__(self, block: Block) -> CleanPiece:
-        """The piece of `block`.
+def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
+    """One hash for both sides of each pair; exchanging the sides changes it."""
+    mixed = source * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= (target << np.uint64(31)) | (target >> np.uint64(33))
+    return mixed * np.uint64(0xBF58476D1CE4E5B9)
 
-        Raises:
-            DataError: the disk is full or cannot be written to.
-        """
-        name = f"{self.kind}-{block.number:05}"
-        directory = self.root / name
-        content = reopened(directory, lambda: read_sealed(directory))
-        if content is None:
-            with sealed_folder(directory) as (part, content):
-                content.update(self._made(block, part, name))
-        n_rows = content["n_rows"]
-        piece = Piece(directory, name, content["files"], n_rows, n_rows)
-        return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
 
-    def _made(self, block: Block, part: Path, name: str) -> dict[str, Any]:
-        report = Report()
-        pairs = list(clean_pairs(block.pairs(), self.settings, report))
-        piece = write_piece(part, name, pairs)
-        sides = ([pair.source for pair in pairs], [pair.target for pair in pairs])
-        np.stack([text_hashes(side) for side in sides]).tofile(part / f"{name}.hashes")
-        return {
-            "n_rows": piece.n_rows,
-            "files": piece.files,
-            "report": report.as_dict(),
-            "may_hold_codes": any(may_hold_codes(p[0]) and may_hold_codes(p[1]) for p in pairs),
-        }
+class Block(NamedTuple):
+    """Pairs as they were read, in columns: sources, targets, files, lines."""
+
+    number: int
+    columns: tuple[tuple[Any, ...], ...]
+
+    def pairs(self) -> list[Pair]:
+        """The same, pair by pair."""
+        return list(map(Pair, *self.columns))
+
+
+def blocks(pairs: Iterable[Pair]) -> Iterator[Block]:
+    """All pairs in their order, as many at a time as fit in memory."""
+    remaining = iter(pairs)
+    for number in count():
+        held: list[Pair] = []
+        n_characters = 0
+        for pair in islice(remaining, PIECE_PAIRS):
+            held.append(pair)
+            n_characters += len(pair[0]) + len(pair[1])
+            if n_characters >= PIECE_CHARACTERS:
+                break
+        if not held:
+            return
+        yield Block(number, tuple(zip(*held, strict=True)))
+
+
+class CleanPiece(NamedTuple):
+    """A piece, and what was found on the way to it."""
+
+    piece: Piece
+    report: Report
+    """Counts what became of the block's pairs, but not that they were read."""
+    may_hold_codes: bool
+    """On both sides of some pair."""
+
+
+def clean_block(work: Path, kind: str, settings: CleaningSettings, block: Block) -> CleanPiece:
+    """Make the piece KIND-00000 (for block 0) in a folder in `work`, or find it made and whole.
+
+    Raises:
+        DataError: the disk is full or cannot be written to.
+    """
+    name = f"{kind}-{block.number:05}"
+    directory = work / name
+    content = reopened(directory, lambda: read_sealed(directory))
+    if content is None:
+        with sealed_folder(directory) as (part, content):
+            content.update(_cleaned(block, settings, part, name))
+    n_rows = content["n_rows"]
+    piece = Piece(directory, name, content["files"], n_rows, n_rows)
+    return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
+
+
+def _cleaned(block: Block, settings: CleaningSettings, part: Path, name: str) -> dict[str, Any]:
+    report = Report()
+    pairs = list(clean_pairs(block.pairs(), settings, report))
+    piece = write_piece(part, name, pairs)
+    sides = ([pair.source for pair in pairs], [pair.target for pair in pairs])
+    np.concatenate([text_hashes(side) for side in sides]).tofile(part / f"{name}.hashes")
+    return {
+        "n_rows": piece.n_rows,
+        "files": piece.files,
+        "report": report.as_dict(),
+        "may_hold_codes": any(may_hold_codes(p[0]) and may_hold_codes(p[1]) for p in pairs),
+    }
 
 
 def in_order(
     work: Callable[[Task], Result], tasks: Iterable[Task], n_workers: int
 ) -> Generator[Result, None, None]:
-    """`work(task)` for each piece of work, in the order of the tasks.
-
-    Where there are more than `PIECES_ALONE`, `n_workers` processes share them.
+    """`work(task)` for each task, in order; `n_workers` processes share all but `PIECES_ALONE`.
 
     Raises:
         WorkerError, Exception: see `headway.data.workers.shared`.
     """
     remaining = iter(tasks)
-    if n_workers == 1:
-        yield from map(work, remaining)
-        return
-    yield from map(work, islice(remaining, PIECES_ALONE))
+    yield from map(work, islice(remaining, None if n_workers == 1 else PIECES_ALONE))
     for task in remaining:  # at least one is left
         from headway.data.workers import shared
 

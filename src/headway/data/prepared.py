@@ -1,11 +1,9 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,11 +20,11 @@ from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
 from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
 
+if TYPE_CHECKING:
+    from headway.data.coded import Shown
+
 SIDES = ("source", "target")
 """Of the stores that are made here."""
-
-TextsOf = Callable[[Pair], tuple[str, str]]
-"""Source and target of a pair as the model is to read them; picklable."""
 
 
 @dataclass(frozen=True)
@@ -115,30 +113,34 @@ def prepare_corpus(
         say=say,
         progress=progress,
     )
-    codes = _handling_of_codes(cleaned, text, subwords, root, say)
-    shown = {"train": _shown(codes, corpus), "valid": _shown(codes, valid or corpus)}
+    codes: CodeHandling = "keep"
+    known = subwords is not None or cleaned.may_hold_codes
+    if text.codes == "mask" or (text.codes == "auto" and known):
+        from headway.data.coded import handling_of_codes
+
+        codes = handling_of_codes(cleaned, text.codes, subwords, root, say)
+    corpora: dict[Split, Corpus] = {"train": corpus, "valid": valid or corpus}
+    shown = {split: _shown(codes, one) for split, one in corpora.items()}
     if subwords is None:
         progress("learning sub-words", 0, None)
         text = replace(text, codes=codes)
         subwords = _learned_subwords(cleaned, text, shown["train"], seed, root, say)
     stores, reports = {}, {}
-    for split in ("train", "valid"):
-        encoding = _Encoding(cleaned, split, subwords, shown[split].texts, data.max_length)
-        n_workers = data.workers or available_cores()
-        stores[split] = _encoded(encoding, shown[split].key, root, n_workers, say, progress)
+    for split in corpora:
+        encoding = _Encoding(cleaned, split, subwords, shown[split], data.max_length)
+        stores[split] = store = _encoded(encoding, root, data.workers, say, progress)
         reports[split] = Report.from_dict(cleaned.reports[split].as_dict())
-        reports[split].move_to_dropped(Report.from_dict(stores[split].content["dropped"]))
-        if unknown := stores[split].content["unknown"]:
-            n_tokens = sum(stores[split].content["n_tokens"].values())
+        reports[split].move_to_dropped(Report.from_dict(store.content["dropped"]))
+        if unknown := store.content["unknown"]:
+            n_tokens = sum(store.content["n_tokens"].values())
             say(f"{unknown:,} of {n_tokens:,} sub-words are unknown ({split})")
     rows = set(stores["valid"].rows.tolist())
-    texts = [pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows]
     return Prepared(
         corpus=corpus,
         train=stores["train"],
         valid=stores["valid"],
-        valid_texts=texts,
-        valid_languages=_target_languages(stores["valid"], valid or corpus),
+        valid_texts=[pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows],
+        valid_languages=_target_languages(stores["valid"], corpora["valid"]),
         subwords=subwords,
         report=reports["train"],
         valid_report=reports["valid"],
@@ -166,35 +168,22 @@ def as_written(pair: Pair) -> tuple[str, str]:
     return pair.source, pair.target
 
 
-class _Shown(NamedTuple):
-    """How pairs are shown to the model, and what that depends on."""
-
-    texts: TextsOf
-    key: Any
-
-
-def _handling_of_codes(
-    cleaned: CleanedCorpus, text: TextSettings, subwords: Subwords | None, root: Path, say: Say
-) -> CodeHandling:
-    none = text.codes == "auto" and subwords is None and not cleaned.may_hold_codes
-    if none or text.codes == "keep":
-        return "keep"
-    from headway.data.coded import handling_of_codes
-
-    return handling_of_codes(cleaned, text.codes, subwords, root, say)
-
-
-def _shown(codes: CodeHandling, corpus: Corpus) -> _Shown:
+def _shown(codes: CodeHandling, corpus: Corpus) -> "Shown | None":
+    """How pairs are shown to the model; None: as they are written."""
     if codes == "keep" and not any(part.use.tag for part in corpus.parts):
-        return _Shown(as_written, None)
+        return None
     from headway.data.coded import Shown
 
-    shown = Shown.of(codes, corpus)
-    return _Shown(shown, shown.key())
+    return Shown.of(codes, corpus)
 
 
 def _learned_subwords(
-    cleaned: CleanedCorpus, text: TextSettings, shown: _Shown, seed: int, root: Path, say: Say
+    cleaned: CleanedCorpus,
+    text: TextSettings,
+    shown: "Shown | None",
+    seed: int,
+    root: Path,
+    say: Say,
 ) -> Subwords:
     size = text.vocabulary_size
     if not size:
@@ -210,7 +199,7 @@ def _learned_subwords(
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
             "settings": asdict(text) | {"vocabulary_size": size},
-            "shown": shown.key,
+            "shown": shown and shown.key(),
             "seed": seed,
         }
     )
@@ -220,11 +209,11 @@ def _learned_subwords(
         said: list[str] = []
         with sealed_folder(directory) as (part, content):
             learned = Subwords.train(
-                _train_lines(cleaned, shown.texts),
+                shown.lines(cleaned.pairs("train")) if shown else cleaned.train_lines(),
                 vocabulary_size=size,
                 algorithm=text.algorithm,
                 sample_lines=text.sample_lines,
-                placeholders=_placeholders(text.codes),
+                placeholders=shown.placeholders if shown else (),
                 seed=seed,
                 say=said.append,
             )
@@ -236,88 +225,72 @@ def _learned_subwords(
     return Subwords.load(directory)
 
 
-def _placeholders(codes: str) -> tuple[str, ...]:
-    if codes != "mask":
-        return ()
-    from headway.text.codes import PLACEHOLDERS
-
-    return tuple(PLACEHOLDERS)
-
-
-def _train_lines(cleaned: CleanedCorpus, texts: TextsOf) -> Iterator[str]:
-    """Every side of every training pair, as the model reads it."""
-    if texts is as_written:  # the same, sooner
-        yield from cleaned.train_lines()
-        return
-    for pair in cleaned.pairs("train"):
-        yield from texts(pair)
-
-
 class _Encoding(NamedTuple):
     """How the pairs of one split become ids."""
 
     cleaned: CleanedCorpus
     split: Split
     subwords: Subwords
-    texts: TextsOf
+    shown: "Shown | None"
     max_length: int
 
+    def key(self) -> str:
+        """All that the ids depend on."""
+        return key_of(
+            {
+                "format": FORMAT,
+                "cleaned": self.cleaned.directory.name,
+                "split": self.split,
+                "fingerprint": self.subwords.fingerprint(),
+                "max_length": self.max_length,
+                "shown": self.shown and self.shown.key(),
+            }
+        )
 
-def _write_store(encoding: _Encoding, piece: Piece, directory: Path) -> Store:
-    """The store of one piece; its `content["dropped"]` reports what was dropped here."""
-    cleaned, _, subwords, texts, max_length = encoding
-    dropped = Report()
-    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+    def write(self, piece: Piece, directory: Path) -> Store:
+        """The store of one piece; its `content["dropped"]` reports what was dropped here."""
+        subwords, dropped = self.subwords, Report()
+        encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
 
-    def drop(reason: str, pair: Pair) -> None:
-        dropped.drop_pair(reason, pair)
-        dropped.noticed["copy"] += pair.source == pair.target
+        def drop(reason: str, pair: Pair) -> None:
+            dropped.drop_pair(reason, pair)
+            dropped.noticed["copy"] += pair.source == pair.target
 
-    return write_store(
-        piece.pairs(),
-        directory,
-        dict.fromkeys(SIDES, encoder),
-        texts=texts,
-        file_of=lambda pair: pair.file,
-        files=cleaned.files,
-        max_length=max_length,
-        on_drop=drop,
-        known=lambda: {"dropped": dropped.as_dict()},
-    )
+        return write_store(
+            piece.pairs(),
+            directory,
+            dict.fromkeys(SIDES, encoder),
+            texts=self.shown or as_written,
+            file_of=lambda pair: pair.file,
+            files=self.cleaned.files,
+            max_length=self.max_length,
+            on_drop=drop,
+            known=lambda: {"dropped": dropped.as_dict()},
+        )
 
 
 def _encoded(
-    encoding: _Encoding, shown: Any, root: Path, n_workers: int, say: Say, progress: Progress
+    encoding: _Encoding, root: Path, n_workers: int, say: Say, progress: Progress
 ) -> Store:
     """The encoded pairs of one split, with what was dropped in its `content`."""
-    cleaned, split, subwords, _, max_length = encoding
-    key = key_of(
-        {
-            "format": FORMAT,
-            "cleaned": cleaned.directory.name,
-            "split": split,
-            "fingerprint": subwords.fingerprint(),
-            "max_length": max_length,
-            "shown": shown,
-        }
-    )
-    directory = root / f"encoded-{key}"
+    cleaned, split, *_ = encoding
+    directory = root / f"encoded-{encoding.key()}"
 
     def make(work: Path) -> None:
         pieces, n_pairs = cleaned.pieces[split], cleaned.reports[split].kept
-        write = partial(_write_store, encoding)
         if len(pieces) == 1:
             progress("encoding", 0, n_pairs)
-            write(pieces[0], directory)
+            encoding.write(pieces[0], directory)
             return
-        from headway.data.encoding import encode_pieces, join_stores
+        from headway.data.encoding import encode_pieces
 
-        dropped = Report()
-        stores = []
-        for store in encode_pieces(pieces, write, work, n_workers):
-            dropped.add(Report.from_dict(store.content["dropped"]))
-            stores.append(store)
-            progress("encoding", store.n_before, n_pairs)
-        join_stores(stores, directory, {"dropped": dropped.as_dict()})
+        encode_pieces(
+            pieces,
+            encoding.write,
+            work,
+            directory,
+            n_workers or available_cores(),
+            lambda done: progress("encoding", done, n_pairs),
+        )
 
     return made_once(directory, lambda: Store.open(directory), make, say)

@@ -5,10 +5,9 @@ A row has one sequence of ids for each side. Which sides there are is for the ca
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,20 +45,16 @@ class Store:
         self.content = content
         """What was known when it was written: `n_rows`, `n_tokens`, `files`, counts."""
         n_rows = content["n_rows"]
-        self.sides: tuple[str, ...] = tuple(content["sides"])
         self._sides = {
             name: _Side(directory, name, np.dtype(kind), n_rows)
             for name, kind in content["sides"].items()
         }
-        self.lengths: dict[str, NDArray[np.int32]] = {
-            name: side.lengths for name, side in self._sides.items()
-        }
+        self.sides = tuple(self._sides)
+        self.lengths = {name: side.lengths for name, side in self._sides.items()}
         """Of each side in ids: [rows]."""
-        self.rows: NDArray[np.int64] = _mapped(directory / "rows", np.dtype(np.int64), n_rows)
+        self.rows = _mapped(directory / "rows", np.dtype(np.int64), n_rows)
         """Which of those offered each row was, from 0: [rows]."""
-        self.file_numbers: NDArray[np.uint32] = _mapped(
-            directory / "file_numbers", np.dtype(np.uint32), n_rows
-        )
+        self.file_numbers = _mapped(directory / "file_numbers", np.dtype(np.uint32), n_rows)
         """Which file of `content["files"]` each row came from: [rows]."""
 
     @classmethod
@@ -148,41 +143,41 @@ def write_store(
     remaining = iter(items)
     n_offered = 0
     with sealed_folder(directory) as (part, content):
-        with ExitStack() as stack:
-            rows_file = stack.enter_context((part / "rows").open("wb"))
-            numbers_file = stack.enter_context((part / "file_numbers").open("wb"))
-            writers = [
-                stack.enter_context(_SideWriter(part, name, encoder))
-                for name, encoder in encoders.items()
-            ]
-            while chunk := list(islice(remaining, _CHUNK)):
-                by_side = zip(*map(texts, chunk), strict=True)
-                rows = [
-                    writer.encode(list(side)) for writer, side in zip(writers, by_side, strict=True)
-                ]
-                kept = []
-                for place, sequences in enumerate(zip(*rows, strict=True)):
-                    if reason := _refusal(list(map(len, sequences)), max_length):
-                        on_drop(reason, chunk[place])
-                    else:
-                        kept.append(place)
-                for writer, column in zip(writers, rows, strict=True):
-                    writer.write([column[place] for place in kept])
-                rows_file.write((n_offered + np.array(kept, np.int64)).tobytes())
-                origins = (file_of(chunk[place]) for place in kept)
-                numbers = [file_number.setdefault(file, len(file_number)) for file in origins]
-                numbers_file.write(np.array(numbers, np.uint32).tobytes())
-                n_offered += len(chunk)
+        sides = [_SideWriter(part, name, encoder) for name, encoder in encoders.items()]
+        for name in ("rows", "file_numbers"):
+            (part / name).touch()
+        while chunk := list(islice(remaining, _CHUNK)):
+            by_side = zip(*map(texts, chunk), strict=True)
+            rows = [side.encode(list(some)) for side, some in zip(sides, by_side, strict=True)]
+            kept = []
+            for place, sequences in enumerate(zip(*rows, strict=True)):
+                if reason := _refusal(list(map(len, sequences)), max_length):
+                    on_drop(reason, chunk[place])
+                else:
+                    kept.append(place)
+            for side, column in zip(sides, rows, strict=True):
+                side.append([column[place] for place in kept])
+            append(part / "rows", n_offered + np.array(kept, np.int64))
+            origins = (file_of(chunk[place]) for place in kept)
+            numbers = [file_number.setdefault(file, len(file_number)) for file in origins]
+            append(part / "file_numbers", np.array(numbers, np.uint32))
+            n_offered += len(chunk)
         content |= {
             "format": FORMAT,
-            "sides": {writer.name: writer.kind.name for writer in writers},
-            "n_rows": writers[0].n_written,
-            "n_tokens": {writer.name: writer.n_tokens for writer in writers},
-            "unknown": sum(writer.n_unknown for writer in writers),
+            "sides": {side.name: side.kind.name for side in sides},
+            "n_rows": sides[0].n_rows,
+            "n_tokens": {side.name: side.n_tokens for side in sides},
+            "unknown": sum(side.n_unknown for side in sides),
             "files": list(file_number),
             **known(),
         }
     return Store.open(directory)
+
+
+def append(path: Path, values: NDArray[Any]) -> None:
+    """Write the bytes of an array behind what a file holds."""
+    with path.open("ab") as file:
+        file.write(values.tobytes())
 
 
 class _SideWriter:
@@ -193,26 +188,18 @@ class _SideWriter:
         self.kind = np.dtype(np.uint16 if encoder.n_ids <= 1 << 16 else np.uint32)
         self.encode = encoder.encode
         self._unknown = encoder.unknown
-        self._ids: BinaryIO = (part / f"{name}.ids").open("wb")
-        self._offsets: BinaryIO = (part / f"{name}.offsets").open("wb")
-        self._offsets.write(np.zeros(1, np.int64).tobytes())
-        self.n_written = self.n_tokens = self.n_unknown = 0
+        self._ids, self._offsets = part / f"{name}.ids", part / f"{name}.offsets"
+        self._ids.touch()
+        append(self._offsets, np.zeros(1, np.int64))
+        self.n_rows = self.n_tokens = self.n_unknown = 0
 
-    def __enter__(self) -> "_SideWriter":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._ids.close()
-        self._offsets.close()
-
-    def write(self, rows: Sequence[Sequence[int]]) -> None:
+    def append(self, rows: Sequence[Sequence[int]]) -> None:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        n_tokens = int(lengths.sum())
-        ids = np.fromiter(chain.from_iterable(rows), self.kind, n_tokens)
-        self._ids.write(ids.tobytes())
-        self._offsets.write((self.n_tokens + np.cumsum(lengths)).tobytes())
-        self.n_written += len(rows)
-        self.n_tokens += n_tokens
+        ids = np.fromiter(chain.from_iterable(rows), self.kind, int(lengths.sum()))
+        append(self._ids, ids)
+        append(self._offsets, self.n_tokens + np.cumsum(lengths))
+        self.n_rows += len(rows)
+        self.n_tokens += len(ids)
         if self._unknown is not None:
             self.n_unknown += int((ids == self._unknown).sum())
 

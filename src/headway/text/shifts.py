@@ -1,9 +1,11 @@
 """Where targets go with the sources of other lines, because a line is missing above."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import DataError
 from headway.text.alignment import (
@@ -240,3 +242,17 @@ def unequal(source: Path, target: Path, n_lines: tuple[int, int]) -> DataError:
         f"{n_lines[0]:,} lines and {target} has {n_lines[1]:,}. Find the line that is "
         f"missing or split{where}, or give the files that belong together."
     )
+
+
+def suspicions(files: Iterable[tuple[str, NDArray[Any]]]) -> list[str]:
+    """Where the sides of a corpus do not go together, in words.
+
+    Each file comes with its rows, or with some that follow those before: `source` and `target` in
+    characters, and the `line`.
+    """
+    detector = ShiftDetector()
+    for file, rows in files:
+        columns = (rows[name].tolist() for name in ("source", "target", "line"))
+        for source, target, line in zip(*columns, strict=True):
+            detector.add_lengths(source, target, Place(file, line))
+    return detector.suspicions()

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from headway.data.doctor.batches import Batch
 from headway.data.doctor.findings import EXAMPLES, Notes, Symptom
 from headway.data.doctor.folding import Hashes, folded_hashes
-from headway.data.repeats import find_repeats, pair_hashes
+from headway.data.pieces import pair_hashes
+from headway.data.repeats import find_repeats
 from headway.text.cleaning import Pair
 
 NEAR_DUPLICATE = Symptom(

@@ -1,0 +1,98 @@
+"""One process at a time: the lock of the cache."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from headway.data import waiting
+from headway.data.cache import alone
+
+HOLD = """
+import sys
+from pathlib import Path
+from headway.data.cache import alone
+with alone(Path(sys.argv[1]), print):
+    print("held", flush=True)
+    input()
+"""
+
+
+def holder(path: Path) -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_lock_leaves_nothing_and_can_be_taken_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        with alone(tmp_path / "lock", pytest.fail):
+            assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_second_waits_and_says_for_whom(tmp_path: Path) -> None:
+    said: list[str] = []
+    with holder(tmp_path / "lock") as process:
+
+        def say(message: str) -> None:
+            said.append(message)
+            process.communicate("\n")  # let it end
+
+        with alone(tmp_path / "lock", say):
+            assert process.poll() == 0
+    assert len(said) == 1
+    assert f"waiting for process {process.pid} on " in said[0]
+
+
+def test_a_holder_that_is_killed_holds_nothing(tmp_path: Path) -> None:
+    with holder(tmp_path / "lock") as process:
+        process.kill()
+        process.wait()
+        assert (tmp_path / "lock").exists()
+        with alone(tmp_path / "lock", pytest.fail):
+            pass
+
+
+def test_never_two_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_ASK_AGAIN_S", 0.001)
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with alone(tmp_path / "lock", lambda _message: None):
+                inside += 1
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+def test_where_nothing_can_be_locked_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_handle: int, _how: int) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(pytest.importorskip("fcntl"), "flock", unknown)
+    said: list[str] = []
+    with alone(tmp_path / "lock", said.append):
+        pass
+    assert len(said) == 1
+    assert "cannot be locked (Function not implemented)" in said[0]
