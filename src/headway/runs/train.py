@@ -46,7 +46,8 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     elif request.preset:
         given = merge(preset(kind, request.preset, given), given)
     allowed = presets_that_fit(kind, given)  # wrong settings are found before an hour of reading
-    early = Settings.of(merge(kind.presets[allowed[0]] if allowed else {}, given), kind)
+    sizes = {"model": kind.presets[allowed[0]].get("model", {})} if allowed else {}
+    early = Settings.of(merge(sizes, given), kind)  # its [model] is not final
     runtime = machine.start(early.runtime)
     say(f"runs on {runtime.describe()}")
     if parent:

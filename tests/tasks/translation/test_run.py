@@ -329,6 +329,18 @@ def test_a_size_that_only_the_fitted_preset_allows_is_taken(files, tmp_path, mon
     assert (model["d_model"], model["heads"]) == (100, 4)
 
 
+@pytest.mark.parametrize("preset", [["--preset", "tiny"], []])
+def test_the_vocabulary_is_fitted_whatever_presets_there_are(files, tmp_path, monkeypatch, preset):
+    """The paper's 37,000 are never laid below a smaller corpus."""
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    flags = [flag for flag in NO_MODEL if not flag.startswith("--text.")]
+    run = tmp_path / "run"
+    finished = command("train", "--out", str(run), "--pairs", str(files[0]), *preset, *flags)
+    assert "vocabulary of 1,000 sub-words, fitted to" in finished.err
+    assert config_of(run)["text"]["vocabulary_size"] <= 1000
+    assert config_of(run)["decoding"]["length_penalty"] == 4.0
+
+
 def test_a_misspelt_preset_gets_a_suggestion(files, tmp_path):
     finished = command("train", "--out", str(tmp_path), "--pairs", str(files[0]), "--preset", "tny")
     assert finished.status == 2

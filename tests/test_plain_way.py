@@ -1,0 +1,52 @@
+"""The way from two text files to a translation stays short enough to be read."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MOST_FILES, MOST_LINES = 60, 9000
+"""A change that needs more has put a side room on the way, or owes a reason."""
+SIDE_ROOMS = (
+    "data/doctor", "text/memories", "text/codes", "text/code_", "text/mixing", "data/coded",
+    "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
+    "tasks/translation/coded", "runs/parent", "training/frozen", "training/row_adam",
+    "decoding/sampling", "decoding/processes", "commands/filling", "commands/tags", "errors/",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def entered() -> dict[str, int]:
+    """Each file of which a function runs, with its lines."""
+    script = ROOT / "tests" / "support" / "plain_way.py"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(script), "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    lines: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return lines
+
+
+def test_it_does_not_grow(entered: dict[str, int]) -> None:
+    assert "runs/train.py" in entered
+    assert "decoding/search.py" in entered
+    assert len(entered) <= MOST_FILES
+    assert sum(entered.values()) <= MOST_LINES
+
+
+def test_side_rooms_are_not_entered(entered: dict[str, int]) -> None:
+    rooms = [name for name in entered if name.startswith(SIDE_ROOMS)]
+    assert [name for name in rooms if name != "text/code_hint.py"] == []
+
+
+def test_the_reading_order_and_the_readmes_tree_name_it(entered: dict[str, int]) -> None:
+    tree = (ROOT / "README.md").read_text(encoding="utf-8").partition("src/headway/\n")[2]
+    for name in entered:
+        assert Path(name).name in tree, name
+    order = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    order = order.partition("## Reading order")[2].partition("## Contracts")[0]
+    named = [name for name in entered if f"`{name}`" in order]
+    assert len(named) >= 35
