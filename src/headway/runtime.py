@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from headway.errors import ConfigError
+from headway.errors import settings as refused
 
 if TYPE_CHECKING:
     import torch
@@ -70,10 +71,7 @@ def start(settings: RuntimeSettings) -> Runtime:
     fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bf16_unit
     bf16 = settings.precision == "bf16" or bool(settings.precision == "auto" and fast_bf16)
     if bf16 and on_cuda and not fast_bf16:
-        raise ConfigError(
-            f"bf16 needs a GPU that computes in it; {torch.cuda.get_device_name()} does not. "
-            "Use --runtime.precision fp32"
-        )
+        raise refused.no_bf16(torch.cuda.get_device_name())
 
     threads = set_threads(settings.threads)
     torch.manual_seed(settings.seed)  # every device
@@ -108,15 +106,7 @@ def chosen_device(settings: RuntimeSettings) -> "torch.device":
 
     there = settings.device != "cpu" and torch.cuda.is_available()
     if settings.device == "cuda" and not there:
-        why = (
-            "this torch was built without CUDA"
-            if torch.version.cuda is None
-            else "torch finds no NVIDIA GPU or driver"
-        )
-        raise ConfigError(
-            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
-            "Use --runtime.device cpu, or install a CUDA build of torch."
-        )
+        raise refused.no_gpu(torch.__version__, with_cuda=torch.version.cuda is not None)
     return torch.device("cuda" if there else "cpu")
 
 

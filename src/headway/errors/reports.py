@@ -2,7 +2,6 @@
 
 import errno
 import sys
-import tempfile
 import traceback
 
 USERS_TO_MEND = {
@@ -50,6 +49,8 @@ def _about_file(error: OSError) -> str:
 
 
 def _save_traceback(error: BaseException) -> str:
+    import tempfile  # not needed by `--help`, which is quick
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", prefix="headway-", suffix=".txt", delete=False

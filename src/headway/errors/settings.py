@@ -107,6 +107,23 @@ def wrong_value(
     )
 
 
+def no_gpu(torch_version: str, *, with_cuda: bool) -> ConfigError:
+    """For a GPU that is asked for; `with_cuda`: whether this torch could use one."""
+    missing = "torch finds no NVIDIA GPU or driver"
+    why = missing if with_cuda else "this torch was built without CUDA"
+    return ConfigError(
+        f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch_version}). "
+        "Use --runtime.device cpu, or install a CUDA build of torch."
+    )
+
+
+def no_bf16(gpu: str) -> ConfigError:
+    """For a precision that the GPU has not."""
+    return ConfigError(
+        f"bf16 needs a GPU that computes in it; {gpu} does not. Use --runtime.precision fp32"
+    )
+
+
 def _described(annotation: Any) -> str:
     described = []
     for option in _options(annotation):
