@@ -24,7 +24,6 @@ from headway.data.pieces import (
     write_piece,
 )
 from headway.disk import checksum, read_sealed, sealed_folder
-from headway.runtime import available_cores
 from headway.text.alignment import Screen
 from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report
 from headway.text.cleaning import VERSION as CLEANING_VERSION
@@ -128,7 +127,7 @@ def clean_corpus(
     directory = root / f"cleaned-{key}"
 
     def make(work: Path) -> None:
-        steps = _Cleaning(work, settings, seed, workers or available_cores(), progress)
+        steps = _Cleaning(work, settings, seed, workers, progress)
         with sealed_folder(directory) as (part, content):
             content.update(steps.run(part, corpus, valid, hold_out))
 

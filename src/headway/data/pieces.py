@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from headway.data.cache import reopened
 from headway.disk import read_sealed, sealed_folder
+from headway.runtime import available_cores
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.text.code_hint import may_hold_codes
 
@@ -201,10 +202,13 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """`work(task)` for each task, in order; `n_workers` processes share all but `PIECES_ALONE`.
 
+    For 0 there is one process for each core.
+
     Raises:
         WorkerError, Exception: see `headway.data.workers.shared`.
     """
     remaining = iter(tasks)
+    n_workers = n_workers or available_cores()
     yield from map(work, islice(remaining, None if n_workers == 1 else PIECES_ALONE))
     for task in remaining:  # at least one is left
         from headway.data.workers import shared

@@ -14,7 +14,6 @@ from headway.data.pieces import Piece
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError
-from headway.runtime import available_cores
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
@@ -289,7 +288,7 @@ def _encoded(
             encoding.write,
             work,
             directory,
-            n_workers or available_cores(),
+            n_workers,
             lambda done: progress("encoding", done, n_pairs),
         )
 
