@@ -26,10 +26,13 @@ HERE = Path(__file__).resolve().parent.parent
 
 def one_side(asked: argparse.Namespace) -> None:
     """Translate with whatever headway is on the path; one JSON line for each search."""
+    import torch
+
     from headway.translator import Translator
 
     lines = asked.source.read_text(encoding="utf-8").splitlines()[: asked.lines or None]
-    translator = Translator.load(asked.run, device="cpu", threads=asked.threads)
+    translator = Translator.load(asked.run, device="cpu")
+    torch.set_num_threads(asked.threads)  # after loading: earlier versions set them there
     for name in asked.search:
         options = SEARCHES[name]
         translator.translate(lines[:4], **options)
