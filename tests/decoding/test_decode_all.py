@@ -119,15 +119,49 @@ def test_an_error_in_a_process_is_raised_here_and_the_others_end():
     assert not active_children()
 
 
-def test_a_process_that_is_killed_is_an_error_that_says_so_and_leaves_no_zombie():
-    def work(task):
-        if task == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return task
+@pytest.mark.parametrize("fatal", [[3], list(range(20))])
+def test_what_a_killed_process_had_to_do_is_done_by_the_others_or_here(fatal):
+    here = os.getpid()
 
-    with pytest.raises(HeadwayError, match=r"ended with status -9 .*threads 1"):
-        list(shared(work, range(20), 2))
+    def work(task):
+        if task in fatal and os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task**2
+
+    assert sorted(shared(work, range(20), 2)) == [(task, task**2) for task in range(20)]
     assert not active_children()
+
+
+def test_a_signal_to_all_of_the_group_ends_no_search():
+    """As `timeout`, a batch system and `systemctl stop` send it; the trainer saves, then stops."""
+    script = """
+import os, signal, time
+from headway.decoding.processes import shared
+signal.signal(signal.SIGTERM, lambda *_: print("asked to stop", flush=True))
+def work(task):
+    time.sleep(0.3)
+    return task
+results = shared(work, range(6), 2)
+found = [next(results)]
+os.killpg(0, signal.SIGTERM)
+print(sorted([*found, *results]) == [(n, n) for n in range(6)])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, start_new_session=True,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout.split("\n") == ["asked to stop", "True", ""], done.stderr
+
+
+def test_an_error_that_cannot_travel_is_told_in_words():
+    def work(task):
+        class OwnError(Exception):
+            pass
+
+        raise OwnError("of my own")
+
+    with pytest.raises(HeadwayError, match="OwnError: of my own"):
+        list(shared(work, range(4), 2))
 
 
 def test_whoever_stops_listening_leaves_no_process_behind():

@@ -50,6 +50,7 @@ def demo(
     """
     from headway.api import train
     from headway.config import merge, parse_overrides
+    from headway.runtime import set_threads
     from headway.text.everyday import EXAMPLES
     from headway.training.console import StoppedError
     from headway.translator import Translator
@@ -72,6 +73,7 @@ def demo(
         )
     except StoppedError:
         raise StoppedError(f"stopped, and saved. Go on with: headway demo --out {out}") from None
+    set_threads(0)
     translator = Translator.load(run)
     _score(translator, corpus, out)
     _translate(translator, corpus, text or [english for english, _ in EXAMPLES])

@@ -8,7 +8,9 @@ import sys
 import threading
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, TypeVar
@@ -30,7 +32,8 @@ class _Child(NamedTuple):
 
 
 def may_fork() -> bool:
-    """Forking needs Linux, and no other thread of this program that might work meanwhile."""
+    """On Linux, and asked by the main thread: what other threads do is not known, and a process of
+    ours takes no lock of theirs."""
     return sys.platform == "linux" and threading.current_thread() is threading.main_thread()
 
 
@@ -40,35 +43,40 @@ def shared(
     """Each task's number and `work(task)`, as they are done.
 
     The processes see this one's memory as it is now, so that `work` may be any function; results
-    come back over pipes, pickled. All processes end with the iterator, however it ends.
+    come back over pipes, pickled. All processes end with the iterator, however it ends. What a
+    process had to do that was ended from outside, for lack of memory say, is done by the others, at
+    last by this one.
 
     Raises:
-        HeadwayError: a process was ended from outside.
         Exception: whatever `work` raises, for the first task that fails.
     """
     children: list[_Child] = []
-    numbers = iter(range(len(tasks)))
-    n_open = 0
+    waiting = deque(range(len(tasks)))
     try:
         for _ in range(min(n_processes, len(tasks))):
             children.append(_fork(work, tasks, children))
+        held: dict[Any, list[int]] = {child.connection: [] for child in children}
         for _ in range(AHEAD):
-            for child in children:
-                n_open += _give_next(child, numbers)
-        by_connection = {child.connection: child for child in children}
-        while n_open:
-            for ready in wait(list(by_connection)):
-                child = by_connection[ready]  # type: ignore[index]
-                number, result, error = _received(child)
-                n_open -= 1
+            for connection in held:
+                _give_next(connection, waiting, held)
+        while any(held.values()):
+            for connection in wait(list(held)):
+                answer = _received(connection)  # type: ignore[arg-type]
+                if answer is None:
+                    waiting.extend(held.pop(connection))
+                    continue
+                number, result, error = answer
+                held[connection].remove(number)
                 if error is not None:
                     raise error
-                n_open += _give_next(child, numbers)
+                _give_next(connection, waiting, held)
                 yield number, result
+        for number in waiting:
+            yield number, work(tasks[number])
     finally:
         for child in children:
             child.connection.close()
-            child.process.terminate()
+            child.process.kill()
         for child in children:
             child.process.join()
             child.process.close()
@@ -91,30 +99,20 @@ def _fork(
     return _Child(process, here)
 
 
-def _give_next(child: _Child, numbers: Iterator[int]) -> bool:
-    number = next(numbers, None)
-    if number is not None:
-        try:
-            child.connection.send(number)
-        except OSError:
-            raise _ended(child) from None
-    return number is not None
+def _give_next(connection: Any, waiting: deque[int], held: dict[Any, list[int]]) -> None:
+    if waiting:
+        number = waiting.popleft()
+        held[connection].append(number)
+        with suppress(OSError):  # it has ended: that is noticed where its answer is waited for
+            connection.send(number)
 
 
-def _received(child: _Child) -> Any:
+def _received(connection: Connection) -> Any:
+    """Number, result and error; None where the process is no more."""
     try:
-        return pickle.loads(child.connection.recv_bytes())
+        return pickle.loads(connection.recv_bytes())
     except (EOFError, OSError):
-        raise _ended(child) from None
-
-
-def _ended(child: _Child) -> HeadwayError:
-    child.process.join()
-    return HeadwayError(
-        "Every process that shares the search must live until its end; one ended with status "
-        f"{child.process.exitcode} (-9: killed, most often for lack of memory). "
-        "Try again with --runtime.threads 1, which starts no processes."
-    )
+        return None
 
 
 class _Pickler(pickle.Pickler):
@@ -131,6 +129,14 @@ def _pickled(value: Any) -> bytes:
     return buffer.getvalue()
 
 
+def _that_travels(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return HeadwayError(f"{type(error).__name__}: {error}")
+    return error
+
+
 def _serve(
     connection: Connection,
     inherited: Sequence[Connection],
@@ -138,8 +144,8 @@ def _serve(
     tasks: Sequence[Task],
 ) -> None:
     """In the child: answer until the parent closes its end, or is no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this one
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM):  # they reach the parent too, which ends this one
+        signal.signal(number, signal.SIG_IGN)
     for end in inherited:  # else the end of the parent would not be noticed
         end.close()
     torch.set_num_threads(1)
@@ -150,7 +156,7 @@ def _serve(
                 answer = _pickled((number, work(tasks[number]), None))
             except Exception as error:
                 error.add_note(traceback.format_exc())
-                answer = _pickled((number, None, error))
+                answer = _pickled((number, None, _that_travels(error)))
             connection.send_bytes(answer)
     except (EOFError, OSError):
         return

@@ -14,6 +14,7 @@ from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import State, StepDecoder
+from headway.runtime import available_cores
 from headway.text.subwords import SpecialIds
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
@@ -111,7 +112,7 @@ def decode_all(
     lengths = [(len(ids) + 1) * settings.rows for ids in sources]
     share = even_share(sum(lengths), batch_tokens) + max(lengths, default=0)
     batches = like_lengths(lengths, min(share, batch_tokens))
-    processes = processes or torch.get_num_threads()
+    processes = processes or min(torch.get_num_threads(), available_cores())
     found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
     if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
         from headway.decoding.processes import may_fork, shared  # a side room

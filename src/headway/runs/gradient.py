@@ -88,17 +88,19 @@ def fit(settings: Settings, opening: Opening) -> Settings:
 def peak_of_equation_3(settings: Settings, training: TrainingSettings, opening: Opening) -> float:
     """The peak that the paper's schedule has; raises ConfigError where it cannot be had."""
     remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
-    if "learning_rate" in opening.given.get("training", {}):
-        raise ConfigError(
-            "the schedule 'paper' has no free rate: its peak follows from d_model and "
-            f"warmup_steps; got learning_rate {training.learning_rate:g}. {remedy}"
-        )
     if not hasattr(settings.model, "d_model"):
         raise ConfigError(
             "the schedule 'paper' scales the rate by d_model, which --model.type "
             f"{settings.model_type} has not. {remedy}"
         )
-    return paper_peak(settings.model.d_model, training.warmup_steps)
+    peak = paper_peak(settings.model.d_model, training.warmup_steps)
+    set_here = training.learning_rate if "learning_rate" in opening.given.get("training", {}) else 0
+    if set_here and not math.isclose(set_here, peak, rel_tol=1e-6):
+        raise ConfigError(
+            "the schedule 'paper' has no free rate: its peak follows from d_model and "
+            f"warmup_steps and is {peak:g}; got learning_rate {set_here:g}. {remedy}"
+        )
+    return peak
 
 
 def grown_dropout(settings: Settings, opening: Opening) -> Settings:

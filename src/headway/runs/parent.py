@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from headway.config import Sections
 from headway.disk import checksum
-from headway.errors import RunError
+from headway.errors import ConfigError, RunError
 from headway.runs.kind import Run
 from headway.runs.settings import upgraded
-from headway.training.frozen import all_parameters, names_below
+from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
@@ -84,10 +84,16 @@ _REMEDY = "Copy the run again, or train it anew."
 
 
 def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
-    """Raise ConfigError where a part that is to be frozen or drawn anew is not there."""
+    """Raise ConfigError where a part that is to be frozen or drawn anew is not there, or where
+    nothing is left to be trained."""
     names = [name for name, _ in all_parameters(model)]
-    names_below(training.freeze, names, option="--freeze")
     names_below(training.reinit, names, option="--reinit")
+    freeze(model, training.freeze)
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ConfigError(
+            f"training needs a weight that may change; --freeze {' '.join(training.freeze)} leaves "
+            "none. Leave a part out."
+        )
 
 
 class Beginning(NamedTuple):

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import headway
 from headway import runtime as machine
@@ -17,6 +17,9 @@ from headway.runs.parent import Parent
 from headway.runs.settings import Settings, preset, presets_that_fit, upgraded
 from headway.training.run_folder import RunFolder
 from headway.training.settings import seconds
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,20 @@ def resume(kind: Kind, request: Request, say: Say) -> RunFolder:
 
 def finish(run: Run, *, again: bool) -> RunFolder:
     """Learn to the end, score the model and write the model card."""
-    model = run.kind.build(run.settings, run.data.vocabulary)
-    n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    n_parameters = counted(run.kind.build(run.settings, run.data.vocabulary))
     run.say(
         f"{run.settings.model_type} of {n_parameters:,} parameters, "
         f"seed {run.settings.runtime.seed}"
     )
     learned = run.kind.learner(run.settings).learn(run, again)
     card.write_card(run, learned, n_parameters)
-    run.folder.finish()
+    run.folder.finish(run.settings.sections())
     return run.folder
+
+
+def counted(model: "nn.Module") -> int:
+    """Its parameters; a shared one counts once."""
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def found_from_anywhere(given: Sections) -> Sections:

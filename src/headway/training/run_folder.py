@@ -62,9 +62,9 @@ class RunFolder:
         marked = self.card.exists() if run is None else bool(run.get("finished"))
         return marked and self.model.exists()
 
-    def finish(self) -> None:
-        """Mark the run as finished: the last that is written of it."""
-        self.write_settings(merge(self.settings(), {"run": {"finished": True}}))
+    def finish(self, sections: Sections) -> None:
+        """Write the settings and that the run is finished: the last that is written of it."""
+        self.write_settings(merge(sections, {"run": {"finished": True}}))
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":

@@ -35,4 +35,5 @@ def test_a_preset_that_does_not_go_with_the_settings_is_passed_over():
     few, many = Sizes(400_000, 400_000), Sizes(100_000_000, 100_000_000)
     assert choose_preset(many, None, True, ["tiny", "small"])[0] == "small"
     assert choose_preset(few, None, True, ["small", "paper-base"])[0] == "small"
+    assert choose_preset(few, None, True, ["paper-base", "paper-big", "small"])[0] == "small"
     assert "does not go with" in choose_preset(few, None, True, ["paper-base"])[1]

@@ -34,6 +34,6 @@ def choose_preset(
         largest, reason = 1, "a CPU without a budget"
     if BY_SIZE[largest] in allowed:
         return BY_SIZE[largest], reason
-    smaller = [name for name in BY_SIZE[:largest] if name in allowed]
-    name = smaller[-1] if smaller else allowed[0]
+    nearest = [*reversed(BY_SIZE[:largest]), *BY_SIZE[largest:], *allowed]
+    name = next(name for name in nearest if name in allowed)
     return name, f"{BY_SIZE[largest]} does not go with what was set"
