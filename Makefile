@@ -13,7 +13,7 @@ demo: .venv/installed
 	@$(BIN)/headway demo
 
 test: lint
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto
 
 lint: .venv/installed-dev
 	@$(BIN)/ruff check --quiet .

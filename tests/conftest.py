@@ -12,7 +12,9 @@ from jaxtyping import install_import_hook
 # Before anything imports headway: annotations such as Float[Tensor, "batch length"] are checked.
 install_import_hook("headway", "shape_checks.checked")
 
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+# Where several processes share the tests, each has one thread.
+THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2
+os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
 
 import torch  # noqa: E402
 
@@ -22,7 +24,7 @@ settings.register_profile(
 )
 settings.load_profile("headway")
 
-torch.set_num_threads(min(2, torch.get_num_threads()))
+torch.set_num_threads(min(THREADS, torch.get_num_threads()))
 
 
 @pytest.fixture(autouse=True)
