@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 60, 9000
+MOST_FILES, MOST_LINES = 60, 9050
 """A change that needs more has put a side room on the way, or owes a reason."""
 SIDE_ROOMS = (
     "data/doctor", "text/memories", "text/codes", "text/code_", "text/mixing", "data/coded",
