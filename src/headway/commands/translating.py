@@ -46,14 +46,14 @@ def kind_of(path: Path) -> str:
 
 def ready(run: Path, options: Options) -> "tuple[Translator, dict[str, Any]]":
     """The run's translator, and how it is to translate: tag and settings of decoding."""
-    from headway.runtime import RuntimeSettings, allow_tf32, set_threads
+    from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
     from headway.translator import Translator
 
     flags = parse_overrides(options.flags, options=options.known_flags)
     runtime = build(RuntimeSettings, flags.get("runtime", {}), section="runtime")
     set_threads(runtime.threads)
+    allow_tf32(chosen_device(runtime).type == "cuda")
     translator = Translator.load(run, device=runtime.device)
-    allow_tf32(translator.device.type == "cuda")
     tag = options.tag
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag

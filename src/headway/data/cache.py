@@ -152,10 +152,11 @@ def keep_to_limit(root: Path, say: Say) -> None:
         raise ConfigError(
             f"HEADWAY_CACHE_LIMIT is a number of GB, or 0 for no limit; got {given!r}. Try 20."
         ) from None
-    if limit_gb > 0 and any(days_unused(folder) >= UNUSED_DAYS for folder in root.iterdir()):
+    unused = {folder: days_unused(folder) for folder in root.iterdir()}
+    if limit_gb > 0 and max(unused.values(), default=0.0) >= UNUSED_DAYS:
         from headway.data.room import make_room
 
-        make_room(root, limit_gb, say)
+        make_room(unused, UNUSED_DAYS, limit_gb, say)
 
 
 def days_unused(folder: Path) -> float:

@@ -6,27 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.pieces import Hashes, Marks, PairHashes, Piece
+from headway.data.pieces import AT_ONCE, Hashes, Marks, PairHashes, Piece, Repeats, repeats
 
 KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
 DROPPED = {DUPLICATE: "duplicate", LEAKAGE: "leakage", HELD_OUT: "held_out"}
 
-AT_ONCE = 1 << 21
-"""Rows compared at a time, each of 50 bytes or so."""
-
 _DRAWN = np.dtype([("key", "<u8"), ("row", "<i8"), ("source", "<u8"), ("target", "<u8")])
 
 Fates = NDArray[np.uint8]
-
-
-class Repeats(NamedTuple):
-    """Two marks for each row: [rows]."""
-
-    later: Marks
-    """The same value stands further up."""
-    shared: Marks
-    """The same value stands elsewhere."""
 
 
 class Draw(NamedTuple):
@@ -119,14 +107,3 @@ def _repeats(pieces: Sequence[Piece], of: Callable[[PairHashes], Hashes]) -> Rep
     from headway.data.repeats import find_repeats
 
     return find_repeats(n_rows, lambda: (of(piece.hashes()) for piece in pieces))
-
-
-def repeats(hashes: Hashes) -> Repeats:
-    """Mark the rows whose hash occurs more than once."""
-    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
-    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
-    later = np.zeros(len(hashes), np.bool_)
-    later[order[same + 1]] = True
-    shared = later.copy()
-    shared[order[same]] = True
-    return Repeats(later, shared)

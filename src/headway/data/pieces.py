@@ -214,3 +214,29 @@ def in_order(
         from headway.data.workers import shared
 
         yield from shared(work, chain([task], remaining), n_workers)
+
+
+# -- which of many hashes occur more than once ---------------------------------------------------
+
+AT_ONCE = 1 << 21
+"""Rows compared at a time, each of 50 bytes or so."""
+
+
+class Repeats(NamedTuple):
+    """Two marks for each row: [rows]."""
+
+    later: Marks
+    """The same value stands further up."""
+    shared: Marks
+    """The same value stands elsewhere."""
+
+
+def repeats(hashes: Hashes) -> Repeats:
+    """Mark the rows whose hash occurs more than once."""
+    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
+    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    later = np.zeros(len(hashes), np.bool_)
+    later[order[same + 1]] = True
+    shared = later.copy()
+    shared[order[same]] = True
+    return Repeats(later, shared)

@@ -10,8 +10,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.fates import AT_ONCE, Repeats, repeats
-from headway.data.pieces import Hashes
+from headway.data.pieces import AT_ONCE, Hashes, Repeats, repeats
 
 
 def find_repeats(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:

@@ -3,23 +3,26 @@
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-
-from headway.data.cache import UNUSED_DAYS, days_unused
 
 _OURS = re.compile(r"\.?(cleaned|codes|subwords|encoded)-[0-9a-f]{24}(\.work)?")
 """What is finished, and what an ended process left and nobody went on with."""
 
 
-def make_room(root: Path, limit_gb: float, say: Callable[[str], None]) -> None:
-    """Remove what was not used for `UNUSED_DAYS`, the oldest first, until the cache fits."""
-    days = {path: days_unused(path) for path in root.iterdir() if _OURS.fullmatch(path.name)}
+def make_room(
+    unused: Mapping[Path, float], least_days: float, limit_gb: float, say: Callable[[str], None]
+) -> None:
+    """Remove what was not used for `least_days`, the oldest first, until the cache fits.
+
+    `unused` says of everything in the cache for how many days nobody used it.
+    """
+    days = {path: n for path, n in unused.items() if _OURS.fullmatch(path.name)}
     sizes_gb = {path: _size_gb(path) for path in days}
     total_gb = sum(sizes_gb.values())
     for folder in sorted(days, key=lambda path: -days[path]):
-        if total_gb <= limit_gb or days[folder] < UNUSED_DAYS:
+        if total_gb <= limit_gb or days[folder] < least_days:
             return
         shutil.rmtree(folder, ignore_errors=True)
         total_gb -= sizes_gb[folder]

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.data.batching import Indices, RowWeights
 from headway.data.pieces import Piece
 
 _PHASES = 1 << 20
 
 
-def times_seen(weights: RowWeights, seed: int, n: int) -> Indices:
+def times_seen(weights: NDArray[np.float64], seed: int, n: int) -> NDArray[np.int64]:
     """How often each row comes in epoch `n`: [rows].
 
     That is its weight if it is whole; else it is rounded down or up so that after any number of
@@ -23,7 +23,9 @@ def times_seen(weights: RowWeights, seed: int, n: int) -> Indices:
     return (then - so_far).astype(np.int64)
 
 
-def rounds(times: Indices, n_rounds: int, random: np.random.Generator) -> list[Indices]:
+def rounds(
+    times: NDArray[np.int64], n_rounds: int, random: np.random.Generator
+) -> list[NDArray[np.int64]]:
     """The rows of each round; those that come several `times` are spread over them evenly."""
     rows = np.repeat(np.arange(len(times)), times)
     copy = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
