@@ -18,7 +18,7 @@ from headway.errors import ConfigError, DataError, UserError
 LIMIT_GB = 20.0
 """What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""
 
-UNUSED_DAYS = 30
+UNUSED_DAYS = 30.0
 DAY_S = 24 * 3600.0
 _WORK_IS_STALE_S = 7 * DAY_S
 
