@@ -100,7 +100,7 @@ def headway_side(asked: argparse.Namespace) -> int:
         dropout=shape["dropout"],
     )
     model = Transformer(config, vocabulary_size=common.V, padding=common.PAD).train()
-    optimizer = FlatAdam(model, started.dtype, beta1=0.9, beta2=0.98, epsilon=1e-9)
+    optimizer = FlatAdam(model, started.dtype, betas=(0.9, 0.98), epsilon=1e-9)
     stream = common.stream(common.load_ids())
     times: list[float] = []
     source_tokens: list[int] = []

@@ -21,8 +21,8 @@ def test_the_cpu_can_always_be_asked_for() -> None:
     assert torch.get_num_threads() == chosen.threads == 1
     assert torch.are_deterministic_algorithms_enabled()
     assert torch.get_float32_matmul_precision() == "highest"
-    assert chosen.describe().startswith("CPU ")
-    assert chosen.describe().endswith(", fp32, 1 CPU thread")
+    assert chosen.described.startswith("CPU ")
+    assert chosen.described.endswith(", fp32, 1 CPU thread")
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
@@ -41,7 +41,7 @@ def test_bf16_is_chosen_on_a_cpu_only_where_it_is_fast(
     monkeypatch.setattr(runtime, "_bf16_unit", lambda: unit)
     chosen = start(RuntimeSettings(device="cpu", threads=1))
     assert chosen.dtype == (torch.bfloat16 if unit else torch.float32)
-    assert (f"bf16 ({unit})" in chosen.describe()) is bool(unit)
+    assert (f"bf16 ({unit})" in chosen.described) is bool(unit)
     forced = start(RuntimeSettings(device="cpu", threads=1, precision="bf16"))
     assert forced.dtype == torch.bfloat16
 
@@ -59,7 +59,7 @@ def test_without_a_gpu_auto_takes_the_cpu_and_cuda_is_refused(
 def test_a_gpu_is_chosen_where_there_is_one() -> None:
     chosen = start(RuntimeSettings(threads=1))
     assert chosen.device.type == "cuda"
-    assert chosen.describe().startswith(f"GPU {torch.cuda.get_device_name()}, ")
+    assert chosen.described.startswith(f"GPU {torch.cuda.get_device_name()}, ")
     assert start(RuntimeSettings(device="cpu", threads=1)).device.type == "cpu"
 
 

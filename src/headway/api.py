@@ -7,8 +7,8 @@ from typing import Any
 
 from headway.config import merge, read_toml
 from headway.runs.flags import sections_of
+from headway.runs.kind import Request
 from headway.runs.settings import task_of
-from headway.runs.train import Request
 from headway.runs.train import train as run_training
 from headway.tasks import kind_named
 from headway.training.run_folder import RunFolder

@@ -26,10 +26,6 @@ T = TypeVar("T")
 Sections = dict[str, dict[str, Any]]
 
 
-# ---------------------------------------------------------------------------------------------
-# reading
-
-
 def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
     """Read `--section.key value`, `--section.key=value`, `--section.key` and `--no-section.key`.
 
@@ -91,10 +87,6 @@ def merge(*layers: Mapping[str, Mapping[str, Any]]) -> Sections:
     return merged
 
 
-# ---------------------------------------------------------------------------------------------
-# checking
-
-
 def build(kind: type[T], values: Mapping[str, Any], *, section: str) -> T:
     """The dataclass `kind` filled with `values`, each checked against its field's type.
 
@@ -104,23 +96,19 @@ def build(kind: type[T], values: Mapping[str, Any], *, section: str) -> T:
     """
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
     annotations = typing.get_type_hints(kind)
-    for key in values:
+    converted = {}
+    for key, value in values.items():
         if key not in fields:
             raise refused.unknown_key(key, fields, section)
+        try:
+            converted[key] = _convert(value, annotations[key])
+        except ValueError:
+            wanted, default = annotations[key], fields[key].default
+            raise refused.wrong_value(value, wanted, default, section=section, key=key) from None
     for key, field in fields.items():
         required = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
         if required and key not in values:
             raise refused.missing_key(key, section)
-    converted = {}
-    for key, value in values.items():
-        try:
-            converted[key] = _convert(value, annotations[key])
-        except ValueError:
-            default = fields[key].default
-            example = None if default is dataclasses.MISSING else default
-            raise refused.wrong_value(
-                value, annotations[key], example, section=section, key=key
-            ) from None
     return kind(**converted)
 
 
@@ -139,26 +127,22 @@ def _convert(value: Any, annotation: Any) -> Any:
     return adapter.validate_python(value)
 
 
-# ---------------------------------------------------------------------------------------------
-# writing
-
-
 def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """The sections as TOML; `read_toml` gives the same values back.
 
     Values are text, numbers, truth values, paths (as text), and lists or tuples of these; a key
     whose value is None is left out, so that its default applies again.
     """
-    blocks = []
+    lines = []
     for section, values in sections.items():
-        lines = [f"[{_format_key(section)}]"]
+        lines += [f"[{_format_key(section)}]"]
         lines += [
             f"{_format_key(key)} = {_format_value(value)}"
             for key, value in values.items()
             if value is not None
         ]
-        blocks.append("\n".join(lines) + "\n")
-    return "\n".join(blocks)
+        lines += [""]
+    return "\n".join(lines)
 
 
 def _format_key(key: str) -> str:

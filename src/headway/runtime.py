@@ -49,12 +49,8 @@ class Runtime:
     dtype: "torch.dtype"
     threads: int
     seed: int
-    name: str
-    """For people: the device, and what it multiplies bf16 matrices with where it does so."""
-
-    def describe(self) -> str:
-        """One line for people: device, precision, threads."""
-        return f"{self.name}, {self.threads} CPU thread{'s'[: self.threads > 1]}"
+    described: str
+    """One line for people: device, precision (what multiplies bf16 matrices), threads."""
 
 
 def start(settings: RuntimeSettings) -> Runtime:
@@ -81,10 +77,10 @@ def start(settings: RuntimeSettings) -> Runtime:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
     name = f"GPU {torch.cuda.get_device_name()}" if on_cuda else f"CPU {cpu_name()}"
-    precision = "bf16" if bf16 else "fp32"
     unit = f" ({bf16_unit})" if bf16 and bf16_unit else ""
-    dtype = torch.bfloat16 if bf16 else torch.float32
-    return Runtime(device, dtype, threads, settings.seed, f"{name}, {precision}{unit}")
+    dtype, precision = (torch.bfloat16, "bf16") if bf16 else (torch.float32, "fp32")
+    described = f"{name}, {precision}{unit}, {threads} CPU thread{'s'[: threads > 1]}"
+    return Runtime(device, dtype, threads, settings.seed, described)
 
 
 def set_threads(threads: int) -> int:
@@ -184,32 +180,20 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def total_memory_bytes() -> int:
-    """The machine's main memory; 0 where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 0
-
-
 def machine() -> dict[str, str | int]:
     """What a model card says of the machine: names, counts, bytes, versions."""
     import torch
 
+    try:
+        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory_bytes = 0  # the system does not tell
     return {
         "cpu": cpu_name(),
         "cores": available_cores(),
-        "memory_bytes": total_memory_bytes(),
+        "memory_bytes": memory_bytes,
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
         "system": platform.platform(),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-
-
-def synchronize(runtime: Runtime) -> None:
-    """Wait for the device: only then does a clock tell what the work took."""
-    import torch
-
-    if runtime.device.type == "cuda":
-        torch.cuda.synchronize(runtime.device)

@@ -12,6 +12,11 @@ def warmup_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
+def paper_peak(d_model: int, warmup_steps: int) -> float:
+    """The rate at which equation 3 turns, at `warmup_steps`."""
+    return float((d_model * warmup_steps) ** -0.5)
+
+
 def inverse_square_root_rate(
     step: int, *, peak: float, warmup_steps: int, max_steps: int = 0
 ) -> float:
@@ -36,12 +41,12 @@ def linear_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) ->
 
 
 SCHEDULES: dict[Schedule, Callable[..., float]] = {
-    "paper": inverse_square_root_rate,
+    "paper": inverse_square_root_rate,  # whose peak is `paper_peak`
     "inverse-square-root": inverse_square_root_rate,
     "linear": linear_rate,
     "cosine": cosine_rate,
 }
-"""Each takes step, peak, warmup_steps and max_steps. The paper's peak is equation 3 at its turn."""
+"""Each takes step, peak, warmup_steps and max_steps."""
 
 DECAYING: tuple[Schedule, ...] = ("linear", "cosine")
 """Schedules whose weights are best once the rate has come down."""

@@ -38,7 +38,7 @@ def test_the_paper_model_learns_to(task):
     )
     torch.manual_seed(1)
     model = Transformer(config, vocabulary_size=SYMBOLS.stop)
-    optimizer = FlatAdam(model, torch.float32, beta1=0.9, beta2=0.98, epsilon=1e-9)
+    optimizer = FlatAdam(model, torch.float32, betas=(0.9, 0.98), epsilon=1e-9)
 
     def wanted(rows: list[Tensor]) -> list[Tensor]:
         return rows if task == "copy" else [row.flip(0) for row in rows]

@@ -13,7 +13,8 @@ import torch
 from everyday_run import command
 from safetensors.torch import load_file
 
-from headway.runs.settings import Settings, paper_peak, upgraded
+from headway.runs.settings import Settings, upgraded
+from headway.schedules import paper_peak
 from headway.tasks.translation.kind import KIND
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator

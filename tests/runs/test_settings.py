@@ -2,16 +2,15 @@
 
 import pytest
 
-from headway import schedules
 from headway.errors import ConfigError
+from headway.runs.fitting import presets_that_fit
 from headway.runs.settings import (
     Settings,
-    paper_peak,
     preset,
-    presets_that_fit,
     task_of,
     upgraded,
 )
+from headway.schedules import paper_peak, warmup_rate
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
 
@@ -35,7 +34,7 @@ def test_a_preset_of_another_type_of_model_is_never_laid_below_it(monkeypatch):
 
 
 def test_the_papers_peak_is_where_equation_3_turns():
-    rates = [schedules.warmup_rate(n, d_model=512, warmup_steps=4000) for n in (3999, 4000, 4001)]
+    rates = [warmup_rate(n, d_model=512, warmup_steps=4000) for n in (3999, 4000, 4001)]
     assert paper_peak(512, 4000) == pytest.approx(max(rates), rel=1e-12)
     assert max(rates) == rates[1]
 

@@ -26,7 +26,7 @@ from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.text.lines import read_lines
 from headway.training.checkpoint import save_tensors
-from headway.training.loop import Batch, Position, Validation
+from headway.training.interfaces import Batch, Position, Validation
 from headway.training.run_folder import RunFolder
 
 # -- settings and data ------------------------------------------------------------------------

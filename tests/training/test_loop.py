@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from headway.errors import HeadwayError, RunError
 from headway.nn.dropout import Dropout
 from headway.training import checkpoint
-from headway.training.loop import Batch, Position, Progress, Trainer, Validation, rate
+from headway.training.interfaces import Batch, Position, Progress, Validation
+from headway.training.loop import Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
@@ -267,7 +268,7 @@ def test_metrics_are_what_they_say(tmp_path):
         if "loss" in line:
             mean = sum(loss.item() for loss in losses[before : line["step"]])
             assert line["loss"] == pytest.approx(mean / (4 * (line["step"] - before)), abs=1e-5)
-            assert line["learning_rate"] == rate(line["step"], SETTINGS)
+            assert line["learning_rate"] == SETTINGS.rate(line["step"])
             before = line["step"]
         else:
             assert line["valid_loss"] == 1.25
@@ -458,7 +459,7 @@ def test_without_a_warm_up_dropout_is_there_from_the_start(tmp_path):
 @pytest.mark.parametrize("schedule", ["paper", "inverse-square-root", "linear", "cosine"])
 def test_every_schedule_can_be_chosen(schedule):
     settings = TrainingSettings(**{**vars(SETTINGS), "schedule": schedule, "max_steps": 100})
-    rates = [rate(step, settings) for step in range(1, 101)]
+    rates = [settings.rate(step) for step in range(1, 101)]
     assert max(rates) == rates[3]
     assert rates[3] == pytest.approx(0.05)
 

@@ -11,7 +11,7 @@ from headway.nn.embedding import TokenEmbedding
 from headway.training.frozen import freeze
 from headway.training.parameters import FlatAdam, load_weights
 
-CONSTANTS = {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9}
+CONSTANTS = {"betas": (0.9, 0.98), "epsilon": 1e-9}
 
 
 class Network(nn.Module):
@@ -173,7 +173,7 @@ class Normed(nn.Module):
 
 
 def adam_of(model: nn.Module, dtype: torch.dtype = torch.float32) -> FlatAdam:
-    return FlatAdam(model, dtype, beta1=0.9, beta2=0.98, epsilon=1e-9)
+    return FlatAdam(model, dtype, betas=(0.9, 0.98), epsilon=1e-9)
 
 
 def go_on(model: nn.Module, optimizer: FlatAdam, ids: list[int], clip_norm: float = 0.0) -> None:

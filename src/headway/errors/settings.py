@@ -1,5 +1,6 @@
 """Why a setting is refused, in words: entered only once one is."""
 
+import dataclasses
 import difflib
 import types
 import typing
@@ -97,7 +98,7 @@ def wrong_value(
     close = difflib.get_close_matches(str(value), choices, n=1)
     if close:
         remedy = f"Did you mean {close[0]!r}?"
-    elif default is None or isinstance(default, tuple):
+    elif default in (None, dataclasses.MISSING) or isinstance(default, tuple):
         remedy = f"Give it as --{_flag(section, key)} VALUE, or as {key} = VALUE in TOML."
     else:
         example = str(default).lower() if isinstance(default, bool) else str(default)

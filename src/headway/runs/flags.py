@@ -13,26 +13,23 @@ from headway.runs.settings import suggestion
 
 
 class Flag(NamedTuple):
-    """A setting that has a short name."""
+    """A setting that has a short name: its own, without the section."""
 
     section: str
-    key: str
     help: str
     many: bool = False
     """Whether several values may follow."""
 
 
 PAIRS = {
-    "source": Flag("data", "source", "Text file(s), one sentence a line; .gz too.", many=True),
+    "source": Flag("data", "Text file(s), one sentence a line; .gz too.", many=True),
     "target": Flag(
         "data",
-        "target",
         "Their translations: line n of a --source file is translated by line n here.",
         many=True,
     ),
     "pairs": Flag(
         "data",
-        "pairs",
         "File(s) that hold both sides: .tsv, .jsonl, .tmx, .po, .xlf or .xliff; all may end in "
         ".gz. Behind a file may stand how often its pairs are seen in a pass, a tag to put before "
         "its source texts, and which of its languages are meant: big.tmx@2 mine.po@8:tag=mine "
@@ -40,49 +37,36 @@ PAIRS = {
         many=True,
     ),
     "valid_source": Flag(
-        "data",
-        "valid_source",
-        "Text file(s) to validate on; held out of the corpus if left out.",
-        many=True,
+        "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
     ),
-    "valid_target": Flag("data", "valid_target", "Their translations.", many=True),
+    "valid_target": Flag("data", "Their translations.", many=True),
     "valid_pairs": Flag(
-        "data",
-        "valid_pairs",
-        "The same as files of pairs, with tag, source and target as in --pairs.",
-        many=True,
+        "data", "The same as files of pairs, with tag, source and target as in --pairs.", many=True
     ),
     "source_language": Flag(
-        "data",
-        "source_language",
-        "Code of the source language; otherwise taken from the file's name or header.",
+        "data", "Code of the source language; otherwise taken from the file's name or header."
     ),
-    "target_language": Flag("data", "target_language", "Code of the target language."),
+    "target_language": Flag("data", "Code of the target language."),
 }
 """What is read."""
 
 FLAGS = {
-    "task": Flag("run", "task", "What is learned; translation if left out."),
+    "task": Flag("run", "What is learned; translation if left out."),
     **PAIRS,
-    "budget": Flag("training", "budget", "Time for all of it, such as 30m or 2h."),
-    "seed": Flag("runtime", "seed", "Of weights, dropout and data order."),
+    "budget": Flag("training", "Time for all of it, such as 30m or 2h."),
+    "seed": Flag("runtime", "Of weights, dropout and data order."),
     "init_from": Flag(
         "training",
-        "init_from",
         "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "
         "general model becomes your own; its first score is said, and kept if nothing is better.",
     ),
     "freeze": Flag(
         "training",
-        "freeze",
         "Part(s) of the model that stay as they are, such as encoder or decoder.0.",
         many=True,
     ),
     "reinit": Flag(
-        "training",
-        "reinit",
-        "Part(s) that are drawn anew although --init-from has them.",
-        many=True,
+        "training", "Part(s) that are drawn anew although --init-from has them.", many=True
     ),
 }
 """What `headway train` takes."""
@@ -99,12 +83,11 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> 
             raise ConfigError(
                 f"{name!r} is no option; there are {', '.join(known)}.{suggestion(name, known)}"
             )
-        flag = known[name]
         if value is None or value in ([], ()):
             continue
-        given = listed(value) if flag.many else value
-        given = str(given) if isinstance(given, Path) else given
-        sections = merge(sections, {flag.section: {flag.key: given}})
+        section, _, many = known[name]
+        given = listed(value) if many else str(value) if isinstance(value, Path) else value
+        sections = merge(sections, {section: {name: given}})
     return sections
 
 

@@ -69,6 +69,17 @@ class Learned(NamedTuple):
     training: str
 
 
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, before anything was looked at."""
+
+    sections: Sections
+    """The TOML file and the flags, merged."""
+    out: Path
+    preset: str | None = None
+    resume: bool = False
+
+
 @dataclass
 class Run:
     """A training under way."""
@@ -97,6 +108,10 @@ class Opening:
     started: float
     """When the command began (`time.monotonic`): a budget counts from there."""
     say: Say
+
+    def rehearsal(self, settings: "Settings") -> Run:
+        """A run with these settings that is not to be kept: it has no folder."""
+        return Run(self.kind, RunFolder(Path()), settings, self.data, self.runtime, self.say)
 
 
 class Learner(NamedTuple):
@@ -166,7 +181,7 @@ class Kind:
     build: Callable[["Settings", Any], "nn.Module"]
     """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
     task: Callable[["Settings", Any, Runtime], Any]
-    """What the training loop asks for: a `headway.training.loop.Task`."""
+    """What the training loop asks for: a `headway.training.interfaces.Task`."""
     learner: Callable[["Settings"], Learner]
     card: Callable[[Run], CardWords]
     """Scores the finished model, says the scores, and words them."""
@@ -183,7 +198,8 @@ class Kind:
     rank: Callable[[Run], Callable[["nn.Module"], float]] = by_validation
     """The score that the final weights are chosen by; higher is better."""
     tune: Callable[[Run], "Settings"] = as_it_is
-    """What may still be chosen once the weights are: settings of use, such as a length penalty."""
+    """What may still be chosen once the weights are (the trainer's twin has them): settings of use,
+    such as a length penalty."""
     inherit: Callable[["Parent", Sections], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
     refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headway.config import Sections
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
-from headway.runs.kind import Run
+from headway.runs.kind import Request, Run
 from headway.runs.settings import upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.run_folder import RunFolder
@@ -28,6 +28,22 @@ class Parent:
     folder: RunFolder
     sha256: str
     """Of its `model.safetensors`."""
+
+    @classmethod
+    def of_request(cls, request: Request) -> "Parent":
+        """The run that a new one is to begin with.
+
+        Raises:
+            ConfigError: a preset is named as well.
+            RunError: it is none, not finished, or damaged.
+        """
+        run = request.sections["training"]["init_from"]
+        if request.preset:
+            raise ConfigError(
+                f"a run that begins with another's weights has its sizes as well; got --preset "
+                f"{request.preset} and --init-from {run}. Leave one of them out."
+            )
+        return cls.open(Path(run))
 
     @classmethod
     def open(cls, run: Path) -> "Parent":
@@ -168,3 +184,12 @@ def say_what_it_brought(run: Run) -> None:
     name, before = run.folder.first_score()
     best = run.trainer.progress.best_score
     run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
+
+
+def origin(folder: RunFolder) -> str:
+    """For the model card: which run the model began with, and how good that was."""
+    parent = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+    name, score = folder.first_score()
+    return f"""
+It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}),
+whose {name.upper()} on the validation data was {score:.2f}."""

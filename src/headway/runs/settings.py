@@ -1,7 +1,7 @@
 """All settings of a run: the sections of its config.toml as checked dataclasses."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from headway.config import Sections, build, merge
 from headway.errors import ConfigError
 from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
+from headway.schedules import paper_peak
 from headway.training.settings import TrainingSettings
 
 TRANSLATION = "translation"
@@ -44,47 +45,43 @@ class Settings:
     @classmethod
     def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
-        sections = without_retired(sections)
-        known = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
-        refuse_unknown(sections, ["run", "model", *known], kind)
+        sections = {name: dict(values) for name, values in sections.items()}
+        if sections.get("text", {}).get("unit") == "subwords":
+            del sections["text"]["unit"]  # a key of earlier versions, which meant nothing
+        own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
+        known = ["run", "model", *own]
+        for section, values in sections.items():
+            if section not in known and values:
+                raise ConfigError(
+                    f"the task {kind.name} has no section [{section}]; it has {', '.join(known)}. "
+                    f"Leave {next(iter(values))!r} out."
+                )
         run = build(RunSection, sections.get("run", {}), section="run")
         if run.task != kind.name:
             raise ConfigError(f"this is a run of the task {run.task}, not {kind.name}.")
-        model = dict(sections.get("model", {}))
-        model_type = str(model.pop("type", kind.default_model))
+        model_type = type_of(kind, sections)
+        sections.get("model", {}).pop("type", None)
         if model_type not in kind.models:
             raise ConfigError(
                 f"[model] type must be one of {', '.join(kind.models)}; got {model_type!r}."
                 f"{suggestion(model_type, kind.models)}"
             )
-        return cls(
-            task=kind.name,
-            model_type=model_type,
-            model=build(kind.models[model_type][0], model, section="model"),
-            **{
-                name: build(section, sections.get(name, {}), section=name)
-                for name, section in known.items()
-            },
-        )
+        types = {"model": kind.models[model_type][0], **own}
+        built = {
+            name: build(section, sections.get(name, {}), section=name)
+            for name, section in types.items()
+        }
+        return cls(task=kind.name, model_type=model_type, **built)
 
     def sections(self) -> Sections:
         """As written to config.toml."""
-        named = {name: getattr(self, name) for name in ("text", "data")}
-        later = {name: getattr(self, name) for name in ("training", "decoding", "runtime")}
-        return {
-            "run": {"task": self.task},
-            **{name: asdict(values) for name, values in named.items() if values is not None},
-            "model": {"type": self.model_type, **asdict(self.model)},
-            **{name: asdict(values) for name, values in later.items() if values is not None},
-        }
-
-
-def without_retired(sections: Mapping[str, Mapping[str, Any]]) -> Sections:
-    """The same settings without a key that earlier versions had, and that meant nothing."""
-    kept: Sections = {name: dict(values) for name, values in sections.items()}
-    if kept.get("text", {}).get("unit") == "subwords":
-        del kept["text"]["unit"]
-    return kept
+        sections: Sections = {"run": {"task": self.task}}
+        for name in ("text", "data", "model", "training", "decoding", "runtime"):
+            values = getattr(self, name)
+            if values is not None:
+                typed = {"type": self.model_type} if name == "model" else {}
+                sections[name] = {**typed, **asdict(values)}
+        return sections
 
 
 def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
@@ -92,34 +89,19 @@ def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
     return str(sections.get("run", {}).get("task", TRANSLATION))
 
 
-def refuse_unknown(
-    sections: Mapping[str, Mapping[str, Any]], known: Sequence[str], kind: Kind
-) -> None:
-    """Raise ConfigError for a section that this task has not."""
-    for section, values in sections.items():
-        if section not in known and values:
-            raise ConfigError(
-                f"the task {kind.name} has no section [{section}]; it has {', '.join(known)}. "
-                f"Leave {next(iter(values))!r} out."
-            )
+def type_of(kind: Kind, sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """The type of model that some sections name."""
+    return str(sections.get("model", {}).get("type", kind.default_model))
 
 
 def upgraded(stored: Sections) -> Sections:
     """The settings of a run that an earlier version wrote, as this one writes them."""
-    sections = {name: dict(values) for name, values in stored.items()}
-    training, model = sections.get("training", {}), sections.get("model", {})
+    training, model = stored.get("training", {}), stored.get("model", {})
     warmup = training.get("warmup_steps")
-    if "run" not in stored and training.get("schedule") == "paper" and warmup:
-        training["learning_rate"] = paper_peak(model.get("d_model", 512), warmup)
-    return sections
-
-
-def paper_peak(d_model: int, warmup_steps: int) -> float:
-    """The rate at which equation 3 turns, at `warmup_steps`."""
-    return float((d_model * warmup_steps) ** -0.5)
-
-
-# -- presets ----------------------------------------------------------------------------------
+    if "run" in stored or training.get("schedule") != "paper" or not warmup:
+        return stored
+    peak = paper_peak(model.get("d_model", 512), warmup)
+    return merge(stored, {"training": {"learning_rate": peak}})
 
 
 def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
@@ -146,31 +128,6 @@ def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sec
 def presets_of_type(kind: Kind, model_type: str) -> list[str]:
     """The presets that are made for this type of model."""
     return [n for n, sections in kind.presets.items() if type_of(kind, sections) == model_type]
-
-
-def type_of(kind: Kind, sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """The type of model that some sections name."""
-    return str(sections.get("model", {}).get("type", kind.default_model))
-
-
-def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
-    """The presets below which what was given is allowed.
-
-    Raises ConfigError where it is not allowed under any, nor by itself: found before an hour of
-    reading.
-    """
-    fitting: list[str] = []
-    refused: list[ConfigError] = []
-    for name in ("", *presets_of_type(kind, type_of(kind, given))):
-        try:
-            Settings.of(merge(kind.presets[name] if name else {}, given), kind)
-        except ConfigError as error:
-            refused.append(error)
-        else:
-            fitting.append(name)
-    if not fitting:
-        raise refused[0]
-    return [name for name in fitting if name]
 
 
 def suggestion(given: str, known: Mapping[str, Any]) -> str:

@@ -1,36 +1,21 @@
 """One training from files to a finished run folder: read, fit, learn, choose, write the card."""
 
-import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import headway
 from headway import runtime as machine
 from headway.config import Sections, merge
-from headway.errors import ConfigError, DataError
-from headway.runs import card
-from headway.runs.kind import Kind, Opening, Run, Say
-from headway.runs.parent import Parent
-from headway.runs.settings import Settings, preset, presets_that_fit, upgraded
+from headway.runs.fitting import presets_that_fit
+from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
+from headway.runs.parent import Parent, origin
+from headway.runs.resuming import stopped_run
+from headway.runs.settings import Settings, preset
 from headway.training.run_folder import RunFolder
 from headway.training.settings import seconds
-
-if TYPE_CHECKING:
-    from torch import nn
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for, before anything was looked at."""
-
-    sections: Sections
-    """The TOML file and the flags, merged."""
-    out: Path
-    preset: str | None = None
-    resume: bool = False
 
 
 def train(kind: Kind, request: Request, say: Say) -> RunFolder:
@@ -39,26 +24,33 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
     started = time.monotonic()
-    request = replace(request, sections=found_from_anywhere(request.sections))
-    if request.resume and RunFolder(request.out).config.exists():
-        return resume(kind, request, say)
+    folder, given, parent = RunFolder(request.out), request.sections, None
+    init_from = given.get("training", {}).get("init_from")
+    if init_from:  # to be found from any folder
+        given = merge(given, {"training": {"init_from": str(Path(init_from).absolute())}})
+        request = replace(request, sections=given)
+    if request.resume and folder.config.exists():
+        run = stopped_run(kind, request, say)
+        return finish(run, again=True) if run else folder
     RunFolder.refuse_taken(request.out)
-    given, parent = request.sections, parent_of(request)
-    if parent:
+    allowed: list[str] = []  # presets to choose from once the data are known
+    if init_from:
+        parent = Parent.of_request(request)
         given = kind.inherit(parent, given)
     elif request.preset:
         given = merge(preset(kind, request.preset, given), given)
-    allowed = presets_that_fit(kind, given)  # wrong settings are found before an hour of reading
+    else:
+        allowed = presets_that_fit(kind, given)
     sizes = {"model": kind.presets[allowed[0]].get("model", {})} if allowed else {}
-    early = Settings.of(merge(sizes, given), kind)  # its [model] is not final
+    early = Settings.of(merge(sizes, given), kind)  # wrong ones are found before an hour of reading
     runtime = machine.start(early.runtime)
-    say(f"runs on {runtime.describe()}")
+    say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
         say(f"peak of the learning rate: {early.training.learning_rate:.2g}")
     data = kind.read(early, kind.vocabulary(parent.folder.path) if parent else None, say)
     chosen = ""
-    if not (parent or request.preset) and allowed:
+    if allowed:
         budget_s, on_gpu = seconds(early.training.budget), runtime.device.type == "cuda"
         chosen, why = kind.choose_preset(kind.sizes(data), budget_s, on_gpu, allowed)
         say(f"preset {chosen}: {why}")
@@ -75,106 +67,68 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     return finish(Run(kind, folder, settings, data, runtime, say), again=False)
 
 
-def resume(kind: Kind, request: Request, say: Say) -> RunFolder:
-    """Go on with the run in the folder as if it had never stopped."""
-    folder = RunFolder(request.out)
-    stored = upgraded(folder.settings())
-    refuse_changes(kind, request, stored)
-    settings = Settings.of(stored, kind)
-    if folder.finished:
-        say(f"{request.out} is finished; nothing to resume.")
-        return folder
-    data = kind.read(settings, kind.vocabulary(folder.path), say)
-    refuse_changed_data(folder, data)
-    runtime = machine.start(settings.runtime)
-    return finish(Run(kind, folder, settings, data, runtime, say), again=True)
-
-
 def finish(run: Run, *, again: bool) -> RunFolder:
     """Learn to the end, score the model and write the model card."""
-    n_parameters = counted(run.kind.build(run.settings, run.data.vocabulary))
-    run.say(
-        f"{run.settings.model_type} of {n_parameters:,} parameters, "
-        f"seed {run.settings.runtime.seed}"
-    )
+    parameters = run.kind.build(run.settings, run.data.vocabulary).parameters()
+    n_parameters = sum(parameter.numel() for parameter in parameters)
+    named = f"{run.settings.model_type} of {n_parameters:,} parameters"
+    run.say(f"{named}, seed {run.settings.runtime.seed}")
     learned = run.kind.learner(run.settings).learn(run, again)
-    card.write_card(run, learned, n_parameters)
+    write_card(run, learned, named)
     run.folder.finish(run.settings.sections())
     return run.folder
 
 
-def counted(model: "nn.Module") -> int:
-    """Its parameters; a shared one counts once."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def found_from_anywhere(given: Sections) -> Sections:
-    """The same settings, with the run to begin with named so that any folder will do."""
-    parent = given.get("training", {}).get("init_from")
-    if not parent:
-        return given
-    return merge(given, {"training": {"init_from": str(Path(parent).absolute())}})
-
-
-def parent_of(request: Request) -> Parent | None:
-    """The run to begin with, if there is to be one.
-
-    Raises:
-        ConfigError: a preset is named as well.
-        RunError: it is none, not finished, or damaged.
-    """
-    run = request.sections.get("training", {}).get("init_from")
-    if not run:
-        return None
-    if request.preset:
-        raise ConfigError(
-            f"a run that begins with another's weights has its sizes as well; got --preset "
-            f"{request.preset} and --init-from {run}. Leave one of them out."
-        )
-    return Parent.open(Path(run))
-
-
 def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
     """data.json: what was read, with checksums, and by which versions."""
+    names = ("torch", "tokenizers", "sacrebleu", "numpy")
     record = {
         "sha256": {str(Path(name).absolute()): sum_ for name, sum_ in data.checksums.items()},
         **data.record(),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
-        "versions": {
-            "headway": headway.__version__,
-            **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
-        },
+        "versions": {"headway": headway.__version__, **{name: version(name) for name in names}},
         "machine": machine.machine(),
     }
     folder.write_data(record)
 
 
-def refuse_changed_data(folder: RunFolder, data: Any) -> None:
-    """Raise DataError when a file is no longer what the run began with."""
-    record = json.loads(folder.data.read_text(encoding="utf-8"))["sha256"]
-    for name, found in data.checksums.items():
-        if record.get(str(Path(name).absolute()), found) != found:
-            raise DataError(
-                f"A run goes on with the files that it began with; {name} has changed since. "
-                "Put it back, or start a new run."
-            )
+def write_card(run: Run, learned: Learned, named: str) -> None:
+    """Score the model, write README.md (what it is, learned from, scores), and say what is next."""
+    words = run.kind.card(run)
+    checksums = "\n".join(
+        f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items()
+    )
+    about = "\n".join(f"- {key}: {value}" for key, value in machine.machine().items())
+    commands = "\n".join(words.next_commands)
+    began = origin(run.folder) if run.settings.training.init_from else ""
+    run.folder.write_card(
+        f"""# {words.title}, trained with headway
 
+A {named} and {words.vocabulary};
+every setting is in `config.toml`. The weights are {learned.weights}.{began}
 
-def refuse_changes(kind: Kind, request: Request, stored: Sections) -> None:
-    """Raise ConfigError when a resumed run is given other settings than it has.
+## Scores
 
-    Files are compared by their checksums, later.
-    """
-    given = request.sections
-    kind.refuse_changed_use(given.get("data", {}), stored.get("data", {}))
-    base = preset(kind, request.preset, given) if request.preset else {}
-    before = Settings.of(stored, kind).sections()
-    now = Settings.of(merge(stored, base, given), kind).sections()
-    for section, values in now.items():
-        for key, value in values.items():
-            had = before[section][key]
-            if section != "data" and value != had:
-                raise ConfigError(
-                    f"A resumed run keeps its settings; [{section}] {key} is {had!r}, "
-                    f"got {value!r}. Leave it out, or start a new run."
-                )
+{words.scores}
+
+## Data
+
+{words.data}
+
+{checksums}
+
+## Training
+
+{learned.training}
+
+{about}
+
+## Use
+
+```
+{commands}
+```
+"""
+    )
+    for line in ("", "next:", *(f"  {command}" for command in words.next_commands)):
+        run.say(line)

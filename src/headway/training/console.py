@@ -6,15 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
-from typing import Self
+from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from headway.errors import HeadwayError
-from headway.training.loop import Progress as TrainingProgress
-from headway.training.loop import Validation
+from headway.training.interfaces import Progress as TrainingProgress
+from headway.training.interfaces import Validation
 
 
 def clock(seconds: float) -> str:
@@ -25,34 +24,16 @@ def clock(seconds: float) -> str:
 
 
 class ConsoleReporter:
-    """Writes to stderr; see `headway.training.loop.Reporter`."""
+    """Writes to stderr, with a bar `with reporter.bar:`; see `training.interfaces.Reporter`."""
 
     def __init__(self, max_steps: int) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
         self.live = sys.stderr.isatty()
-        self.bar = Progress(
-            BarColumn(bar_width=20),
-            TaskProgressColumn(),
-            TextColumn("{task.description}"),
-            console=self.console,
-            transient=True,
-            disable=not self.live,
-        )
+        columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=self.console, transient=True, disable=not self.live)
         self.task = self.bar.add_task("starting", total=max_steps)
         self.first: tuple[int, float] | None = None
         self.last_line = time.monotonic()
-
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.bar.stop()
 
     def step(
         self, progress: TrainingProgress, *, loss: float, speed: float, unit: str, last_step: int
@@ -60,10 +41,9 @@ class ConsoleReporter:
         """Move the bar; without a terminal, a line every half minute."""
         self.first = self.first or (progress.step, progress.time_s)
         steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
-        left = spent / steps * (last_step - progress.step) if steps else float("nan")
         text = f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  {speed:,.0f} {unit}/s"
-        if left == left:
-            text += f"  {clock(left)} left"
+        if steps:
+            text += f"  {clock(spent / steps * (last_step - progress.step))} left"
         self.bar.update(self.task, completed=progress.step, total=last_step, description=text)
         if not self.live and time.monotonic() - self.last_line > 30:
             self.last_line = time.monotonic()

@@ -1,6 +1,6 @@
 """The trainable parameters of a model as one flat vector, and the Adam that updates it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -25,47 +25,38 @@ class FlatAdam:
     """
 
     def __init__(
-        self, model: nn.Module, dtype: torch.dtype, *, beta1: float, beta2: float, epsilon: float
+        self, model: nn.Module, dtype: torch.dtype, *, betas: tuple[float, float], epsilon: float
     ) -> None:
-        exact = {
-            parameter
-            for module in model.modules()
-            if isinstance(module, FLOAT32_ONLY) or dtype == torch.float32
-            for parameter in module.parameters(recurse=False)
-        }
-        in_rows = {
-            parameter
-            for module in model.modules()
-            if getattr(module, "sparse", False)
-            for parameter in module.parameters(recurse=False)
-        }
+        exact = parameters_of(
+            model, lambda module: dtype == torch.float32 or isinstance(module, FLOAT32_ONLY)
+        )
+        in_rows = parameters_of(model, lambda module: getattr(module, "sparse", False))
         parameters = dict(model.named_parameters())
         frozen = {name: p for name, p in parameters.items() if not p.requires_grad}
-        self.frozen = Frozen(frozen, exact, dtype) if frozen else None
-        trained = {name: p for name, p in parameters.items() if p.requires_grad}
-        if not trained:
+        rows = {name: p for name, p in parameters.items() if p.requires_grad and p in in_rows}
+        dense = [item for item in parameters.items() if item[0] not in frozen | rows]
+        if not (dense or rows):
             raise ConfigError("training needs a weight that may change; all of them are frozen.")
-        rows = {name: p for name, p in trained.items() if p in in_rows}
-        self.rows = RowAdam(rows, (beta1, beta2), epsilon) if rows else None
+        self.frozen = Frozen(frozen, exact, dtype) if frozen else None
+        self.rows = RowAdam(rows, betas, epsilon) if rows else None
         self.buffers = persistent_buffers(model)
-        dense = [(name, p) for name, p in trained.items() if p not in in_rows]
-        named = sorted(dense, key=lambda item: item[1] in exact)
-        self.shapes = {name: parameter.shape for name, parameter in named}
-        self.n_rounded = sum(p.numel() for _, p in named if p not in exact)
-        device = next(iter(trained.values())).device
-        pieces = [parameter.detach().float().flatten() for _, parameter in named]
+        dense.sort(key=lambda item: item[1] in exact)  # what is rounded comes first
+        self.shapes = {name: parameter.shape for name, parameter in dense}
+        self.n_rounded = sum(p.numel() for _, p in dense if p not in exact)
+        device = next(iter(parameters.values())).device
+        pieces = [parameter.detach().float().flatten() for _, parameter in dense]
         masters = torch.cat(pieces) if pieces else torch.zeros(0, device=device)
         self.masters = nn.Parameter(masters)
         self.masters.grad = self.gradient = torch.zeros_like(masters)
         self.rounded = masters[: self.n_rounded].to(dtype)
         self.rounded_gradient = torch.zeros_like(self.rounded)
-        self.adam = torch.optim.Adam([self.masters], betas=(beta1, beta2), eps=epsilon, fused=True)
+        self.adam = torch.optim.Adam([self.masters], betas=betas, eps=epsilon, fused=True)
         state = self.adam.state[self.masters]
         state["step"] = torch.zeros((), device=masters.device)
         state["exp_avg"] = torch.zeros_like(masters)
         state["exp_avg_sq"] = torch.zeros_like(masters)
         offset = 0
-        for _, parameter in named:
+        for _, parameter in dense:
             end = offset + parameter.numel()
             if end <= self.n_rounded:
                 values, gradients = self.rounded, self.rounded_gradient
@@ -135,6 +126,11 @@ class FlatAdam:
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         if self.frozen:
             self.frozen.round()
+
+
+def parameters_of(model: nn.Module, chosen: Callable[[nn.Module], bool]) -> set[nn.Parameter]:
+    """The parameters that belong to the chosen modules themselves."""
+    return {p for m in model.modules() if chosen(m) for p in m.parameters(recurse=False)}
 
 
 def persistent_buffers(model: nn.Module) -> dict[str, Tensor]:

@@ -52,27 +52,26 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl."""
 
     def __post_init__(self) -> None:
+        least = dict.fromkeys(("average", "log_every", "accumulate"), 1)
         steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every")
-        for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must not be negative; got {getattr(self, name)}.")
-        for name in ("average", "log_every", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
-        for name in ("adam_beta1", "adam_beta2"):
+        for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
+            value = getattr(self, name)
+            if value < least.get(name, 0):
+                rule = "must be at least 1" if name in least else "must not be negative"
+                raise ConfigError(f"{name} {rule}; got {value}.")
+        for name, papers in (
+            ("adam_beta1", "0.9 and 0.98"),
+            ("adam_beta2", "0.9 and 0.98"),
+            ("label_smoothing", "0.1"),
+        ):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(
                     f"{name} must be at least 0 and below 1; got {getattr(self, name)}. "
-                    "The paper uses 0.9 and 0.98."
+                    f"The paper uses {papers}."
                 )
         if self.adam_epsilon <= 0:
             raise ConfigError(
                 f"adam_epsilon must be above 0; got {self.adam_epsilon}. The paper uses 1e-9."
-            )
-        if not 0 <= self.label_smoothing < 1:
-            raise ConfigError(
-                f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}. "
-                "The paper uses 0.1."
             )
         if self.reinit and not self.init_from:
             raise ConfigError(
@@ -80,6 +79,31 @@ class TrainingSettings:
                 "Leave --reinit out: every weight is drawn anew."
             )
         seconds(self.budget)
+
+    def rate(self, step: int, landing: int = 0) -> float:
+        """The learning rate of update `step` (from 1) under the chosen schedule.
+
+        After `landing` (a step; 0 = none) it falls in a straight line to a hundredth at
+        `last_step`.
+        """
+        if landing and step > landing:
+            done = (step - landing) / (self.last_step(landing) - landing)
+            return self.rate(landing) * (1 - 0.99 * done)
+        return schedules.SCHEDULES[self.schedule](
+            step,
+            peak=self.learning_rate,
+            warmup_steps=self.warmup_steps,
+            max_steps=self.max_steps,
+        )
+
+    def last_step(self, landing: int = 0) -> int:
+        """The last update: `max_steps`, or a tenth of it after `landing`, where there is one."""
+        end = landing + max(1, self.max_steps // 10) if landing else self.max_steps
+        return min(end, self.max_steps)
+
+    def dropout_share(self, step: int) -> float:
+        """How much of the dropout the update after `step` others is made with."""
+        return min(1.0, step / self.dropout_warmup) if self.dropout_warmup else 1.0
 
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -14,7 +14,7 @@ from headway.tasks.translation.task import TranslationTask
 from headway.text.cleaning import Pair
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
-from headway.training.loop import Validation
+from headway.training.interfaces import Validation
 
 PAIRS = [Pair(source, target, "pairs.tsv", 1) for source, target in generate(40, seed=1)]
 CPU = torch.device("cpu")

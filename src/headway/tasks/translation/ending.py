@@ -38,7 +38,6 @@ def tune_length_penalty(run: Run) -> Settings:
     if not settings.training.tune_length_penalty:
         return settings
     bleu = {}
-    run.trainer.load(run.folder.model)
     with torch.inference_mode():
         for penalty in LENGTH_PENALTIES:
             wanted = replace(settings.decoding, length_penalty=penalty)

@@ -16,7 +16,7 @@ from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.subwords import Subwords
-from headway.training.loop import Batch, Position, Validation
+from headway.training.interfaces import Batch, Position, Validation
 
 Ids = np.ndarray[Any, np.dtype[Any]]
 
@@ -110,11 +110,11 @@ class TranslationTask:
         )
 
     def next_batch(self) -> Batch:
-        """See `headway.training.loop.Task`."""
+        """See `headway.training.interfaces.Task`."""
         return self.batch(self.train, self.stream.next())
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        """See `headway.training.loop.Task`."""
+        """See `headway.training.interfaces.Task`."""
         return self.cross_entropy(model, batch, self.label_smoothing).smoothed
 
     def validation_loss(self, model: nn.Module) -> float:
@@ -156,9 +156,9 @@ class TranslationTask:
         return [unmask(text, codes).text if codes else text for text, codes in both]
 
     def position(self) -> Position:
-        """See `headway.training.loop.Task`."""
+        """See `headway.training.interfaces.Task`."""
         return Position(self.stream.state(), {})
 
     def go_to(self, position: Position) -> None:
-        """See `headway.training.loop.Task`."""
+        """See `headway.training.interfaces.Task`."""
         self.stream.restore(position.countable)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from headway.runs.gradient import SEEN, fit_dropout, fit_steps, fit_validations, fit_warmup
+from headway.runs.fitting import SEEN, fit_dropout, fit_steps, fit_validations
+from headway.runs.gradient import fit_warmup
 from headway.runs.kind import Sizes
 
 CLOSING = 15

@@ -1,0 +1,204 @@
+"""What was left open is fitted to the data, the budget and the speed as measured, and said.
+
+Entered where no preset is named, or no length. Nothing that was set is changed.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from headway.config import Sections, merge
+from headway.errors import ConfigError
+from headway.runs.kind import Kind, Opening, Run, Sizes
+from headway.runs.settings import Settings, presets_of_type, type_of
+from headway.schedules import paper_peak
+from headway.training.console import ConsoleReporter
+from headway.training.interfaces import Reporter
+from headway.training.loop import Trainer
+from headway.training.settings import TrainingSettings, seconds
+
+SEEN = 40_000_000
+"""Units to train on when there is no budget: about 90 times through 30,000 captions."""
+TUNING_SEEN = 5_000_000
+"""The same for a model that begins with another run's weights."""
+TIMED_UPDATES = 24
+"""Updates that the speed of a run is measured on, after three to warm up."""
+
+# -- the preset -------------------------------------------------------------------------------
+
+
+def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
+    """The presets below which what was given is allowed.
+
+    Raises ConfigError where it is not allowed under any, nor by itself: found before an hour of
+    reading.
+    """
+    fitting: list[str] = []
+    refused: list[ConfigError] = []
+    for name in ("", *presets_of_type(kind, type_of(kind, given))):
+        try:
+            Settings.of(merge(kind.presets[name] if name else {}, given), kind)
+        except ConfigError as error:
+            refused.append(error)
+        else:
+            fitting.append(name)
+    if not fitting:
+        raise refused[0]
+    return [name for name in fitting if name]
+
+
+# -- the length -------------------------------------------------------------------------------
+
+
+def fit_length(
+    settings: Settings, opening: Opening, build_trainer: Callable[[Run, Reporter], Trainer[Any]]
+) -> TrainingSettings:
+    """How many updates, and how many between validations; measured where that depends on speed."""
+    training: TrainingSettings = settings.training
+    kind, started, tuned = opening.kind, opening.started, bool(training.init_from)
+    if training.max_steps and not training.budget:
+        n_validations = fit_validations(None, 0.0, tuned=tuned)
+        return replace(training, checkpoint_every=max(1, training.max_steps // n_validations))
+    budget_s = seconds(training.budget)
+    measuring = replace(
+        training,
+        max_steps=training.max_steps or 10**6,
+        warmup_steps=10**6,
+        learning_rate=training.learning_rate or 1e-3,
+    )
+    rehearsal = opening.rehearsal(replace(settings, training=measuring))
+    trainer = build_trainer(rehearsal, ConsoleReporter(0))
+    units_per_step, step_s = timed_updates(trainer)
+    begun = time.monotonic()
+    with torch.inference_mode():
+        kind.rehearse(trainer.task, trainer.twin)
+    validation_s = time.monotonic() - begun
+    left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
+    if left_s is not None and left_s < 5 * step_s + 4 * validation_s:
+        raise ConfigError(
+            f"A budget must leave time to learn; after {time.monotonic() - started:.0f} s of "
+            f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
+            f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
+        )
+    n_validations = fit_validations(left_s, validation_s, tuned=tuned)
+    max_steps = training.max_steps
+    if not max_steps:
+        sizes = kind.sizes(opening.data)
+        max_steps, why = fit_steps(
+            sizes,
+            units_per_step=units_per_step,
+            step_s=step_s,
+            validation_s=validation_s,
+            left_s=left_s,
+            n_validations=n_validations,
+            closing=kind.closing,
+            tuned=tuned,
+        )
+        unit, epochs = trainer.task.unit, max_steps * units_per_step / sizes.per_pass
+        opening.say(
+            f"{max_steps:,} updates of {units_per_step:,.0f} {unit} ({epochs:.1f} times "
+            f"through the corpus): {why}; at {units_per_step / step_s:,.0f} {unit}/s that "
+            f"takes about {(max_steps * step_s + n_validations * validation_s) / 60:.0f} min"
+        )
+    every = training.checkpoint_every or max(1, max_steps // n_validations)
+    return replace(training, max_steps=max_steps, checkpoint_every=every)
+
+
+def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:
+    """Units and seconds of an update, as measured."""
+    for _ in range(3):
+        trainer.update()
+    counted = trainer.progress.sums["units"]
+    begun = time.monotonic()
+    for _ in range(TIMED_UPDATES):
+        trainer.update()
+    if trainer.device.type == "cuda":
+        torch.cuda.synchronize(trainer.device)  # only then does a clock tell what the work took
+    step_s = (time.monotonic() - begun) / TIMED_UPDATES
+    return (trainer.progress.sums["units"] - counted) / TIMED_UPDATES, step_s
+
+
+def fit_steps(
+    sizes: Sizes,
+    *,
+    units_per_step: float,
+    step_s: float,
+    validation_s: float,
+    left_s: float | None,
+    n_validations: int,
+    closing: int,
+    tuned: bool = False,
+) -> tuple[int, str]:
+    """How many updates: what the time left allows, or a number of passes when there is no budget.
+
+    A tenth of the time at most goes to the validations on the way; `closing` more come at the end.
+    `tuned` is for a model that begins with another run's weights.
+    """
+    if left_s is not None:
+        for_updates = left_s - (n_validations + closing) * validation_s
+        steps = max(1, math.floor(0.97 * for_updates / step_s))
+        return steps, f"{step_s * 1000:.0f} ms an update as measured, {left_s / 60:.0f} min left"
+    wanted, least, most = (TUNING_SEEN, 3, 30) if tuned else (SEEN, 10, 100)
+    epochs = min(max(wanted / sizes.per_pass, least), most)
+    steps = math.ceil(epochs * sizes.per_pass / units_per_step)
+    return steps, f"{epochs:.0f} times through the corpus"
+
+
+def fit_validations(left_s: float | None, validation_s: float, *, tuned: bool = False) -> int:
+    """How often to validate: 40 times, less where that would take over a tenth of the budget.
+
+    Half as often for a model that begins with another run's weights.
+    """
+    most = 20 if tuned else 40
+    if left_s is None:
+        return most
+    return min(most, max(4, math.floor(0.1 * left_s / max(validation_s, 1e-3))))
+
+
+# -- rate and dropout -------------------------------------------------------------------------
+
+
+def with_peak_of_equation_3(settings: Settings, opening: Opening) -> Settings:
+    """The peak that the paper's schedule has; raises ConfigError where it cannot be had."""
+    training = settings.training
+    remedy = "Choose --training.schedule inverse-square-root, which is the same with a free peak."
+    if not hasattr(settings.model, "d_model"):
+        raise ConfigError(
+            "the schedule 'paper' scales the rate by d_model, which --model.type "
+            f"{settings.model_type} has not. {remedy}"
+        )
+    peak = paper_peak(settings.model.d_model, training.warmup_steps)
+    set_here = training.learning_rate if "learning_rate" in opening.given.get("training", {}) else 0
+    if set_here and not math.isclose(set_here, peak, rel_tol=1e-6):
+        raise ConfigError(
+            "the schedule 'paper' has no free rate: its peak follows from d_model and "
+            f"warmup_steps and is {peak:g}; got learning_rate {set_here:g}. {remedy}"
+        )
+    return replace(settings, training=replace(training, learning_rate=peak))
+
+
+def grown_dropout(settings: Settings, opening: Opening) -> Settings:
+    """More dropout the more often the same text will be seen, growing while the rate warms up."""
+    training, given = settings.training, opening.given
+    seen = training.max_steps * training.accumulate * training.batch_tokens
+    passes = seen / opening.kind.sizes(opening.data).per_pass
+    dropout, why = fit_dropout(passes)
+    if "dropout" not in given.get("model", {}):
+        opening.say(f"dropout {dropout}: {why}")
+        settings = replace(settings, model=replace(settings.model, dropout=dropout))
+    if "dropout_warmup" not in given.get("training", {}):
+        training = replace(training, dropout_warmup=training.warmup_steps)
+    return replace(settings, training=training)
+
+
+def fit_dropout(passes: float) -> tuple[float, str]:
+    """More dropout the more often the corpus is seen, and why."""
+    if passes < 10:
+        return 0.1, "the corpus will be seen less than 10 times"
+    if passes < 40:
+        return 0.2, "the corpus will be seen 10 times or more"
+    return 0.3, "the corpus will be seen 40 times or more"

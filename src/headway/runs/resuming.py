@@ -1,0 +1,61 @@
+"""Going on with a run that was stopped: as it was, with the files that it began with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from headway import runtime as machine
+from headway.config import merge
+from headway.errors import ConfigError, DataError
+from headway.runs.kind import Kind, Request, Run, Say
+from headway.runs.settings import Settings, preset, upgraded
+from headway.training.run_folder import RunFolder
+
+
+def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
+    """The run in the folder, ready to go on as if it had never stopped; None if it is finished.
+
+    Raises:
+        ConfigError: other settings are given than it has.
+        DataError: a file has changed since.
+    """
+    folder = RunFolder(request.out)
+    stored = upgraded(folder.settings())
+    settings = Settings.of(stored, kind)
+    refuse_changes(kind, request, settings)
+    if folder.finished:
+        say(f"{request.out} is finished; nothing to resume.")
+        return None
+    data = kind.read(settings, kind.vocabulary(folder.path), say)
+    refuse_changed_data(folder, data)
+    return Run(kind, folder, settings, data, machine.start(settings.runtime), say)
+
+
+def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:
+    """Raise ConfigError when a resumed run is given other settings than it has.
+
+    Files are compared by their checksums, later.
+    """
+    given, before = request.sections, settings.sections()
+    kind.refuse_changed_use(given.get("data", {}), before.get("data", {}))
+    base = preset(kind, request.preset, given) if request.preset else {}
+    now = Settings.of(merge(before, base, given), kind).sections()
+    for section, values in now.items():
+        for key, value in values.items():
+            had = before[section][key]
+            if section != "data" and value != had:
+                raise ConfigError(
+                    f"A resumed run keeps its settings; [{section}] {key} is {had!r}, "
+                    f"got {value!r}. Leave it out, or start a new run."
+                )
+
+
+def refuse_changed_data(folder: RunFolder, data: Any) -> None:
+    """Raise DataError when a file is no longer what the run began with."""
+    record = json.loads(folder.data.read_text(encoding="utf-8"))["sha256"]
+    for name, found in data.checksums.items():
+        if record.get(str(Path(name).absolute()), found) != found:
+            raise DataError(
+                f"A run goes on with the files that it began with; {name} has changed since. "
+                "Put it back, or start a new run."
+            )
