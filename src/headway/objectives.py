@@ -52,8 +52,7 @@ def projected_label_smoothed(
     """`label_smoothed(project(features, output_weight, output_bias), ...)`, in little memory.
 
     The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
-    not grow with tokens x vocabulary. 0 takes as many as suit the device: fewer on a CPU, whose
-    cache should hold them, more on a GPU, which works on all at once.
+    not grow with tokens x vocabulary. 0 takes as many as suit a CPU's cache, or a GPU.
     """
     chunk = chunk or (2048 if features.is_cuda else 512)
     real = (target != padding).flatten().nonzero().squeeze(1)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from headway.errors import ConfigError
 from headway.errors import settings as refused
 
 if TYPE_CHECKING:
@@ -31,14 +30,9 @@ class RuntimeSettings:
 
     def __post_init__(self) -> None:
         if self.threads < 0:
-            raise ConfigError(
-                f"[runtime] threads must be 0 (all cores) or more; got {self.threads}. "
-                "Try --runtime.threads 0"
-            )
+            raise refused.out_of_range("threads", "0 (all cores) or more", self.threads, usual=0)
         if not 0 <= self.seed < 2**63:
-            raise ConfigError(
-                f"[runtime] seed must be from 0 to 2^63 - 1; got {self.seed}. Try --runtime.seed 1"
-            )
+            raise refused.out_of_range("seed", "from 0 to 2^63 - 1", self.seed, usual=1)
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,6 @@ class Runtime:
     device: "torch.device"
     dtype: "torch.dtype"
     threads: int
-    seed: int
     described: str
     """One line for people: device, precision (what multiplies bf16 matrices), threads."""
 
@@ -63,9 +56,9 @@ def start(settings: RuntimeSettings) -> Runtime:
 
     device = chosen_device(settings)
     on_cuda = device.type == "cuda"
-    bf16_unit = "" if on_cuda else _bf16_unit()
-    fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bf16_unit
-    bf16 = settings.precision == "bf16" or bool(settings.precision == "auto" and fast_bf16)
+    unit = "" if on_cuda else _bf16_unit()
+    fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bool(unit)
+    bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
     if bf16 and on_cuda and not fast_bf16:
         raise refused.no_bf16(torch.cuda.get_device_name())
 
@@ -77,10 +70,10 @@ def start(settings: RuntimeSettings) -> Runtime:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
     name = f"GPU {torch.cuda.get_device_name()}" if on_cuda else f"CPU {cpu_name()}"
-    unit = f" ({bf16_unit})" if bf16 and bf16_unit else ""
-    dtype, precision = (torch.bfloat16, "bf16") if bf16 else (torch.float32, "fp32")
-    described = f"{name}, {precision}{unit}, {threads} CPU thread{'s'[: threads > 1]}"
-    return Runtime(device, dtype, threads, settings.seed, described)
+    precision = (f"bf16 ({unit})" if unit else "bf16") if bf16 else "fp32"
+    described = f"{name}, {precision}, {threads} CPU thread{'s'[: threads > 1]}"
+    dtype = torch.bfloat16 if bf16 else torch.float32
+    return Runtime(device, dtype, threads, described)
 
 
 def set_threads(threads: int) -> int:

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from headway.errors import HeadwayError, RunError
 from headway.nn.dropout import Dropout
 from headway.training import checkpoint
-from headway.training.interfaces import Batch, Position, Progress, Validation
-from headway.training.loop import Trainer
+from headway.training.interfaces import Batch, Position, Validation
+from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 

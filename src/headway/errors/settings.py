@@ -108,6 +108,61 @@ def wrong_value(
     )
 
 
+def not_of_the_task(task: str, section: str, key: str, known: Iterable[str]) -> ConfigError:
+    """For a section that a task has not."""
+    return ConfigError(
+        f"the task {task} has no section [{section}]; it has {_listed(known)}. Leave {key!r} out."
+    )
+
+
+def unknown_name(option: str, given: str, known: Iterable[str]) -> ConfigError:
+    """For one of several names, such as a preset's, that is none of them."""
+    return ConfigError(
+        f"{option} must be one of {_listed(known)}; got {given!r}.{_suggestion(given, known)}"
+    )
+
+
+def no_flag(name: str, known: Iterable[str]) -> ConfigError:
+    """For a short name of a setting that there is not."""
+    return ConfigError(
+        f"{name!r} is no option; there are {_listed(known)}.{_suggestion(name, known)}"
+    )
+
+
+def preset_of_another_type(
+    preset: str, own_type: str, wanted: str, others: Sequence[str]
+) -> ConfigError:
+    """For a preset of another type of model than is given, which has the presets `others`."""
+    remedy = f"Its own: {_listed(others)}." if others else "It has none: leave --preset out."
+    return ConfigError(f"--preset {preset} is for --model.type {own_type}; got {wanted}. {remedy}")
+
+
+def out_of_range(key: str, rule: str, value: int, *, usual: int) -> ConfigError:
+    """For a number of [runtime] that is too small or too large."""
+    return ConfigError(f"[runtime] {key} must be {rule}; got {value}. Try --runtime.{key} {usual}")
+
+
+def too_small(key: str, value: object, *, least: int) -> ConfigError:
+    """For a number of [training]."""
+    rule = f"must be at least {least}" if least else "must not be negative"
+    return ConfigError(f"{key} {rule}; got {value}.")
+
+
+def unlike_the_paper(key: str, value: object) -> ConfigError:
+    """For a constant of [training] that the paper names."""
+    rule = "above 0" if key == "adam_epsilon" else "at least 0 and below 1"
+    papers = {"adam_epsilon": "1e-9", "label_smoothing": "0.1"}.get(key, "0.9 and 0.98")
+    return ConfigError(f"{key} must be {rule}; got {value}. The paper uses {papers}.")
+
+
+def nothing_to_draw_anew() -> ConfigError:
+    """For --reinit without --init-from."""
+    return ConfigError(
+        "--reinit names parts of the run that --init-from names; there is none. "
+        "Leave --reinit out: every weight is drawn anew."
+    )
+
+
 def no_gpu(torch_version: str, *, with_cuda: bool) -> ConfigError:
     """For a GPU that is asked for; `with_cuda`: whether this torch could use one."""
     missing = "torch finds no NVIDIA GPU or driver"
@@ -143,6 +198,12 @@ def _options(annotation: Any) -> Sequence[Any]:
     """The members of a union, or the type itself."""
     union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     return typing.get_args(annotation) if union else (annotation,)
+
+
+def _suggestion(given: str, known: Iterable[str]) -> str:
+    """` Did you mean ..?`, where something known is close."""
+    close = difflib.get_close_matches(given, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def _flag(section: str, key: str) -> str:

@@ -5,7 +5,7 @@ Entered where no preset is named, or no length. Nothing that was set is changed.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,9 @@ import torch
 
 from headway.config import Sections, merge
 from headway.errors import ConfigError
-from headway.runs.kind import Kind, Opening, Run, Sizes
+from headway.runs.kind import Kind, Opening, Run, Say, Sizes
 from headway.runs.settings import Settings, presets_of_type, type_of
+from headway.runtime import Runtime
 from headway.schedules import paper_peak
 from headway.training.console import ConsoleReporter
 from headway.training.interfaces import Reporter
@@ -49,6 +50,16 @@ def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
     if not fitting:
         raise refused[0]
     return [name for name in fitting if name]
+
+
+def choose_preset(
+    kind: Kind, allowed: Sequence[str], settings: Settings, data: Any, runtime: Runtime, say: Say
+) -> str:
+    """The `allowed` preset that suits data, budget and machine; said with its reason."""
+    budget_s, on_gpu = seconds(settings.training.budget), runtime.device.type == "cuda"
+    chosen, why = kind.choose_preset(kind.sizes(data), budget_s, on_gpu, allowed)
+    say(f"preset {chosen}: {why}")
+    return chosen
 
 
 # -- the length -------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.config import Sections, merge
-from headway.errors import ConfigError
-from headway.runs.settings import suggestion
+from headway.errors import settings as refused
 
 
 class Flag(NamedTuple):
@@ -80,9 +79,7 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> 
     sections: Sections = {}
     for name, value in flags.items():
         if name not in known:
-            raise ConfigError(
-                f"{name!r} is no option; there are {', '.join(known)}.{suggestion(name, known)}"
-            )
+            raise refused.no_flag(name, known)
         if value is None or value in ([], ()):
             continue
         section, _, many = known[name]

@@ -1,12 +1,12 @@
 """All settings of a run: the sections of its config.toml as checked dataclasses."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from headway.config import Sections, build, merge
 from headway.errors import ConfigError
+from headway.errors import settings as refused
 from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
 from headway.schedules import paper_peak
@@ -45,30 +45,24 @@ class Settings:
     @classmethod
     def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
-        sections = {name: dict(values) for name, values in sections.items()}
-        if sections.get("text", {}).get("unit") == "subwords":
-            del sections["text"]["unit"]  # a key of earlier versions, which meant nothing
+        given = merge(sections)
+        if given.get("text", {}).get("unit") == "subwords":
+            del given["text"]["unit"]  # a key of earlier versions, which meant nothing
         own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
         known = ["run", "model", *own]
-        for section, values in sections.items():
+        for section, values in given.items():
             if section not in known and values:
-                raise ConfigError(
-                    f"the task {kind.name} has no section [{section}]; it has {', '.join(known)}. "
-                    f"Leave {next(iter(values))!r} out."
-                )
-        run = build(RunSection, sections.get("run", {}), section="run")
+                raise refused.not_of_the_task(kind.name, section, next(iter(values)), known)
+        run = build(RunSection, given.get("run", {}), section="run")
         if run.task != kind.name:
             raise ConfigError(f"this is a run of the task {run.task}, not {kind.name}.")
-        model_type = type_of(kind, sections)
-        sections.get("model", {}).pop("type", None)
+        model_type = type_of(kind, given)
+        given.get("model", {}).pop("type", None)
         if model_type not in kind.models:
-            raise ConfigError(
-                f"[model] type must be one of {', '.join(kind.models)}; got {model_type!r}."
-                f"{suggestion(model_type, kind.models)}"
-            )
+            raise refused.unknown_name("[model] type", model_type, kind.models)
         types = {"model": kind.models[model_type][0], **own}
-        built = {
-            name: build(section, sections.get(name, {}), section=name)
+        built: dict[str, Any] = {
+            name: build(section, given.get(name, {}), section=name)
             for name, section in types.items()
         }
         return cls(task=kind.name, model_type=model_type, **built)
@@ -110,27 +104,15 @@ def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sec
     Raises ConfigError for an unknown name, or one of another type of model than is given.
     """
     if name not in kind.presets:
-        raise ConfigError(
-            f"--preset must be one of {', '.join(kind.presets)}; got {name!r}."
-            f"{suggestion(name, kind.presets)}"
-        )
+        raise refused.unknown_name("--preset", name, kind.presets)
     sections = kind.presets[name]
-    wanted = given.get("model", {}).get("type")
-    if wanted is not None and type_of(kind, sections) != wanted:
-        others = presets_of_type(kind, str(wanted))
-        remedy = f"Its own: {', '.join(others)}." if others else "It has none: leave --preset out."
-        raise ConfigError(
-            f"--preset {name} is for --model.type {type_of(kind, sections)}; got {wanted}. {remedy}"
-        )
+    wanted = str(given.get("model", {}).get("type", type_of(kind, sections)))
+    if type_of(kind, sections) != wanted:
+        others = presets_of_type(kind, wanted)
+        raise refused.preset_of_another_type(name, type_of(kind, sections), wanted, others)
     return sections
 
 
 def presets_of_type(kind: Kind, model_type: str) -> list[str]:
     """The presets that are made for this type of model."""
     return [n for n, sections in kind.presets.items() if type_of(kind, sections) == model_type]
-
-
-def suggestion(given: str, known: Mapping[str, Any]) -> str:
-    """` Did you mean ..?`, where something known is close."""
-    close = difflib.get_close_matches(given, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""

@@ -9,13 +9,12 @@ from typing import Any
 import headway
 from headway import runtime as machine
 from headway.config import Sections, merge
-from headway.runs.fitting import presets_that_fit
+from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
 from headway.training.run_folder import RunFolder
-from headway.training.settings import seconds
 
 
 def train(kind: Kind, request: Request, say: Say) -> RunFolder:
@@ -49,11 +48,8 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
         say(f"peak of the learning rate: {early.training.learning_rate:.2g}")
     data = kind.read(early, kind.vocabulary(parent.folder.path) if parent else None, say)
-    chosen = ""
-    if allowed:
-        budget_s, on_gpu = seconds(early.training.budget), runtime.device.type == "cuda"
-        chosen, why = kind.choose_preset(kind.sizes(data), budget_s, on_gpu, allowed)
-        say(f"preset {chosen}: {why}")
+    chosen = choose_preset(kind, allowed, early, data, runtime, say) if allowed else ""
+    if chosen:
         given = merge(kind.presets[chosen], given)
     found = kind.complete(given, Settings.of(given, kind), data)
     threads: Sections = {"runtime": {"threads": runtime.threads}}

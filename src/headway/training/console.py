@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from headway.errors import HeadwayError
-from headway.training.interfaces import Progress as TrainingProgress
 from headway.training.interfaces import Validation
+from headway.training.loop import Progress as TrainingProgress
 
 
 def clock(seconds: float) -> str:

@@ -1,10 +1,12 @@
 """What passes between the training loop and others: a task to learn, and who hears how it goes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from headway.training.loop import Progress
 
 
 class Batch(NamedTuple):
@@ -66,48 +68,17 @@ class Task(Protocol):
         ...
 
 
-@dataclass
-class Progress:
-    """Everything countable about a training; lives in each checkpoint's state.json."""
-
-    step: int = 0
-    """Optimizer updates made."""
-    time_s: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    """The sums of `Batch.counts`."""
-    validated: list[int] = field(default_factory=list)
-    best_step: int = 0
-    best_score: float = float("-inf")
-    since_best: int = 0
-    """Validations since the best one."""
-    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
-    """Since the last line of metrics.jsonl."""
-    landing: int = 0
-    """The step at which patience ran out and the rate began to come down; 0 = not yet."""
-    finished: bool = False
-
-    @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> "Progress":
-        """As state.json has it; the first version counted two kinds of token by fixed names."""
-        known = dict(stored)
-        if "counts" not in known:
-            known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
-            loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
-            known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
-        return cls(**known)
-
-
 @runtime_checkable
 class Reporter(Protocol):
     """Who is told how it goes."""
 
     def step(
-        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
+        self, progress: "Progress", *, loss: float, speed: float, unit: str, last_step: int
     ) -> None:
         """Some updates were made, at `speed` units a second."""
         ...
 
-    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
+    def validation(self, progress: "Progress", result: Validation, *, best: bool) -> None:
         """The weights were validated."""
         ...
 

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Generic, TypeVar
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,13 +13,44 @@ from headway.nn.dropout import soften
 from headway.schedules import DECAYING
 from headway.training import checkpoint
 from headway.training.frozen import freeze
-from headway.training.interfaces import Position, Progress, Reporter, Task, Validation
+from headway.training.interfaces import Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
+
+
+@dataclass
+class Progress:
+    """Everything countable about a training; lives in each checkpoint's state.json."""
+
+    step: int = 0
+    """Optimizer updates made."""
+    time_s: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    """The sums of `Batch.counts`."""
+    validated: list[int] = field(default_factory=list)
+    best_step: int = 0
+    best_score: float = float("-inf")
+    since_best: int = 0
+    """Validations since the best one."""
+    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
+    """Since the last line of metrics.jsonl."""
+    landing: int = 0
+    """The step at which patience ran out and the rate began to come down; 0 = not yet."""
+    finished: bool = False
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Progress":
+        """As state.json has it; the first version counted two kinds of token by fixed names."""
+        known = dict(stored)
+        if "counts" not in known:
+            known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
+            loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
+            known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
+        return cls(**known)
 
 
 class Trainer(Generic[AnyTask]):
@@ -197,14 +228,11 @@ class Trainer(Generic[AnyTask]):
         if self.device.type == "cuda":
             random_state["cuda"] = torch.cuda.get_rng_state(self.device)
         position = self.task.position()
-        groups = {
-            "random": random_state,
-            "adam": self.optimizer.state(),
-            "position": position.tensors,
-        }
+        adam = self.optimizer.state()
+        groups = {"random": random_state, "adam": adam, "position": position.tensors}
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
-        state = {"progress": asdict(self.progress), "position": position.countable}
         folder, progress = self.folder.checkpoints, self.progress
+        state = {"progress": asdict(progress), "position": position.countable}
         checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
         recent = checkpoint.resumable(folder)[-2:]
         window = self.averaged() + progress.validated[-self.settings.average :]

@@ -14,14 +14,13 @@ from headway.training.row_adam import RowAdam
 class FlatAdam:
     """Adam (section 5.3) on a model whose parameters, and gradients, are views of long vectors.
 
-    One update, one clipping and (over several machines) one all-reduce then act on everything at
-    once. Where the model computes in bfloat16, float32 masters take the updates, because a small
-    update added to a bfloat16 weight is lost in rounding; the model holds their rounded copy.
-    Gradients stay where they are: they are zeroed after each update, never set to None.
+    One update and one clipping then act on everything at once. Where the model computes in
+    bfloat16, float32 masters take the updates, because a small update added to a bfloat16 weight is
+    lost in rounding; the model holds their rounded copy. Gradients are zeroed after each update,
+    never set to None.
 
     Parameters that need no gradient stay outside the vector. So do those of a module with `sparse`
-    set, such as `nn.Embedding(.., sparse=True)`: only rows that a batch has touched are updated,
-    moments included, which is what a table of a million words needs.
+    set, such as `nn.Embedding(.., sparse=True)`: only rows that a batch has touched are updated.
     """
 
     def __init__(

@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from headway import schedules
 from headway.errors import ConfigError
+from headway.errors import settings as refused
+from headway.schedules import SCHEDULES, Schedule
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,7 @@ class TrainingSettings:
     init_from: str = ""
     """A finished run, whose weights this one begins with."""
     freeze: tuple[str, ...] = ()
-    """Parts whose weights stay as they are, by the beginning of their names: `encoder`,
-    `encoder.0`."""
+    """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
     reinit: tuple[str, ...] = ()
     """Parts that are drawn anew although `init_from` has them."""
     max_steps: int = 0
@@ -25,9 +25,8 @@ class TrainingSettings:
     batch_tokens: int = 0
     """Padded tokens of the longest side in one batch."""
     accumulate: int = 1
-    """Batches whose gradients make one update: the same update as by one batch of all their rows,
-    in the memory of one."""
-    schedule: schedules.Schedule = "linear"
+    """Batches whose gradients make one update: that of one batch of all their rows."""
+    schedule: Schedule = "linear"
     """`paper` is equation 3, whose peak follows from d_model and warmup_steps."""
     learning_rate: float = 0.0
     """The peak; the schedule `paper` sets it."""
@@ -55,46 +54,27 @@ class TrainingSettings:
         least = dict.fromkeys(("average", "log_every", "accumulate"), 1)
         steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every")
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
-            value = getattr(self, name)
-            if value < least.get(name, 0):
-                rule = "must be at least 1" if name in least else "must not be negative"
-                raise ConfigError(f"{name} {rule}; got {value}.")
-        for name, papers in (
-            ("adam_beta1", "0.9 and 0.98"),
-            ("adam_beta2", "0.9 and 0.98"),
-            ("label_smoothing", "0.1"),
-        ):
+            if getattr(self, name) < least.get(name, 0):
+                raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
+        for name in ("adam_beta1", "adam_beta2", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(
-                    f"{name} must be at least 0 and below 1; got {getattr(self, name)}. "
-                    f"The paper uses {papers}."
-                )
+                raise refused.unlike_the_paper(name, getattr(self, name))
         if self.adam_epsilon <= 0:
-            raise ConfigError(
-                f"adam_epsilon must be above 0; got {self.adam_epsilon}. The paper uses 1e-9."
-            )
+            raise refused.unlike_the_paper("adam_epsilon", self.adam_epsilon)
         if self.reinit and not self.init_from:
-            raise ConfigError(
-                "--reinit names parts of the run that --init-from names; there is none. "
-                "Leave --reinit out: every weight is drawn anew."
-            )
+            raise refused.nothing_to_draw_anew()
         seconds(self.budget)
 
     def rate(self, step: int, landing: int = 0) -> float:
         """The learning rate of update `step` (from 1) under the chosen schedule.
 
-        After `landing` (a step; 0 = none) it falls in a straight line to a hundredth at
-        `last_step`.
+        After `landing` (a step; 0 = none) it falls in a line to a hundredth at `last_step`.
         """
         if landing and step > landing:
             done = (step - landing) / (self.last_step(landing) - landing)
             return self.rate(landing) * (1 - 0.99 * done)
-        return schedules.SCHEDULES[self.schedule](
-            step,
-            peak=self.learning_rate,
-            warmup_steps=self.warmup_steps,
-            max_steps=self.max_steps,
-        )
+        shape = {"warmup_steps": self.warmup_steps, "max_steps": self.max_steps}
+        return SCHEDULES[self.schedule](step, peak=self.learning_rate, **shape)
 
     def last_step(self, landing: int = 0) -> int:
         """The last update: `max_steps`, or a tenth of it after `landing`, where there is one."""
