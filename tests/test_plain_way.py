@@ -14,8 +14,9 @@ MOST_FILES, MOST_LINES = 60, 9050
 SIDE_ROOMS = (
     "data/doctor", "text/memories", "text/codes", "text/code_", "text/mixing", "data/coded",
     "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
-    "tasks/translation/coded", "runs/parent", "training/frozen", "training/row_adam",
-    "decoding/sampling", "decoding/processes", "commands/filling", "commands/tags", "errors/",
+    "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
+    "training/row_adam", "decoding/sampling", "decoding/processes", "commands/filling",
+    "commands/tags", "errors/",
 )  # fmt: skip
 
 

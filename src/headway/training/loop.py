@@ -83,14 +83,14 @@ class Trainer(Generic[AnyTask]):
 
     def train(self, stop_asked: Callable[[], bool]) -> Progress:
         """Run to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
-        progress = self.progress
+        settings, stop = self.settings, False
         self.clock = time.monotonic()
-        stop = False
-        while not (progress.finished or stop):
+        while not (self.progress.finished or stop):
             self.losses.append(self.update())
-            progress.sums["time_s"] += self.count_time()
-            due = progress.step % self.settings.checkpoint_every == 0 or self.at_the_end
-            if due or progress.step % self.settings.log_every == 0:
+            self.progress.sums["time_s"] += self.count_time()
+            step = self.progress.step
+            due = step % settings.checkpoint_every == 0 or self.at_the_end
+            if due or step % settings.log_every == 0:
                 self.log()
             if due:
                 self.validate()
@@ -98,7 +98,7 @@ class Trainer(Generic[AnyTask]):
             stop = stop_asked()
             if due or stop:
                 self.save()
-        return progress
+        return self.progress
 
     def update(self) -> Tensor:
         """One optimizer update; returns its summed loss, still on the device."""
