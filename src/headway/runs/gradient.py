@@ -276,10 +276,8 @@ def learn(run: Run, resume: bool) -> Learned:
     say(f"the model is {chosen}")
     if settings.training.init_from:
         parent.say_what_it_brought(run)
-    tuned = run.kind.tune(run)
-    if tuned != settings:
-        run.settings = tuned
-        folder.write_settings(tuned.sections())
+    # Stored with the mark that the run is finished: one that is killed before chooses again, alike.
+    run.settings = run.kind.tune(run)
     with torch.inference_mode():
         trainer.load(folder.model)
     return Learned(chosen, card_words(run))
