@@ -53,7 +53,7 @@ def prepare(
     from headway.data.cleaned import clean_corpus
     from headway.data.doctor.examination import examine
     from headway.data.doctor.report import report_lines
-    from headway.tasks.translation.settings import TranslationData
+    from headway.tasks.translation.pairs import TranslationData
     from headway.text.corpora import directions, languages
 
     sections = parse_overrides(overrides, options=option_names(prepare))

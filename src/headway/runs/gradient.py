@@ -276,10 +276,10 @@ def learn(run: Run, resume: bool) -> Learned:
     say(f"the model is {chosen}")
     if settings.training.init_from:
         parent.say_what_it_brought(run)
-    # Stored with the mark that the run is finished: one that is killed before chooses again, alike.
-    run.settings = run.kind.tune(run)
     with torch.inference_mode():
         trainer.load(folder.model)
+        # Stored with the mark that the run is finished; killed before, it chooses again, alike.
+        run.settings = run.kind.tune(run)
     return Learned(chosen, card_words(run))
 
 

@@ -95,9 +95,10 @@ def trained(
         raise KilledError
 
     source, target = everyday_files
-    with monkeypatch.context() as patch, pytest.raises(KilledError):
+    with monkeypatch.context() as patch:
         patch.setattr(Trainer, "choose", die)
-        headway.train(source=source, target=target, out=tmp_path / "trained", settings=settings)
+        with pytest.raises(KilledError):
+            headway.train(source=source, target=target, out=tmp_path / "trained", settings=settings)
     return tmp_path / "trained"
 
 
