@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.settings_flags import Overrides, option_names
+from headway.commands.arguments import Overrides, option_names
 from headway.errors import RunError
 
 if TYPE_CHECKING:

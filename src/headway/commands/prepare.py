@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from headway.commands.settings_flags import Overrides, option_names, takes
+from headway.commands.arguments import Overrides, option_names, takes
 from headway.errors import ConfigError, DataError
 from headway.runs.flags import PAIRS, sections_of
 

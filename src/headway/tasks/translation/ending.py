@@ -1,15 +1,19 @@
-"""How a translator's training ends: weights and length penalty chosen, the model scored."""
+"""How a translator's training ends: the length penalty chosen, the model scored for its card."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.translation import BleuAndChrf, SentenceStatistics, score_translations
+from headway.metrics.translation import (
+    BleuAndChrf,
+    SentenceStatistics,
+    difference,
+    score_translations,
+)
 from headway.runs.kind import CardWords, Run
 from headway.runs.settings import Settings
 from headway.tasks.translation.task import TranslationTask
@@ -34,18 +38,14 @@ def rank(run: Run) -> Callable[[nn.Module], float]:
 
 def tune_length_penalty(run: Run) -> Settings:
     """Search the validation sentences with each of `LENGTH_PENALTIES`, and say the choice."""
-    settings = run.settings
+    settings, trainer = run.settings, run.trainer
     if not settings.training.tune_length_penalty:
         return settings
-    bleu = {}
-    run.trainer.load(run.folder.model)
-    with torch.inference_mode():
-        for penalty in LENGTH_PENALTIES:
-            wanted = replace(settings.decoding, length_penalty=penalty)
-            bleu[penalty] = run.trainer.task.bleu(run.trainer.twin, wanted)
+    tried = {one: replace(settings.decoding, length_penalty=one) for one in LENGTH_PENALTIES}
+    bleu = {one: trainer.task.bleu(trainer.twin, decoding) for one, decoding in tried.items()}
     best, why = choose_length_penalty(bleu)
     run.say(f"length penalty {best}: {why}")
-    return replace(settings, decoding=replace(settings.decoding, length_penalty=best))
+    return replace(settings, decoding=tried[best])
 
 
 def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[float, str]:
@@ -58,8 +58,6 @@ def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[flo
     best = max(bleu, key=lambda penalty: bleu[penalty].score())
     why = ", ".join(f"{one.score():.2f} with {penalty}" for penalty, one in bleu.items())
     if best != usual:
-        from headway.metrics.translation import difference
-
         p_value = difference(bleu[usual], bleu[best]).p_value
         why += f" (p = {p_value:.3f})"
         if p_value >= SIGNIFICANT:
@@ -76,30 +74,34 @@ def card(run: Run) -> CardWords:
     with torch.inference_mode():
         loss = task.validation_loss(run.trainer.twin)
         hypotheses = task.translate(run.trainer.twin, run.settings.decoding)
-    scores = by_language(hypotheses, task.valid_texts, task.valid_languages)
+    scores = {}
+    for language in dict.fromkeys(task.valid_languages):
+        rows = [row for row, other in enumerate(task.valid_languages) if other == language]
+        found = score_translations(
+            [hypotheses[row] for row in rows],
+            [task.valid_texts[row] for row in rows],
+            target_language=language,
+        )
+        scores[language or "language not known"] = found
     for language, found in scores.items():
         where = f" ({language})" if len(scores) > 1 else ""
         run.say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
     data, report = run.settings.data, run.data.prepared.report
     dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
     shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
+    shares = ["", *shares] if shares else []
+    read = f"{report.read:,} pairs read, {report.kept:,} trained on"
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
         scores=score_words(run, scores, loss),
-        data="\n".join(
-            [
-                f"{report.read:,} pairs read, {report.kept:,} trained on",
-                f"(dropped: {dropped or 'none'}).",
-                *(["", *shares] if shares else []),
-            ]
-        ),
-        next_commands=next_commands(run.folder.path, run.settings),
+        data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
+        next_commands=next_commands(run),
     )
 
 
 def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float) -> str:
-    """The card's table of scores, and what they are of."""
+    """The card's table of scores, by target language, and what they are of."""
     rows = "\n".join(
         f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
         f"| {score.low:.2f} to {score.high:.2f} | `{score.signature}` |"
@@ -119,25 +121,9 @@ Cross-entropy is {loss:.4f} nats per target token.
 The checkpoint was chosen by these sentences, so scores on other text will be lower."""
 
 
-def by_language(
-    hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> dict[str, BleuAndChrf]:
-    """The scores in each target language, as it is to be called."""
-    scores = {}
-    for language in dict.fromkeys(languages):
-        rows = [row for row, other in enumerate(languages) if other == language]
-        scores[language or "language not known"] = score_translations(
-            [hypotheses[row] for row in rows],
-            [references[row] for row in rows],
-            target_language=language,
-        )
-    return scores
-
-
-def next_commands(run: Path, settings: Settings) -> list[str]:
+def next_commands(run: Run) -> list[str]:
     """What the owner of a new model may want to do with it."""
-    place = shlex.quote(str(run))
-    data = settings.data
+    place, data = shlex.quote(str(run.folder.path)), run.settings.data
     suffix = f".{data.source_language}" if data.source_language else ".txt"
     other = f".{data.target_language}" if data.target_language else ".txt"
     tag = f" --tag {[tag for tag in data.tags if tag][-1]}" if data.tags else ""

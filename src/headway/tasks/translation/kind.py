@@ -30,7 +30,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
     )
 
 
-KIND = Kind(
+KIND: Kind = Kind(
     name="translation",
     sections={
         "text": TextSettings,
