@@ -137,8 +137,4 @@ class Translator:
         tag = self._tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
-        source, target, names = clean(text), clean(target), dict[str, str]()
-        if may_hold_codes(source):
-            coded = self._coded(self.settings.decoding, tag)
-            source, target, names = coded.forced(source, target)
-        return attention(self.plain, tagged(source, tag) if tag else source, target, names)
+        return attention(self._coded(self.settings.decoding, tag), text, target)

@@ -87,8 +87,9 @@ def translate(
     if text is not None and kind_of(text) in FILLED_IN:
         from headway.commands.filling import Direction, translate_file
 
-        for_text = {"scores": scores, "alignment": alignment, "json": json, "n-best": n_best}
-        refused = [name for name, value in for_text.items() if value not in (None, False)]
+        for_text = {"scores": scores, "alignment": alignment, "json": json}
+        for_text["n-best"] = n_best is not None
+        refused = [name for name, wanted in for_text.items() if wanted]
         direction = Direction(source_language, target_language)
         translate_file(run, text, out, load, direction, refused, overwrite=overwrite)
         return

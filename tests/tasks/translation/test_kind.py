@@ -14,8 +14,8 @@ import headway
 from headway.config import merge
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import SentenceStatistics, bleu_statistics
-from headway.tasks.translation import ending
-from headway.tasks.translation.ending import choose_length_penalty
+from headway.tasks.translation import kind
+from headway.tasks.translation.kind import choose_length_penalty
 from headway.tasks.translation.task import TranslationTask
 from headway.training.loop import Trainer
 
@@ -89,7 +89,7 @@ def trained(
     settings = merge(SETTINGS, {"data": {"source_language": "en"}})
     del settings["decoding"]["length_penalty"]  # it is to be chosen
     monkeypatch.setattr(TranslationTask, "bleu", bleu)
-    monkeypatch.setattr(ending, "choose_length_penalty", lambda found: (0.6, "it is so"))
+    monkeypatch.setattr(kind, "choose_length_penalty", lambda found: (0.6, "it is so"))
 
     def die(*_: Any) -> str:
         raise KilledError
