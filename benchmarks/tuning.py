@@ -21,7 +21,7 @@ import record
 import runs
 
 from headway import Translator
-from headway.metrics.translation import bleu
+from headway.metrics.translation import bleu_statistics
 
 GENERAL, OWN = runs.CORPORA["tatoeba-en-de"], runs.CORPORA["multi30k-en-de"]
 TESTS = {"own": (OWN, "test_2016_flickr"), "general": (GENERAL, "devtest")}
@@ -121,7 +121,8 @@ def scores(run: Path, data: Path, tags: tuple[str, ...]) -> dict[str, float]:
         for tag in tags if name == "own" else ("",):
             output = translator.translate(sources, tag=tag or None, **search)
             key = f"{name}:{tag}" if tag != tags[0] and name == "own" else name
-            found[key] = bleu(output, references, target_language=corpus.target)
+            bleu = bleu_statistics(output, references, target_language=corpus.target)
+            found[key] = bleu.score()
     return found
 
 

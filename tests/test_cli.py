@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from headway import __version__, cli
-from headway.commands.settings_flags import Overrides, option_names
+from headway.commands.arguments import Overrides, option_names
 from headway.config import parse_overrides
 from headway.errors import DataError, HeadwayError
 

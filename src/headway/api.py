@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,4 @@ def train(
     stored = folder.settings() if resume and folder.config.exists() else {}
     kind = kind_named(task_of(merge(stored, sections)))
     request = Request(sections, Path(out), preset, resume)
-    return run_training(kind, request, say or to_stderr).path
-
-
-def to_stderr(message: str) -> None:
-    """Where messages go unless somebody else listens."""
-    print(message, file=sys.stderr, flush=True)
+    return run_training(kind, request, say or partial(print, file=sys.stderr, flush=True)).path

@@ -35,19 +35,17 @@ class Translator:
         self, model: StepDecoder, subwords: Subwords, settings: Settings, device: torch.device
     ) -> None:
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
-        limits = [settings.data.max_length] if settings.data.max_length else []
-        of_model = model.longest
-        limits += [] if of_model is None else [of_model - 1]  # the end marker is read as well
-        self.longest = min(limits, default=None)
+        of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
+        limits = (settings.data.max_length or None, of_model)
+        self.longest = min((limit for limit in limits if limit is not None), default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
         self.plain = TextTranslator(model, subwords, device, self.longest)
 
     @classmethod
     def load(cls, run: str | Path, *, device: Device = "auto") -> "Translator":
-        """Open a run folder; raises RunError when there is no trained translator in it.
+        """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
 
-        `device` is `auto`, `cpu` or `cuda`, wherever the model was trained. Nothing of the process
-        is changed: threads and seeds are its own.
+        Raises RunError when there is no trained translator in it.
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
@@ -67,10 +65,8 @@ class Translator:
         taken. `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
         Raises ConfigError where there is a tag to choose, and for settings that do not exist.
         """
-        return [
-            translation.target
-            for translation in self.translate_fully(texts, tag=tag, want_scores=False, **decoding)
-        ]
+        found = self.translate_fully(texts, tag=tag, want_scores=False, **decoding)
+        return [translation.target for translation in found]
 
     @torch.inference_mode()
     def translate_fully(
@@ -89,7 +85,7 @@ class Translator:
         A text longer than `longest` is cut at its end, which `Translation.n_cut` tells. `done`
         hears how many sentences each batch finished.
         """
-        settings, tag = self._settings(decoding), self._tag(tag)
+        settings, tag = self.decoding(decoding), self._tag(tag)
         how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
         cleaned = [clean(text) for text in texts]
         if any(map(may_hold_codes, cleaned)):
@@ -111,21 +107,18 @@ class Translator:
         **decoding: Any,
     ) -> "list[SegmentTranslation]":
         """Translations of segments of a file: see `CodedTranslator.segments`."""
-        return self._coded(self._settings(decoding), self._tag(tag)).segments(segments, done=done)
+        return self._coded(self.decoding(decoding), self._tag(tag)).segments(segments, done=done)
 
     def _coded(self, settings: DecodingSettings, tag: str) -> "CodedTranslator":
-        """The door to what texts with codes need, such as tags and placeholders of programs."""
+        """The door to the side room for texts with codes."""
         from headway.tasks.translation.coded import CodedTranslator
 
-        masks = self.settings.text.codes == "mask"
-        return CodedTranslator(self.plain, settings, tag, masks=masks)
+        return CodedTranslator(self.plain, settings, tag, masks=self.settings.text.codes == "mask")
 
-    def _settings(self, given: Mapping[str, Any]) -> DecodingSettings:
-        """Those of the run, but for what is given; raises ConfigError for what does not exist."""
-        stored = self.settings.decoding
-        if not given:
-            return stored
-        return build(DecodingSettings, {**asdict(stored), **given}, section="decoding")
+    def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
+        """The run's settings but for what is given; raises ConfigError for what does not exist."""
+        stored = asdict(self.settings.decoding)
+        return build(DecodingSettings, {**stored, **given}, section="decoding")
 
     def _tag(self, asked: str | None) -> str:
         known = self.settings.data.tags
@@ -144,8 +137,4 @@ class Translator:
         tag = self._tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
-        source, target, names = clean(text), clean(target), dict[str, str]()
-        if may_hold_codes(source):
-            coded = self._coded(self.settings.decoding, tag)
-            source, target, names = coded.forced(source, target)
-        return attention(self.plain, tagged(source, tag) if tag else source, target, names)
+        return attention(self._coded(self.settings.decoding, tag), text, target)

@@ -44,7 +44,8 @@ def run_that_translates(monkeypatch):
                 ],
                 target_language="en",
                 longest=2,
-                settings=SimpleNamespace(data=data, decoding=DecodingSettings()),
+                settings=SimpleNamespace(data=data),
+                decoding=lambda given: DecodingSettings(**given),
             )
 
     module = ModuleType("headway.translator")

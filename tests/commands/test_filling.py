@@ -12,8 +12,8 @@ import pytest
 from everyday_run import Finished, command
 
 from headway import disk
+from headway.commands.arguments import FILLED_IN, kind_of
 from headway.commands.filling import KINDS, Direction, Filler, check_place, fill_file
-from headway.commands.translating import FILLED_IN, kind_of
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.memories import tmx, xliff

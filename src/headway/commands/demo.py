@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.settings_flags import Overrides, option_names
+from headway.commands.arguments import Overrides, option_names
 from headway.errors import RunError
 
 if TYPE_CHECKING:
@@ -128,15 +128,16 @@ def _refuse_others(out: Path, files: dict[Path, str]) -> None:
 
 def _score(translator: "Translator", corpus: "Split", out: Path) -> None:
     """BLEU on the test sentences, and whether *it* was understood."""
-    from headway.metrics.translation import bleu
+    from headway.metrics.translation import bleu_statistics
     from headway.text.everyday.coreference import coreference
 
     translations = translator.translate([english for english, _ in corpus.test])
     (out / "test.translated.zh").write_text(
         "".join(f"{line}\n" for line in translations), encoding="utf-8", newline="\n"
     )
-    score = bleu(translations, [chinese for _, chinese in corpus.test], target_language="zh")
-    print(f"\nBLEU {score:.1f}")
+    references = [chinese for _, chinese in corpus.test]
+    bleu = bleu_statistics(translations, references, target_language="zh")
+    print(f"\nBLEU {bleu.score():.1f}")
     exact = sum(t == zh for t, (_, zh) in zip(translations, corpus.test, strict=True))
     print(f"on {N_TEST} sentences it had never seen; {exact} are the reference, word for word")
     about_it = [

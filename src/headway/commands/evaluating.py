@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headway.commands.arguments import ready
 from headway.commands.stages import Stages
-from headway.commands.translating import Options, ready, tell_cut
+from headway.commands.translate import tell_cut
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
     METRICS,
@@ -62,7 +63,7 @@ class Outcome(NamedTuple):
 def translated(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
     """A run's translations, and the language that it translates into, if it knows."""
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    translator, how = ready(run, Options(tag=tag))
+    translator, how = ready(run, tag, {})
     found = translator.translate_fully(sources, **how)
     n_cut = sum(translation.n_cut > 0 for translation in found)
     tell_cut(n_cut, translator)

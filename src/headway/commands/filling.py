@@ -5,10 +5,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headway.commands.arguments import kind_of
 from headway.commands.stages import Stages
-from headway.commands.translating import Options, kind_of, ready
 from headway.disk import write_bytes
 from headway.errors import ConfigError, DataError
 from headway.text.languages import same_language
@@ -25,6 +25,9 @@ from headway.text.memories.piecewise import (
 )
 from headway.text.memories.segments import Document, Gap, Segment
 from headway.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
 Translate = Callable[[list[Segment]], Sequence[Translated]]
@@ -79,12 +82,15 @@ def translate_file(
     run: Path,
     file: Path,
     out: Path | None,
-    options: Options,
+    ready: "Callable[[], tuple[Translator, dict[str, Any]]]",
     direction: Direction,
+    refused: Sequence[str],
     *,
     overwrite: bool,
 ) -> None:
     """Fill in `file` with the run's translator; `direction` goes before the run's own.
+
+    `refused` are options that were given, and that are for text only.
 
     Raises:
         ConfigError: an option is for text only, or as `check_place`.
@@ -95,13 +101,10 @@ def translate_file(
             f"a template is not filled in, as it belongs to no language; got {file}. "
             "Make a PO file of it: msginit -l LANGUAGE -i F.pot -o F.po"
         )
-    for_text = ("scores", "alignment", "json")
-    wrong = [name for name in for_text if getattr(options, name)]
-    wrong += ["n-best"] * ("n_best" in options.decoding)
-    if wrong:
+    if refused:
         raise ConfigError(
-            f"--{wrong[0]} is for text that is translated line by line; {file} is filled in. "
-            f"Leave out --{wrong[0]}."
+            f"--{refused[0]} is for text that is translated line by line; {file} is filled in. "
+            f"Leave out --{refused[0]}."
         )
     check_file(file)
     check_place(file, out, overwrite=overwrite)
@@ -112,7 +115,7 @@ def translate_file(
     )
 
     def load() -> Filler:
-        translator, how = ready(run, options)
+        translator, how = ready()
         return Filler(
             lambda segments: translator.translate_segments(segments, **how), translator.longest
         )

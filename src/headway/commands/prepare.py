@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from headway.commands.settings_flags import Overrides, option_names, takes
+from headway.commands.arguments import Overrides, option_names, takes
 from headway.errors import ConfigError, DataError
 from headway.runs.flags import PAIRS, sections_of
 
@@ -53,7 +53,7 @@ def prepare(
     from headway.data.cleaned import clean_corpus
     from headway.data.doctor.examination import examine
     from headway.data.doctor.report import report_lines
-    from headway.tasks.translation.settings import TranslationData
+    from headway.tasks.translation.pairs import TranslationData
     from headway.text.corpora import directions, languages
 
     sections = parse_overrides(overrides, options=option_names(prepare))

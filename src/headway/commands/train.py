@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headway.commands.settings_flags import Overrides, option_names, takes
+from headway.commands.arguments import Overrides, option_names, takes
 from headway.runs.flags import FLAGS
 
 

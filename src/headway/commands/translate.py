@@ -1,9 +1,23 @@
 """`headway translate`: text in, translations out; a translation file is filled in."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from itertools import islice
+from json import dump
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from headway.commands.settings_flags import Unread, option_names
+from headway.commands.arguments import FILLED_IN, Unread, kind_of, option_names, ready
+from headway.commands.standard_input import LINES_AT_ONCE, typed_lines
+from headway.commands.translations_json import as_json
+from headway.disk import whole_text
 from headway.errors import ConfigError
+from headway.text.lines import check_file, read_lines
+
+if TYPE_CHECKING:
+    from headway.tasks.translation.texts import Translation
+    from headway.translator import Translator
 
 
 def translate(
@@ -62,29 +76,98 @@ def translate(
     target_language
         Which one is filled in; the run's if left out.
     """
-    from headway.commands.translating import FILLED_IN, Options, kind_of, translate_lines
-
     named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
     text = Path(named[0]) if named else None
     given = {"beam": beam, "n_best": n_best, "method": method}
-    options = Options(
-        decoding={key: value for key, value in given.items() if value is not None},
-        tag=tag,
-        scores=scores,
-        alignment=alignment,
-        json=json,
-        flags=flags,
-        known_flags=option_names(translate),
-    )
+    decoding = {key: value for key, value in given.items() if value is not None}
+
+    def load() -> "tuple[Translator, dict[str, Any]]":
+        return ready(run, tag, decoding, flags, option_names(translate))
+
     if text is not None and kind_of(text) in FILLED_IN:
         from headway.commands.filling import Direction, translate_file
 
+        for_text = {"scores": scores, "alignment": alignment, "json": json}
+        for_text["n-best"] = n_best is not None
+        refused = [name for name, wanted in for_text.items() if wanted]
         direction = Direction(source_language, target_language)
-        translate_file(run, text, out, options, direction, overwrite=overwrite)
+        translate_file(run, text, out, load, direction, refused, overwrite=overwrite)
         return
     if overwrite or source_language or target_language:
         raise ConfigError(
             "--overwrite, --source-language and --target-language are for files that are filled "
             f"in (.po, .tmx, ..); got {text or 'standard input'}. Leave them out."
         )
-    translate_lines(run, text, out, options)
+    translate_lines(text, out, load, scores=scores, alignment=alignment, json=json)
+
+
+def translate_lines(
+    file: Path | None,
+    out: Path | None,
+    load: "Callable[[], tuple[Translator, dict[str, Any]]]",
+    *,
+    scores: bool,
+    alignment: bool,
+    json: bool,
+) -> None:
+    """Translate every line of `file` (or standard input) to `out` (or standard output)."""
+    if file is not None:
+        check_file(file)
+    translator, how = load()
+    collected: list[dict[str, Any]] = []
+    n_cut = n_mended = 0
+    with nullcontext(sys.stdout) if out is None else whole_text(out) as output:
+        for chunk in in_chunks(file) if file else typed_lines():
+            translations = translator.translate_fully(
+                chunk, want_alignment=alignment or json, **how
+            )
+            n_cut += sum(translation.n_cut > 0 for translation in translations)
+            n_mended += sum(not translation.codes_complete for translation in translations)
+            if json:
+                collected += map(as_json, translations)
+                continue
+            for translation in translations:
+                output.write(as_text(translation, scores=scores, alignment=alignment))
+            output.flush()
+        if json:
+            dump({"translations": collected}, output, ensure_ascii=False)
+            output.write("\n")
+    tell_cut(n_cut, translator)
+    if n_mended:
+        print(
+            f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
+            "model had lost stands at the end, what it had invented is gone",
+            file=sys.stderr,
+        )
+
+
+def tell_cut(n_cut: int, translator: "Translator") -> None:
+    """Say how many lines were too long, if any was."""
+    if n_cut:
+        print(
+            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            "model was trained to read at most, and were cut at the end",
+            file=sys.stderr,
+        )
+
+
+def in_chunks(file: Path) -> Iterator[list[str]]:
+    """The file's lines, many at a time; an absurdly long one counts as blank."""
+    lines = read_lines(file)
+    while chunk := [line or "" for line in islice(lines, LINES_AT_ONCE)]:
+        yield chunk
+
+
+def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str:
+    """One line for each translation; a blank line for a blank one."""
+    if not translation.n_best:
+        return "\n"
+    lines = []
+    for alternative in translation.n_best:
+        cells = [alternative.target.replace("\n", " ")]
+        if scores:
+            cells.insert(0, f"{alternative.score:.4f}")
+        if alignment:
+            cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
+        lines.append("\t".join(cells) + "\n")
+    return "".join(lines)

@@ -5,7 +5,7 @@ its formulas over arrays, so that a thousand scores of resampled sentences (Koeh
 matrix product and one call.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -22,17 +22,16 @@ Scores = Float64[np.ndarray, " corpora"]
 Advance = Callable[[int], object]
 """Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
 
-
-def nobody(_: int) -> None:
-    """Nobody is told."""
-
-
 UNSPACED = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
 UNSPACED |= dict.fromkeys(("ja", "jpn"), "char")
 """Languages written without spaces, of which characters are scored, and BLEU's tokenizer."""
 
 DRAWS_AT_ONCE = 4_000_000
 """Bounds the memory of resampling, to about 100 MB."""
+
+
+def nobody(_: int) -> None:
+    """Nobody is told of progress."""
 
 
 def bleu_formula(counts: Counts) -> Scores:
@@ -91,22 +90,16 @@ class SentenceStatistics:
         The draws depend on the number of sentences and the seed alone, so that two systems are
         resampled alike; with the same seed they are sacreBLEU's.
         """
-        n = len(self.counts)
-        sums = [weights @ self.counts for weights in _resamples(n, n_bootstrap, seed)]
+        random, n = np.random.default_rng(seed), len(self.counts)
+        at_once = max(1, DRAWS_AT_ONCE // n)
+        sums = []
+        for first in range(0, n_bootstrap, at_once):
+            size = min(at_once, n_bootstrap - first)
+            drawn = random.choice(n, size=(size, n), replace=True)
+            drawn += np.arange(size)[:, None] * n
+            times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+            sums.append(times.astype(np.float64) @ self.counts)
         return self.formula(np.concatenate(sums))
-
-
-def _resamples(
-    n: int, n_bootstrap: int, seed: int
-) -> Iterator[Float64[np.ndarray, "resamples sentences"]]:
-    """How often each of `n` sentences is in each resample, some resamples at a time."""
-    random = np.random.default_rng(seed)
-    at_once = max(1, DRAWS_AT_ONCE // n)
-    for first in range(0, n_bootstrap, at_once):
-        size = min(at_once, n_bootstrap - first)
-        drawn = random.choice(n, size=(size, n), replace=True)
-        drawn += np.arange(size)[:, None] * n
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 def base_language(code: str | None) -> str:
@@ -117,8 +110,7 @@ def base_language(code: str | None) -> str:
 def bleu_tokenizer(language: str | None) -> str:
     """sacreBLEU's tokenizer for a target language, by the field's convention.
 
-    Japanese has its convention too (`ja-mecab`), but that needs a dictionary which is no part of
-    headway: its characters are scored instead, and the signature says so (`tok:char`).
+    Not so Japanese, whose `ja-mecab` needs a dictionary: characters are scored (`tok:char`).
     """
     return UNSPACED.get(base_language(language), "13a")
 
@@ -159,7 +151,12 @@ def sentence_counts(
     references: Sequence[Sequence[str]],
     advance: Advance,
 ) -> Float64[np.ndarray, "sentences numbers"]:
-    """The counts of each sentence under one of sacreBLEU's metrics."""
+    """The counts of each sentence under one of sacreBLEU's metrics.
+
+    Raises `DataError` for unequal numbers of sentences, or none.
+    """
+    for lines in references:
+        check_pairs(hypotheses, lines)
     rows: list[list[float]] = []
     for first in range(0, len(hypotheses), 50):
         last = first + 50
@@ -199,30 +196,20 @@ class Difference:
 def score_translations(
     hypotheses: Sequence[str], references: Sequence[str], *, target_language: str | None = None
 ) -> BleuAndChrf:
-    """Both scores with their intervals and signatures.
-
-    Raises `DataError` for unequal numbers of sentences, or none.
-    """
-    check_pairs(hypotheses, references)
+    """Both scores with their intervals and signatures."""
     return BleuAndChrf(
         with_interval(bleu_statistics(hypotheses, references, target_language=target_language)),
         with_interval(chrf_statistics(hypotheses, references)),
     )
 
 
-def bleu(
-    hypotheses: Sequence[str], references: Sequence[str], *, target_language: str | None = None
-) -> float:
-    """BLEU alone, in percent: no interval."""
-    check_pairs(hypotheses, references)
-    return bleu_statistics(hypotheses, references, target_language=target_language).score()
-
-
 def bleu_by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
 ) -> SentenceStatistics:
-    """Counts for BLEU of all sentences together, each cut into tokens as its language is."""
-    check_pairs(hypotheses, references)
+    """Counts for BLEU of all sentences together, each cut into tokens as its language is.
+
+    They stand in the order of the languages' first sentences.
+    """
     rows_of: dict[str, list[int]] = {}
     for row, language in enumerate(languages):
         rows_of.setdefault(bleu_tokenizer(language), []).append(row)
@@ -259,10 +246,9 @@ def difference(
 ) -> Difference:
     """Does the second system really differ? Both are counts of the same sentences, in order.
 
-    Both are scored on the same resampled corpora. The p-value is the share of them whose absolute
-    difference exceeds its mean over all resamples by the observed difference or more, as in
-    sacreBLEU's paired bootstrap test (for which, however, equal systems differ significantly):
-    below 0.05, chance is a poor explanation.
+    The p-value is the share of resampled corpora whose absolute difference exceeds its mean over
+    all resamples by the observed difference or more, as in sacreBLEU's paired bootstrap test (for
+    which, however, equal systems differ significantly): below 0.05, chance is a poor explanation.
     """
     observed = second.score() - first.score()
     resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))

@@ -97,8 +97,9 @@ def learn(run: Run, resume: bool) -> Learned:
     load_weights(trainer.twin, load_file(folder.model))
     if training.init_from:
         parent.say_what_it_brought(run)
-    run.settings = run.kind.tune(run)
-    folder.write_settings(run.settings.sections())
+    with torch.inference_mode():
+        # Stored with the mark that the run is finished; killed before, it chooses again, alike.
+        run.settings = run.kind.tune(run)
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
     return Learned(

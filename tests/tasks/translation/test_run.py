@@ -13,8 +13,6 @@ import torch
 from everyday_run import FLAGS, Finished, command, left_behind, unfinish
 from safetensors.torch import load_file
 
-from headway.metrics.translation import SentenceStatistics, bleu_statistics
-from headway.tasks.translation.ending import choose_length_penalty
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.training.checkpoint import save_tensors
@@ -272,34 +270,6 @@ def test_an_unfinished_parent_is_refused(everyday_run, files, tmp_path):
     assert finished.status == 2
     assert "only a finished run can be gone on from" in finished.err
     assert "holds nothing" in tune(tmp_path / "run", tmp_path / "none", "--pairs", files[1]).err
-
-
-# -- the length penalty -------------------------------------------------------------------------
-
-
-def with_right(n: int, of: int = 60) -> SentenceStatistics:
-    """Counts of `of` translations, the first `n` of them word for word the reference."""
-    references = [f"the child number {i} reads a long book" for i in range(of)]
-    wrong = [f"the child number {i} reads" for i in range(of)]
-    return bleu_statistics([*references[:n], *wrong[n:]], references)
-
-
-def test_the_usual_length_penalty_stays_unless_another_is_significantly_better():
-    surely = {0.6: with_right(20), 1.0: with_right(30), 1.4: with_right(50)}
-    assert choose_length_penalty(surely)[0] == 1.4
-    down = {0.6: with_right(50), 1.0: with_right(30), 1.4: with_right(20)}
-    assert choose_length_penalty(down)[0] == 0.6
-    by_chance = {0.6: with_right(29), 1.0: with_right(30), 1.4: with_right(31)}
-    assert by_chance[1.4].score() > by_chance[1.0].score()
-    best, why = choose_length_penalty(by_chance)
-    assert best == 1.0
-    assert all(f"{one.score():.2f} with {penalty}" in why for penalty, one in by_chance.items())
-    assert "(p = " in why
-
-
-def test_the_usual_length_penalty_stays_among_equals():
-    same = dict.fromkeys((0.6, 1.0, 1.4), with_right(30))
-    assert choose_length_penalty(same)[0] == 1.0
 
 
 # -- what broke once ----------------------------------------------------------------------------

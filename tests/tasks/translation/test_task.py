@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from headway.data.prepared import SIDES, as_written
+from headway.data.prepared import SIDES, Prepared, as_written
 from headway.data.store import SideEncoder, Store, write_store
 from headway.models import Transformer, TransformerConfig
 from headway.objectives import label_smoothed
-from headway.tasks.translation.task import TranslationTask
-from headway.text.cleaning import Pair
+from headway.tasks.translation.task import TranslationTask, TranslationTraining
+from headway.text.cleaning import Pair, Report
+from headway.text.corpora import Corpus
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
 from headway.training.interfaces import Validation
@@ -34,10 +35,13 @@ def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Store
 
 @pytest.fixture
 def task(store: Store, subwords: Subwords) -> TranslationTask:
-    return TranslationTask(
-        store, store, [pair.target for pair in PAIRS[:8]], subwords,
-        batch_tokens=200, label_smoothing=0.1, seed=1, device=CPU, valid_languages=["zh"] * 8,
+    prepared = Prepared(
+        corpus=Corpus(), train=store, valid=store, valid_texts=[pair[:2] for pair in PAIRS],
+        valid_languages=["zh"] * len(PAIRS), subwords=subwords, report=Report(),
+        valid_report=Report(), n_characters=0, checksums={}, weights=None, codes="keep",
     )  # fmt: skip
+    training = TranslationTraining(batch_tokens=200, label_smoothing=0.1)
+    return TranslationTask(prepared, training, valid_rows=np.arange(8), seed=1, device=CPU)
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
 """Where a model looks while it writes a translation, as arrays."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from headway.errors import ConfigError
-from headway.tasks.translation.texts import TextTranslator
+from headway.text.cleaning import clean
+from headway.text.code_hint import may_hold_codes
+from headway.text.mixing import tagged
+
+if TYPE_CHECKING:
+    from headway.tasks.translation.coded import CodedTranslator
 
 
 class Attention(NamedTuple):
@@ -32,10 +36,13 @@ def refuse_blind(model: object, model_type: str) -> None:
         )
 
 
-def attention(
-    plain: TextTranslator, source: str, target: str, names: Mapping[str, str]
-) -> Attention:
-    """Where every layer and head looks while `target` is written; `names` are shown for pieces."""
+def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:
+    """Where every layer and head looks while `target` is written; codes are shown as they are."""
+    plain, names = coded.plain, dict[str, str]()
+    source, target = clean(text), clean(target)
+    if may_hold_codes(source):
+        source, target, names = coded.forced(source, target)
+    source = tagged(source, coded.tag)
     subwords, special = plain.subwords, plain.subwords.special
     read = [*subwords.encode(source), special.end]
     fed = [special.decoder_begin, *subwords.encode(target)]

@@ -1,23 +1,35 @@
-"""What the task of translation brings."""
+"""What the task of translation brings: model and task, how a training ends, and the model card."""
 
-from collections.abc import Mapping
-from typing import Any
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+import torch
 from torch import nn
 
-from headway.config import Sections
 from headway.decoding.settings import DecodingSettings
+from headway.metrics.translation import (
+    BleuAndChrf,
+    SentenceStatistics,
+    difference,
+    score_translations,
+)
 from headway.models import MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import Kind
-from headway.runs.parent import Parent
+from headway.runs.kind import CardWords, Kind, Run
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
-from headway.tasks.translation import ending, fitting, reading
+from headway.tasks.translation import fitting, pairs, tuning
 from headway.tasks.translation.presets import PRESETS
-from headway.tasks.translation.settings import TranslationData, TranslationTraining
-from headway.tasks.translation.task import TranslationTask
+from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.subwords import Subwords, TextSettings
+from headway.training.run_folder import RunFolder
+
+LENGTH_PENALTIES = (0.6, 1.0, 1.4)
+"""Tried at the end of a training."""
+SIGNIFICANT = 0.05 / (len(LENGTH_PENALTIES) - 1)
+"""A difference in BLEU with a p-value below this is not put down to chance: the usual 0.05, shared
+among those that are tried against the usual length penalty (Bonferroni)."""
 
 
 def build(settings: Settings, subwords: Subwords) -> nn.Module:
@@ -26,54 +38,135 @@ def build(settings: Settings, subwords: Subwords) -> nn.Module:
     return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)
 
 
-def task(settings: Settings, data: reading.Pairs, runtime: Runtime) -> TranslationTask:
+def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> TranslationTask:
     """What the training loop asks for."""
-    prepared, training = data.prepared, settings.training
-    rows = data.valid_rows()[: training.valid_sentences]
-    texts = [prepared.valid_texts[row] for row in rows]
+    rows = data.valid_rows()[: settings.training.valid_sentences]
+    seed, device = settings.runtime.seed, runtime.device
     return TranslationTask(
-        prepared.train,
-        prepared.valid,
-        [target for _, target in texts],
-        prepared.subwords,
-        weights=prepared.weights,
-        valid_rows=rows,
-        batch_tokens=training.batch_tokens,
-        label_smoothing=training.label_smoothing,
-        seed=settings.runtime.seed,
-        device=runtime.device,
-        valid_languages=[prepared.valid_languages[row] for row in rows],
-        valid_codes=codes_of(texts) if prepared.codes == "mask" else (),
+        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device
     )
 
 
-def codes_of(texts: list[tuple[str, str]]) -> list[Any]:
-    """What the placeholders of each pair stand for."""
-    from headway.text.codes import mask_pair
-
-    return [mask_pair(*pair).codes for pair in texts]
+# -- how a training ends ----------------------------------------------------------------------
 
 
-def inherit(parent: Parent, given: Sections) -> Sections:
-    """See `headway.runs.kind.Kind.inherit`."""
-    from headway.tasks.translation.tuning import inherited
-
-    return inherited(KIND, parent, given)
+def rehearse(task: TranslationTask, model: nn.Module) -> object:
+    """As many steps as the sources are long: about what a trained model will write."""
+    return task.translate(model, DecodingSettings(method="greedy", max_extra_length=0))
 
 
-def refuse_changed_use(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """See `headway.runs.kind.Kind.refuse_changed_use`."""
-    if given.get("pairs") or given.get("valid_pairs"):
-        from headway.tasks.translation.tuning import refuse_changed_uses
-
-        refuse_changed_uses(given, stored)
+def rank(run: Run) -> Callable[[nn.Module], float]:
+    """BLEU of the validation sentences under the run's own search."""
+    task: TranslationTask = run.trainer.task
+    return lambda model: task.bleu(model, run.settings.decoding).score()
 
 
-KIND = Kind(
+def tune_length_penalty(run: Run) -> Settings:
+    """Search the validation sentences with each of `LENGTH_PENALTIES`, and say the choice."""
+    settings, trainer = run.settings, run.trainer
+    if not settings.training.tune_length_penalty:
+        return settings
+    tried = {one: replace(settings.decoding, length_penalty=one) for one in LENGTH_PENALTIES}
+    bleu = {one: trainer.task.bleu(trainer.twin, decoding) for one, decoding in tried.items()}
+    best, why = choose_length_penalty(bleu)
+    run.say(f"length penalty {best}: {why}")
+    return replace(settings, decoding=tried[best])
+
+
+def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[float, str]:
+    """The best length penalty and why, given counts of the same sentences under each.
+
+    The usual one stays unless another is significantly better: validation references that happen to
+    be long ask for a larger one, and the next text would pay for it.
+    """
+    usual = DecodingSettings().length_penalty
+    best = max(bleu, key=lambda penalty: bleu[penalty].score())
+    why = ", ".join(f"{one.score():.2f} with {penalty}" for penalty, one in bleu.items())
+    if best != usual:
+        p_value = difference(bleu[usual], bleu[best]).p_value
+        why += f" (p = {p_value:.3f})"
+        if p_value >= SIGNIFICANT:
+            best = usual
+    return best, f"validation BLEU {why}"
+
+
+# -- the model card ---------------------------------------------------------------------------
+
+
+def card(run: Run) -> CardWords:
+    """Score the chosen weights on the validation sentences, and word what the card says of them."""
+    task: TranslationTask = run.trainer.task
+    with torch.inference_mode():
+        loss = task.validation_loss(run.trainer.twin)
+        hypotheses = task.translate(run.trainer.twin, run.settings.decoding)
+    scores = {}
+    for language in dict.fromkeys(task.valid_languages):
+        rows = [row for row, other in enumerate(task.valid_languages) if other == language]
+        found = score_translations(
+            [hypotheses[row] for row in rows],
+            [task.valid_texts[row] for row in rows],
+            target_language=language,
+        )
+        scores[language or "language not known"] = found
+    for language, found in scores.items():
+        where = f" ({language})" if len(scores) > 1 else ""
+        run.say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
+    data, report = run.settings.data, run.data.prepared.report
+    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
+    shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
+    shares = ["", *shares] if shares else []
+    read = f"{report.read:,} pairs read, {report.kept:,} trained on"
+    return CardWords(
+        title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
+        vocabulary=f"{len(run.data.vocabulary):,} sub-words",
+        scores=score_words(run, scores, loss),
+        data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
+        next_commands=next_commands(run),
+    )
+
+
+def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float) -> str:
+    """The card's table of scores, by target language, and what they are of."""
+    rows = "\n".join(
+        f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
+        f"| {score.low:.2f} to {score.high:.2f} | `{score.signature}` |"
+        for language, of_language in scores.items()
+        for name, score in (("BLEU", of_language.bleu), ("chrF", of_language.chrf))
+    )
+    decoding = run.settings.decoding
+    return f"""On {len(run.trainer.task.valid_texts):,} validation sentences, with
+{decoding.method} search (beam {decoding.beam}, length penalty
+{decoding.length_penalty}); intervals are 95% by bootstrap over sentences.
+Cross-entropy is {loss:.4f} nats per target token.
+
+| metric | score | interval | signature |
+|---|---|---|---|
+{rows}
+
+The checkpoint was chosen by these sentences, so scores on other text will be lower."""
+
+
+def next_commands(run: Run) -> list[str]:
+    """What the owner of a new model may want to do with it."""
+    place, data = shlex.quote(str(run.folder.path)), run.settings.data
+    suffix = f".{data.source_language}" if data.source_language else ".txt"
+    other = f".{data.target_language}" if data.target_language else ".txt"
+    tag = f" --tag {[tag for tag in data.tags if tag][-1]}" if data.tags else ""
+    return [
+        f"echo 'a sentence' | headway translate {place}{tag}",
+        f"headway translate {place} FILE{suffix} --out FILE{other}{tag}",
+        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}{tag}",
+    ]
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+KIND: Kind = Kind(
     name="translation",
     sections={
         "text": TextSettings,
-        "data": TranslationData,
+        "data": pairs.TranslationData,
         "training": TranslationTraining,
         "decoding": DecodingSettings,
     },
@@ -82,19 +175,19 @@ KIND = Kind(
     presets=PRESETS,
     choose_preset=fitting.choose_preset,
     fits_dropout=("tiny", "small"),
-    read=reading.read,
-    complete=reading.complete,
-    sizes=reading.sizes,
-    vocabulary=reading.open_vocabulary,
+    read=pairs.read,
+    complete=pairs.complete,
+    sizes=pairs.sizes,
+    vocabulary=lambda run: Subwords.load(RunFolder(run).tokenizer),
     build=build,
     task=task,
     learner=lambda settings: GRADIENT,
-    rehearse=ending.rehearse,
+    rehearse=rehearse,
     closing=fitting.CLOSING,
-    rank=ending.rank,
-    tune=ending.tune_length_penalty,
-    card=ending.card,
-    inherit=inherit,
-    refuse_changed_use=refuse_changed_use,
+    rank=rank,
+    tune=tune_length_penalty,
+    card=card,
+    inherit=lambda parent, given: tuning.inherited(KIND, parent, given),
+    refuse_changed_use=tuning.refuse_changed_uses,
 )
 """Everything that translation brings; see `headway.runs.kind.Kind`."""

@@ -1,6 +1,8 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -8,27 +10,41 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from headway.data.batching import BatchStream, Indices, RowWeights, TokenBatches, pad
+from headway.data.batching import BatchStream, Indices, TokenBatches, pad
+from headway.data.prepared import Prepared
 from headway.data.store import Store
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError
 from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
-from headway.text.subwords import Subwords
 from headway.training.interfaces import Batch, Position, Validation
+from headway.training.settings import TrainingSettings
 
 Ids = np.ndarray[Any, np.dtype[Any]]
 
 
-class TranslationTask:
-    """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU.
+@dataclass(frozen=True)
+class TranslationTraining(TrainingSettings):
+    """Section [training]."""
 
-    `valid_texts` are the reference translations as the user wrote them: BLEU is scored on text,
-    each in its own of the `valid_languages`. They belong to `valid_rows` of `valid` (None: to the
-    first ones).
-    `weights` say how often each training pair is seen in a pass (None: once).
-    `valid_codes` says what the placeholders of each validation pair stand for, if it has any.
+    tune_length_penalty: bool = True
+    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
+    was set."""
+    valid_sentences: int = 1000
+    """How many validation sentences are translated at each checkpoint."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.valid_sentences < 1:
+            raise ConfigError(f"valid_sentences must be at least 1; got {self.valid_sentences}.")
+
+
+class TranslationTask:
+    """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU, on `valid_rows`.
+
+    BLEU is scored on text, each reference as the user wrote it, in its own language.
     """
 
     unit = "target tokens"
@@ -36,40 +52,31 @@ class TranslationTask:
 
     def __init__(
         self,
-        train: Store,
-        valid: Store,
-        valid_texts: Sequence[str],
-        subwords: Subwords,
+        prepared: Prepared,
+        training: TranslationTraining,
         *,
-        batch_tokens: int,
-        weights: RowWeights | None = None,
-        valid_rows: Indices | None = None,
-        label_smoothing: float,
+        valid_rows: Indices,
         seed: int,
         device: torch.device,
-        valid_languages: Sequence[str | None],
-        valid_codes: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        self.train, self.valid, self.valid_texts = train, valid, list(valid_texts)
-        self.subwords, self.special = subwords, subwords.special
-        self.label_smoothing = label_smoothing
-        self.device = device
-        self.valid_languages = list(valid_languages)
+        self.prepared, self.special, self.device = prepared, prepared.subwords.special, device
+        self.train, self.valid, self.valid_rows = prepared.train, prepared.valid, valid_rows
+        self.label_smoothing = training.label_smoothing
+        self.valid_texts = [prepared.valid_texts[row][1] for row in valid_rows]
+        self.valid_languages = [prepared.valid_languages[row] for row in valid_rows]
         batches = TokenBatches(
-            list(train.lengths.values()),
-            batch_tokens=batch_tokens,
+            list(self.train.lengths.values()),
+            batch_tokens=training.batch_tokens,
             seed=seed,
-            weights=weights,
+            weights=prepared.weights,
         )
         self.stream = BatchStream(batches)
-        self.valid_codes = list(valid_codes) or [{} for _ in valid_texts]
-        self.valid_rows = np.arange(len(self.valid_texts)) if valid_rows is None else valid_rows
         valid_batches = TokenBatches(
-            [lengths[self.valid_rows] for lengths in valid.lengths.values()],
-            batch_tokens=batch_tokens,
+            [lengths[valid_rows] for lengths in self.valid.lengths.values()],
+            batch_tokens=training.batch_tokens,
             seed=seed,
         )
-        self.valid_batches = [self.valid_rows[batch] for batch in valid_batches.epoch(0)]
+        self.valid_batches = [valid_rows[batch] for batch in valid_batches.epoch(0)]
 
     def tensors(
         self, store: Store, indices: Ids
@@ -147,13 +154,21 @@ class TranslationTask:
             device=self.device,
             want_scores=False,
         )
-        written = self.subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
-        if not any(self.valid_codes):
+        subwords = self.prepared.subwords
+        written = subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
+        if self.prepared.codes != "mask":
             return written
         from headway.text.codes import unmask
 
         both = zip(written, self.valid_codes, strict=True)
         return [unmask(text, codes).text if codes else text for text, codes in both]
+
+    @cached_property
+    def valid_codes(self) -> list[Mapping[str, Any]]:
+        """What the placeholders of each validation pair stand for."""
+        from headway.text.codes import mask_pair
+
+        return [mask_pair(*self.prepared.valid_texts[row]).codes for row in self.valid_rows]
 
     def position(self) -> Position:
         """See `headway.training.interfaces.Task`."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from headway.decoding.hypothesis import Hypothesis
@@ -75,10 +74,9 @@ class TextTranslator:
     ) -> list[Translation]:
         """The `n_best` translations of each text; `done` hears how many each batch finished."""
         encoded = self.subwords.encode_batch(texts)
-        read = [np.array(ids[: self.longest], dtype=np.int64) for ids in encoded]
-        worded = [i for i, ids in enumerate(read) if len(ids)]
+        read = [ids[: self.longest] for ids in encoded]
+        worded = [i for i, ids in enumerate(read) if ids]
         done(len(texts) - len(worded))
-        found: list[list[Hypothesis]] = [[] for _ in texts]
         hypotheses = decode_all(
             self.model,
             [read[i] for i in worded],
@@ -90,22 +88,19 @@ class TextTranslator:
             done=done,
             generator=generator,
         )
-        for i, best in zip(worded, hypotheses, strict=True):
-            found[i] = best
+        found = dict(zip(worded, hypotheses, strict=True))
         return [
             Translation(
-                text,
-                self.subwords.pieces(ids),
-                self._alternatives(best, len(ids)),
-                len(whole) - len(ids),
+                source=text,
+                source_tokens=self.subwords.pieces(read[i]),
+                n_best=self._alternatives(found.get(i, []), len(read[i])),
+                n_cut=len(encoded[i]) - len(read[i]),
             )
-            for text, ids, whole, best in zip(texts, read, encoded, found, strict=True)
+            for i, text in enumerate(texts)
         ]
 
-    def _alternatives(
-        self, hypotheses: Sequence[Hypothesis], source_length: int
-    ) -> list[Alternative]:
-        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in hypotheses])
+    def _alternatives(self, found: Sequence[Hypothesis], source_length: int) -> list[Alternative]:
+        texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
         return [
             Alternative(
                 target=text,
@@ -116,7 +111,7 @@ class TextTranslator:
                 alignment=alignment(hypothesis, source_length),
                 written=text,
             )
-            for hypothesis, text in zip(hypotheses, texts, strict=True)
+            for hypothesis, text in zip(found, texts, strict=True)
         ]
 
 

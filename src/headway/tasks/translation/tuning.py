@@ -9,7 +9,7 @@ from headway.runs.kind import Kind
 from headway.runs.parent import Parent
 from headway.runs.settings import Settings
 from headway.tasks.translation.fitting import TUNED_RATE
-from headway.tasks.translation.settings import TranslationData
+from headway.tasks.translation.pairs import TranslationData
 from headway.text.corpora import languages
 from headway.text.languages import same_language
 from headway.text.mixing import parse_pairs_file
@@ -80,7 +80,7 @@ def refuse_contradictions(parent: Parent, before: Sections, now: Sections) -> No
 def refuse_changed_uses(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     """Raise ConfigError when a resumed run is given other weights, tags or languages of files."""
     for key in ("pairs", "valid_pairs"):
-        if key not in given:
+        if not given.get(key):
             continue
         had = [parse_pairs_file(text)[1] for text in stored[key]]
         uses = [parse_pairs_file(text)[1] for text in given[key]]

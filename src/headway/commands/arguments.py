@@ -1,0 +1,94 @@
+"""What verbs take: settings as flags (any as `--section.key VALUE`), a kind of file, a run."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from cyclopts import Parameter
+
+from headway.config import build, parse_overrides
+from headway.runs.flags import Flag
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
+"""For `*tokens: Unread`: every token that is no option of the verb, in order, as it is."""
+
+Overrides = Annotated[
+    Unread,
+    Parameter(help="Any setting as a flag: --section.key VALUE, such as --model.heads 4."),
+]
+"""For `*overrides: Overrides`: tokens that can only be settings."""
+
+FILLED_IN = (".po", ".pot", ".tmx", ".xlf", ".xliff", ".tsv", ".jsonl")
+"""Kinds of files that hold both sides, and are not translated line by line."""
+
+Verb = TypeVar("Verb", bound=Callable[..., object])
+
+
+def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
+    """Give a verb these flags, which it gets by name in its `**flags`."""
+
+    def decorate(verb: Verb) -> Verb:
+        own = inspect.signature(verb)
+        several = Parameter(consume_multiple=True)
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[list[str] | None, several, Parameter(help=flag.help)]
+                if flag.many
+                else Annotated[str | None, Parameter(help=flag.help)],
+            )
+            for name, flag in flags.items()
+        ]
+        named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        verb.__signature__ = own.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
+        return verb
+
+    return decorate
+
+
+def option_names(verb: Callable[..., object]) -> list[str]:
+    """The verb's own options (`--out`, ..), for a suggestion when one is misspelt."""
+    return [
+        "--" + parameter.name.replace("_", "-")
+        for parameter in inspect.signature(verb).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+
+
+def kind_of(path: Path) -> str:
+    """The suffix that says the kind of a file, in lower case and without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def ready(
+    run: Path,
+    tag: str | None,
+    decoding: Mapping[str, Any],
+    flags: Sequence[str] = (),
+    known_flags: Sequence[str] = (),
+) -> "tuple[Translator, dict[str, Any]]":
+    """The run's translator, and how it is to translate: tag and settings of decoding.
+
+    `flags` are any settings; `known_flags` the verb's options, for a suggestion.
+    """
+    from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
+    from headway.translator import Translator
+
+    sections = parse_overrides(flags, options=known_flags)
+    runtime = build(RuntimeSettings, sections.get("runtime", {}), section="runtime")
+    set_threads(runtime.threads)
+    allow_tf32(chosen_device(runtime).type == "cuda")
+    translator = Translator.load(run, device=runtime.device)
+    if tag is not None or translator.settings.data.tags:
+        from headway.commands.tags import announced_tag
+
+        tag = announced_tag(translator, tag)
+    wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
+    return translator, {"tag": tag, **asdict(wanted)}

@@ -1,0 +1,179 @@
+"""Section [data], and what is read by it: from the files that a user names to pairs of ids."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.config import Sections
+from headway.data.batching import Indices
+from headway.data.prepared import DataSettings, Prepared, prepare_corpus
+from headway.errors import ConfigError, DataError
+from headway.runs.kind import Say, Sizes
+from headway.runs.settings import Settings
+from headway.tasks.translation import mixture
+from headway.text.cleaning import refuse_unusable
+from headway.text.corpora import Corpus, languages
+from headway.text.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
+from headway.text.subwords import Subwords
+from headway.training.run_folder import RunFolder
+
+LEAST_PAIRS = 20
+"""Fewer than this teach nothing and leave nothing to validate on."""
+
+
+@dataclass(frozen=True)
+class TranslationData(DataSettings):
+    """Section [data]: which files, and which of their pairs."""
+
+    source: tuple[Path, ...] = ()
+    target: tuple[Path, ...] = ()
+    pairs: tuple[str, ...] = ()
+    """Each `PATH[@WEIGHT][:key=value ...]`; see `headway.text.mixing`."""
+    valid_source: tuple[Path, ...] = ()
+    valid_target: tuple[Path, ...] = ()
+    valid_pairs: tuple[str, ...] = ()
+    """The same without weights."""
+    valid_size: int = 0
+    """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
+    source_language: str | None = None
+    target_language: str | None = None
+    tags: tuple[str, ...] = ()
+    """Every tag that the model has read, its parent's too; empty text stands for none. Filled in,
+    where there are any."""
+
+    def corpus(self) -> Corpus:
+        """The files to train on; raises ConfigError where it is not clear which."""
+        return self._corpus(self.source, self.target, self.pairs)
+
+    def validation(self) -> Corpus | None:
+        """The files to validate on, if any are named.
+
+        Raises ConfigError where it is not clear which, or one of them has a weight.
+        """
+        if not (self.valid_source or self.valid_target or self.valid_pairs):
+            return None
+        corpus = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
+        for text, use in zip(self.valid_pairs, corpus.uses, strict=True):
+            if use.weight != PLAIN.weight:
+                raise ConfigError(
+                    "every validation pair is scored once, whatever the weights in training; got "
+                    f"--valid-pairs {text}. Leave @{use.weight:g} out."
+                )
+        return corpus
+
+    def _corpus(
+        self, source: tuple[Path, ...], target: tuple[Path, ...], pairs: tuple[str, ...]
+    ) -> Corpus:
+        parsed = [parse_pairs_file(text) for text in pairs]
+        paths, uses = tuple(path for path, _ in parsed), tuple(use for _, use in parsed)
+        return Corpus(source, target, paths, self.source_language, self.target_language, uses)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Encoded pairs to learn from and to validate on: a `headway.runs.kind.Data`."""
+
+    prepared: Prepared
+
+    @property
+    def vocabulary(self) -> Subwords:
+        """The sub-words of both sides."""
+        return self.prepared.subwords
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """SHA-256 of each file that was read."""
+        return self.prepared.checksums
+
+    @property
+    def plain(self) -> bool:
+        """One file, or two that go together, each pair seen once a pass and without a tag."""
+        return len(self.prepared.corpus.parts) == 1 and not self.prepared.corpus.uses
+
+    def record(self) -> dict[str, Any]:
+        """What data.json says: counts, dropped pairs by reason, what each file gives."""
+        prepared, [first, *_] = self.prepared, self.prepared.corpus.parts
+        alone = {"file": first.name, "pairs": len(prepared.train), "weight": 1.0, "tag": ""}
+        shares = [] if self.plain else mixture.shares(prepared)
+        return {
+            "train": prepared.report.as_dict(),
+            "valid": prepared.valid_report.as_dict(),
+            "mixture": [share.as_dict() for share in shares] or [{**alone, "share": 1.0}],
+        }
+
+    def mixture(self) -> list[str]:
+        """A line for each file, in words; none for a plain corpus."""
+        return [] if self.plain else mixture.mixture(self.prepared)
+
+    def valid_rows(self) -> Indices:
+        """Validation pairs, in an order whose beginning holds of each file what is its share."""
+        valid = self.prepared.valid
+        return np.arange(len(valid)) if self.plain else mixture.in_turn(valid.file_numbers)
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """tokenizer.json."""
+        self.vocabulary.save(folder.tokenizer)
+
+
+def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
+    """Read, clean and encode the corpus, and say what was dropped and why.
+
+    Raises ConfigError or DataError where a file cannot be used, or too little is left.
+    """
+    data = settings.data
+    prepared = prepare_corpus(
+        data.corpus(),
+        data,
+        settings.text,
+        subwords=subwords,
+        valid=data.validation(),
+        hold_out=data.valid_size or None,
+        seed=settings.runtime.seed,
+        say=say,
+    )
+    report = prepared.report
+    say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
+    for reason, n in report.dropped.most_common():
+        say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    refuse_unusable(report, least=LEAST_PAIRS)
+    if not prepared.valid_texts:
+        raise DataError(
+            "validation needs at least one usable pair; none was left. "
+            "Give --valid-source and --valid-target, or more text."
+        )
+    pairs = Pairs(prepared)
+    shares = pairs.mixture()
+    files = f", from {', '.join(mixture.valid_files(prepared))}" if shares else ""
+    say(f"{len(prepared.valid_texts):,} pairs for validation{files}")
+    for line in shares:
+        say(f"  of what is seen in a pass: {line}")
+    return pairs
+
+
+def sizes(data: Pairs) -> Sizes:
+    """Target tokens, end markers included."""
+    lengths, weights = data.prepared.train.lengths["target"] + 1, data.prepared.weights
+    seen = lengths.sum() if weights is None else lengths @ weights
+    return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
+
+
+def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
+    """What the data told, and files by paths that hold from any folder: `Kind.complete`."""
+    prepared, own = data.prepared, settings.data
+    source, target = languages(own.corpus(), own.source_language, own.target_language)
+    stored = asdict(own) | {"source_language": source, "target_language": target}
+    for key in ("source", "target", "valid_source", "valid_target"):
+        stored[key] = [Path(path).absolute() for path in stored[key]]
+    for key in ("pairs", "valid_pairs"):
+        stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
+    if own.tags or not data.plain:
+        stored["tags"] = mixture.tags_seen(prepared, own.tags)
+    found: Sections = {
+        "text": {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes},
+        "data": stored,
+    }
+    if "length_penalty" in given.get("decoding", {}):
+        found["training"] = {"tune_length_penalty": False}
+    return found
