@@ -23,6 +23,7 @@ VERBS = {
     "train": "Train a translator on your own parallel text.",
     "translate": "Translate text line by line, or fill in a translation file.",
     "evaluate": "Score a translator, or finished translations, against references.",
+    "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }
 """Each verb is the function of that name in `headway/commands/<verb>.py`."""

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -37,6 +38,15 @@ def checksum(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_large(path: Path, limit_bytes: int) -> None:
+    """Raise OSError where a file has more than it can have, or is a pipe or a device."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    if status.st_size > limit_bytes:
+        raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
 
 
 def digest(value: Any) -> str:

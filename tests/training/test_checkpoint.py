@@ -106,12 +106,13 @@ class Killer:
             if self.halfway and name == "sync":  # the system had not kept all of it yet
                 cut_in_half(path)
             os.kill(os.getpid(), signal.SIGKILL)
+            raise AssertionError
 
         setattr(owner, name, operation)
 
 
 def lives(work: Callable[[], None], n: int, *, halfway: bool) -> bool:
-    """Whether a process is done with `work` before its n-th operation on files, at which it dies."""
+    """Whether a process is done with `work` before its n-th operation on files; there it dies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads; there are none
         child = os.fork()

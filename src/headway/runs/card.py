@@ -1,7 +1,5 @@
 """The README.md of a run folder: what the model is, learned from, scores, and how to use it."""
 
-import json
-
 from headway import runtime as machine
 from headway.runs.kind import Learned, Run
 from headway.training.run_folder import RunFolder
@@ -52,7 +50,7 @@ every setting is in `config.toml`. The weights are {learned.weights}.{origin(run
 
 def origin(folder: RunFolder) -> str:
     """Which run the model began with, and how good that was; nothing if it began with none."""
-    parent = json.loads(folder.data.read_text(encoding="utf-8")).get("parent")
+    parent = folder.record().get("parent")
     if not parent:
         return ""
     name, score = folder.first_score()

@@ -1,14 +1,11 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from headway.config import Sections
@@ -19,6 +16,7 @@ from headway.runs.settings import upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
+from headway.training.tensor_files import load_tensors
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,7 @@ class Parent:
             RunError: there is none, it is not finished, or its weights are damaged.
         """
         folder = RunFolder.open(run)
+        folder.refuse_damaged()
         if not folder.model.exists() or not folder.finished:
             raise RunError(
                 f"only a finished run can be gone on from; {run} is not. "
@@ -53,7 +52,7 @@ class Parent:
         Raises:
             RunError: it is gone.
         """
-        stored = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+        stored = folder.record()["parent"]
         return cls(RunFolder.open(Path(stored["run"])), stored["sha256"])
 
     def sections(self) -> Sections:
@@ -67,10 +66,7 @@ class Parent:
             RunError: they cannot be read, are not finite, or are no longer those of `sha256`.
         """
         path = self.folder.model
-        try:
-            weights = load_file(path)
-        except (OSError, SafetensorError) as error:
-            raise RunError(f"{_RULE}; {path} cannot be read ({error}). {_REMEDY}") from None
+        weights = load_tensors(path)
         for name, tensor in weights.items():
             if not torch.isfinite(tensor).all():
                 raise RunError(f"{_RULE}; {name} of {path} is not finite. {_REMEDY}")

@@ -1,6 +1,5 @@
 """One training from files to a finished run folder: read, fit, learn, choose, write the card."""
 
-import json
 import time
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -38,11 +37,17 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
 
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
-    started = time.monotonic()
     request = replace(request, sections=found_from_anywhere(request.sections))
-    if request.resume and RunFolder(request.out).config.exists():
-        return resume(kind, request, say)
-    RunFolder.refuse_taken(request.out)
+    with RunFolder.alone(request.out, say) as folder:
+        if request.resume and folder.config.exists():
+            return resume(kind, request, say)
+        folder.refuse_taken()
+        return begin(kind, request, folder, say)
+
+
+def begin(kind: Kind, request: Request, folder: RunFolder, say: Say) -> RunFolder:
+    """Read, fit, put down what the run is, and learn."""
+    started = time.monotonic()
     given, parent = request.sections, parent_of(request)
     if parent:
         given = kind.inherit(parent, given)
@@ -68,7 +73,6 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     settings = Settings.of(merge(given, found, threads), kind)
     opening = Opening(kind, data, runtime, request.sections, chosen, started, say)
     settings = kind.learner(settings).fit(settings, opening)
-    folder = RunFolder.create(request.out)
     data.save_vocabulary(folder)
     write_record(folder, data, parent)
     folder.write_settings(settings.sections())
@@ -78,6 +82,7 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
 def resume(kind: Kind, request: Request, say: Say) -> RunFolder:
     """Go on with the run in the folder as if it had never stopped."""
     folder = RunFolder(request.out)
+    folder.refuse_damaged()
     stored = upgraded(folder.settings())
     refuse_changes(kind, request, stored)
     settings = Settings.of(stored, kind)
@@ -85,7 +90,7 @@ def resume(kind: Kind, request: Request, say: Say) -> RunFolder:
         say(f"{request.out} is finished; nothing to resume.")
         return folder
     data = kind.read(settings, kind.vocabulary(folder.path), say)
-    refuse_changed_data(folder, data)
+    refuse_changed_data(folder, data, say)
     runtime = machine.start(settings.runtime)
     return finish(Run(kind, folder, settings, data, runtime, say), again=True)
 
@@ -149,9 +154,15 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
     folder.write_data(record)
 
 
-def refuse_changed_data(folder: RunFolder, data: Any) -> None:
-    """Raise DataError when a file is no longer what the run began with."""
-    record = json.loads(folder.data.read_text(encoding="utf-8"))["sha256"]
+def refuse_changed_data(folder: RunFolder, data: Any, say: Say) -> None:
+    """Raise DataError when a file is no longer what the run began with.
+
+    Where data.json is gone it is written anew, of what was read now.
+    """
+    if not folder.data.exists():
+        write_record(folder, data, None)
+        say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
+    record = folder.record()["sha256"]
     for name, found in data.checksums.items():
         if record.get(str(Path(name).absolute()), found) != found:
             raise DataError(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from headway.errors import HeadwayError
@@ -18,6 +17,7 @@ from headway.training.frozen import freeze
 from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
+from headway.training.tensor_files import load_tensors, save_tensors
 
 
 class Batch(NamedTuple):
@@ -297,7 +297,7 @@ class Trainer(Generic[AnyTask]):
         best = result.score > progress.best_score
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
-            checkpoint.save_tensors(self.optimizer.weights(), self.folder.model)
+            save_tensors(self.optimizer.weights(), self.folder.model)
         progress.since_best = 0 if best else progress.since_best + 1
         if 0 < settings.patience <= progress.since_best and not progress.landing:
             self.end_early()
@@ -336,6 +336,7 @@ class Trainer(Generic[AnyTask]):
         tensors |= {f"position.{name}": tensor for name, tensor in position.tensors.items()}
         state = {"progress": asdict(self.progress), "position": position.countable}
         folder, progress = self.folder.checkpoints, self.progress
+        self.folder.keep_log()
         checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
         recent = checkpoint.resumable(folder)[-2:]
         window = self.averaged() + progress.validated[-self.settings.average :]
@@ -363,7 +364,7 @@ class Trainer(Generic[AnyTask]):
 
     def load(self, path: Path) -> None:
         """Put saved weights into the float32 twin."""
-        load_weights(self.twin, load_file(path))
+        load_weights(self.twin, load_tensors(path))
 
     def choose(self, score: Callable[[nn.Module], float]) -> str:
         """Leave the weights that score best in the run, and say which they are.
@@ -391,7 +392,7 @@ class Trainer(Generic[AnyTask]):
             for steps in names
         }
         chosen = max(scores, key=scores.__getitem__)
-        checkpoint.save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
+        save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"
 

@@ -8,7 +8,7 @@ format: eight bytes that count the header's, the header in JSON, the tensors end
 import hashlib
 import json
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,5 +134,3 @@ def _damaged(path: Path, why: str) -> RunError:
         f"weights are read whole or not at all; {path} cannot be used: {why}. "
         f"See what can be done: headway check {path.parent}"
     )
-
-
