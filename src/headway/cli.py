@@ -97,6 +97,10 @@ def _unknown_verb(given: str) -> str:
 
 def _speak_utf8() -> None:
     """UTF-8 in and out, also where the console or the locale is another (GBK, ASCII)."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from headway.errors.streams import replace_closed
+
+        replace_closed()
     for stream, errors in (
         (sys.stdin, "strict"),
         (sys.stdout, "surrogateescape"),

@@ -30,11 +30,21 @@ def silent(_message: str) -> None:
 
 
 def cache_root() -> Path:
-    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway."""
+    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway.
+
+    Raises:
+        ConfigError: none of them is set, and this user has no home.
+    """
     if own := os.environ.get("HEADWAY_CACHE"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "headway"
+    try:
+        return (Path(shared) if shared else Path.home() / ".cache") / "headway"
+    except RuntimeError:
+        raise ConfigError(
+            "encoded text is kept in a folder of the user's home; this user has none. "
+            "Set HEADWAY_CACHE to a folder."
+        ) from None
 
 
 def key_of(description: dict[str, Any]) -> str:

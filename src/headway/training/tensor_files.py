@@ -47,7 +47,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
             "shape": list(held[name].shape),
             "data_offsets": [begin, end],
         }
-    data = [memoryview(held[name].reshape(-1).view(torch.uint8).numpy()) for name in names]
+    data = [held[name].reshape(-1).view(torch.uint8).numpy().data for name in names]
     content = hashlib.sha256(json.dumps(described, sort_keys=True).encode("utf-8"))
     for some in data:
         content.update(some)
@@ -55,8 +55,9 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     with written_aside(path) as aside, aside.open("wb") as file:
-        for part in (len(text).to_bytes(8, "little"), text, *data):
-            file.write(part)
+        file.write(len(text).to_bytes(8, "little") + text)
+        for some in data:
+            file.write(some)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
