@@ -14,6 +14,7 @@ FLOORS = {
     "runtime": 0,
     "config": 0,
     "disk": 0,
+    "locks": 0,
     "text": 1,
     "data": 2,
     "nn": 3,

@@ -288,3 +288,33 @@ def test_streams_that_have_no_encoding_are_left_alone(
     install(lambda: print("我"))
     assert cli.main(["probe"]) == 0
     assert out.getvalue() == "我\n"
+
+
+def test_a_closed_stream_is_said_and_no_file_takes_its_place(tmp_path: Path) -> None:
+    body = "file = open('kept', 'w'); print('text'); file.close()"
+    setup = f"import os; os.chdir({str(tmp_path)!r}); os.close(1); sys.stdout = None\n"
+    ran = python("import sys\n" + setup + SAY.format(body=body))
+    assert ran.returncode == 2
+    assert b"standard output is closed" in ran.stderr
+    assert (tmp_path / "kept").read_text() == ""
+    body = "print(sys.stdin.buffer.read())"
+    ran = python("import sys; sys.stdin = None\n" + SAY.format(body=body))
+    assert ran.returncode == 2
+    assert b"standard input is closed" in ran.stderr
+    body = "print('text'); print('note', file=sys.stderr)"
+    ran = python("import sys; sys.stderr = None\n" + SAY.format(body=body))
+    assert (ran.returncode, ran.stdout) == (0, b"text\n")
+
+
+def test_ctrl_c_that_became_another_error_is_still_one(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:  # as Python does while a class is made
+            raise RuntimeError("Error calling __set_name__") from error
+
+    install(interrupted)
+    assert cli.main(["probe"]) == 130
+    assert capsys.readouterr().err == "headway: error: interrupted\n"

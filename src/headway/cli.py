@@ -23,6 +23,7 @@ VERBS = {
     "train": "Train a translator on your own parallel text.",
     "translate": "Translate text line by line, or fill in a translation file.",
     "evaluate": "Score a translator, or finished translations, against references.",
+    "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }
 """Each verb is the function of that name in `headway/commands/<verb>.py`."""
@@ -96,6 +97,10 @@ def _unknown_verb(given: str) -> str:
 
 def _speak_utf8() -> None:
     """UTF-8 in and out, also where the console or the locale is another (GBK, ASCII)."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from headway.errors.streams import replace_closed
+
+        replace_closed()
     for stream, errors in (
         (sys.stdin, "strict"),
         (sys.stdout, "surrogateescape"),

@@ -64,8 +64,17 @@ def read_toml(path: Path) -> Sections:
     has a section or a top-level key that headway does not know.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise refused.unreadable(path, error) from None
+    return parse_toml(text, path)
+
+
+def parse_toml(text: str, path: Path) -> Sections:
+    """The same of what stands in the file `path`."""
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise refused.unreadable(path, error) from None
     sections: Sections = {}
     for section, table in tables.items():

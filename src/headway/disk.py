@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -23,11 +24,29 @@ _NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 class DiskError(DataError):
     """The disk is full, or the place cannot be written to."""
 
+    def __init__(self, place: Path, error: OSError) -> None:
+        self.full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = "its disk is full" if self.full else f"that fails ({error.strerror or error})"
+        remedy = "Free some space" if self.full else "Make it writable"
+        super().__init__(
+            f"{place} is to be written, but {why}. {remedy}, or choose another place "
+            "(for the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
+        )
+
 
 def checksum(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_large(path: Path, limit_bytes: int) -> None:
+    """Raise OSError where a file has more than it can have, or is a pipe or a device."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    if status.st_size > limit_bytes:
+        raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
 
 
 def digest(value: Any) -> str:
@@ -57,26 +76,27 @@ def written_aside(final: Path) -> Iterator[Path]:
     link stays a link. A pipe or a device is written to as it is.
 
     Raises:
-        OSError: it cannot be written.
+        DiskError: the disk is full or the place cannot be written to.
     """
     if final.exists() and not final.is_file() and not final.is_dir():
         yield final
         return
     final = final.resolve() if final.is_symlink() else final
-    final.parent.mkdir(parents=True, exist_ok=True)
     aside = final.with_name(f".{final.name}.part")
-    try:
-        aside.unlink(missing_ok=True)
-        aside.touch()
-        mode = (final if final.exists() else aside).stat().st_mode
-        yield aside
-        sync(aside)
-        if aside.stat().st_mode != mode:  # whoever wrote it may have made another file of it
+    with disk_errors(final):
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            aside.unlink(missing_ok=True)
+            aside.touch()
+            mode = (final if final.exists() else aside).stat().st_mode
+            yield aside
+            sync(aside)
             aside.chmod(mode)
-        os.replace(aside, final)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync(final.parent)
+            os.replace(aside, final)
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+        sync(final.parent)
 
 
 @contextmanager
@@ -110,7 +130,7 @@ def whole_folder(final: Path) -> Iterator[Path]:
     """
     part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
     try:
-        with disk_errors(final.parent):
+        with disk_errors(final):
             part.mkdir(parents=True)
             yield part
             for path in (*part.iterdir(), part):
@@ -178,15 +198,13 @@ def read_sealed(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
-    """Say in words what the disk refuses, as a DiskError."""
+def disk_errors(place: Path) -> Iterator[None]:
+    """Say in words what the disk refuses while `place` is written, as a DiskError."""
     try:
         yield
+    except BrokenPipeError:  # no disk: the reader of a pipe has seen enough
+        raise
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise DiskError(
-            f"files are to be written to {folder}, "
-            f"which {'is full' if full else f'cannot be written ({error.strerror or error})'}. "
-            f"{'Free some space' if full else 'Make it writable'}, or choose another place (for "
-            "the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
-        ) from error
+        if error.filename and not Path(error.filename).is_relative_to(place.parent):
+            raise  # about another file, that was read meanwhile
+        raise DiskError(place, error) from error

@@ -3,8 +3,8 @@
 import gzip
 import io
 import json
-import threading
-from collections.abc import Iterator
+import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -161,30 +161,53 @@ def test_standard_input_that_is_not_utf_8_is_refused(everyday_run, monkeypatch):
 
 
 def test_each_line_is_answered_before_the_next_one_comes():
-    answered = threading.Event()
-
-    def typing() -> Iterator[str]:
-        yield "first\n"
-        assert answered.wait(60)
-        yield "second\n"
-        yield "third"
-
-    chunks = waiting_lines(typing())
-    assert next(chunks) == ["first"]
-    answered.set()
-    assert [line for chunk in chunks for line in chunk] == ["second", "third"]
+    reader, writer = os.pipe()
+    with open(reader, "rb") as stream, open(writer, "wb", buffering=0) as typed:
+        typed.write(b"first\n")
+        chunks = waiting_lines(stream)
+        assert next(chunks) == ["first"]
+        typed.write(b"second\nthi")
+        assert next(chunks) == ["second"]
+        typed.write(b"rd")
+        typed.close()
+        assert [line for chunk in chunks for line in chunk] == ["third"]
 
 
 def test_an_error_of_the_stream_is_not_waited_for_in_vain():
-    def broken(error: Exception) -> Iterator[str]:
-        yield "first\n"
-        raise error
+    class Unplugged(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, _buffer: object) -> int:
+            raise OSError("unplugged")
 
     with pytest.raises(OSError, match="unplugged"):
-        list(waiting_lines(broken(OSError("unplugged"))))
-    with pytest.raises(DataError, match="UTF-8"):
-        list(waiting_lines(broken(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))))
-    assert list(waiting_lines([])) == []
+        list(waiting_lines(io.BufferedReader(Unplugged())))
+    with pytest.raises(DataError, match="line 2, byte 3"):
+        list(waiting_lines(io.BufferedReader(io.BytesIO(b"fine\nna\xefve"))))
+    assert list(waiting_lines(io.BufferedReader(io.BytesIO(b"")))) == []
+
+
+def test_an_endless_line_counts_as_blank_is_never_held_and_is_said(capsys):
+    class Endless(io.RawIOBase):
+        left = 50 << 20
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:
+            n = min(len(buffer), self.left)
+            buffer[:n] = b"a" * n
+            self.left -= n
+            return n
+
+    tracemalloc.start()
+    stream = io.BufferedReader(Endless())
+    found = [line for chunk in waiting_lines(stream) for line in chunk]
+    assert found == [""]
+    assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    tracemalloc.stop()
+    assert "1 of the lines had more than 1,048,576 bytes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

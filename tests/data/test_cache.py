@@ -47,7 +47,14 @@ def test_what_is_there_is_not_made_again(making: Making) -> None:
     assert [path.name for path in making.folder.parent.iterdir()] == ["made"]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), DiskError("full"), OSError(errno.ENOMEM)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyboardInterrupt(),
+        DiskError(Path("a"), OSError(errno.ENOSPC, "full")),
+        OSError(errno.ENOMEM),
+    ],
+)
 def test_pieces_outlive_what_is_no_fault_of_the_text(error: BaseException, making: Making) -> None:
     making.stop_with = error
     with pytest.raises(type(error)):

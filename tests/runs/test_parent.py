@@ -50,7 +50,7 @@ def test_damaged_weights_are_refused(tmp_path):
     whole = folder.model.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", b"\xff" * 40):
         folder.model.write_bytes(damaged)
-        with pytest.raises(RunError, match="cannot be read"):
+        with pytest.raises(RunError, match="cannot be used"):
             Parent.open(folder.path)
     folder.model.unlink()
     checkpoint.save_tensors({"a": torch.tensor([1.0, float("nan")])}, folder.model)

@@ -2,11 +2,12 @@
 
 import json as json_format
 import sys
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headway.errors import ConfigError, DataError
+from headway.commands.standard_input import typed_lines
+from headway.errors import ConfigError
 
 if TYPE_CHECKING:
     from headway.text.subwords import Subwords
@@ -60,7 +61,7 @@ def tokenize(
             "Leave out --special-tokens, or allow more."
         )
     subwords = Subwords.load(tokenizer)
-    texts = list(_lines()) if text is None else [text]
+    texts = list(chain.from_iterable(typed_lines())) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
     if max_length:
         rows = _cut(rows, max_length - len(subwords.special.around([])) * special_tokens)
@@ -74,18 +75,6 @@ def tokenize(
         print(json_format.dumps(whole, ensure_ascii=False))
     else:
         _print_batch(batch)
-
-
-def _lines() -> Iterator[str]:
-    data = sys.stdin.buffer.read()
-    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], 1):
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"text must be UTF-8; standard input is not (line {number}, byte "
-                f"{error.start + 1}). Convert it first, for example with iconv."
-            ) from None
 
 
 def _clean(text: str) -> str:

@@ -5,15 +5,15 @@ It may be deleted at any time. What is damaged is made anew.
 
 import os
 import shutil
-import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from headway.disk import DiskError, digest, disk_errors, sweep
 from headway.errors import ConfigError, DataError, UserError
+from headway.locks import Say, alone
 
 LIMIT_GB = 20.0
 """What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""
@@ -23,7 +23,6 @@ DAY_S = 24 * 3600.0
 _WORK_IS_STALE_S = 7 * DAY_S
 
 T = TypeVar("T")
-Say = Callable[[str], None]
 
 
 def silent(_message: str) -> None:
@@ -31,11 +30,21 @@ def silent(_message: str) -> None:
 
 
 def cache_root() -> Path:
-    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway."""
+    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway.
+
+    Raises:
+        ConfigError: none of them is set, and this user has no home.
+    """
     if own := os.environ.get("HEADWAY_CACHE"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "headway"
+    try:
+        return (Path(shared) if shared else Path.home() / ".cache") / "headway"
+    except RuntimeError:
+        raise ConfigError(
+            "encoded text is kept in a folder of the user's home; this user has none. "
+            "Set HEADWAY_CACHE to a folder."
+        ) from None
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -72,7 +81,7 @@ def made_once(
         return found
     work = directory.with_name(f".{directory.name}.work")
     with ExitStack() as stack:
-        with disk_errors(directory.parent):
+        with disk_errors(directory):
             directory.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(alone(directory.with_name(f".{directory.name}.lock"), say))
             found = reopened(directory, open_it, say)
@@ -95,40 +104,6 @@ def made_once(
     sweep(directory.parent, ".*.work", unused_s=_WORK_IS_STALE_S)
     keep_to_limit(directory.parent, say)
     return found
-
-
-@contextmanager
-def alone(path: Path, say: Say) -> Iterator[None]:
-    """Be the only process in this block for the file `path`; wait for another, and say so.
-
-    A process that is killed leaves the file, but holds nothing: the system takes the lock back.
-    """
-    handle = _locked_at_once(path)
-    if handle is None:
-        from headway.data.waiting import waited_for
-
-        handle = waited_for(path, say)
-    try:
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        yield
-    finally:
-        with suppress(OSError):  # Windows keeps a file that somebody waits for
-            path.unlink()
-        os.close(handle)
-
-
-def _locked_at_once(path: Path) -> int | None:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    with suppress(ImportError, OSError):  # Windows and some file systems have no such locks
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(handle), os.stat(path)):  # else its holder just removed it
-            return handle
-    os.close(handle)
-    return None
 
 
 def note_use(directory: Path) -> None:

@@ -4,16 +4,8 @@ import errno
 import sys
 import traceback
 
-USERS_TO_MEND = {
-    errno.ENOENT,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.EISDIR,
-    errno.ENOTDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-}
+OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
+"""Only a mistake of the program leads to them."""
 MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
 
 
@@ -25,8 +17,10 @@ def complain(message: str, status: int) -> int:
 
 def report(error: BaseException, show_traceback: bool) -> int:
     """Say what went wrong, a bug of ours or a limit of the machine; returns the exit status."""
-    if isinstance(error, OSError) and error.errno in USERS_TO_MEND | MACHINES_LIMITS:
-        return complain(_about_file(error), 2 if error.errno in USERS_TO_MEND else 1)
+    if _began_with_ctrl_c(error):
+        return complain("interrupted", 130)
+    if isinstance(error, OSError) and error.errno in errno.errorcode.keys() - OURS:
+        return complain(_about_file(error), 1 if error.errno in MACHINES_LIMITS else 2)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
     message = " ".join(f"{type(error).__name__}: {error}".split())
@@ -36,6 +30,13 @@ def report(error: BaseException, show_traceback: bool) -> int:
     else:
         where = _save_traceback(error)
     return complain(f"{message}\nThis is a bug in headway; {where}.", 1)
+
+
+def _began_with_ctrl_c(error: BaseException | None) -> bool:
+    """Whether an interrupt became another error: Python makes one of it while a class is made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _about_file(error: OSError) -> str:

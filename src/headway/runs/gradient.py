@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import nn
 
 from headway.runs import fitting, parent
@@ -17,6 +16,7 @@ from headway.training.console import ConsoleReporter, StoppedError, clock, stop_
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
 from headway.training.parameters import load_weights
+from headway.training.tensor_files import load_tensors
 
 
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
@@ -94,7 +94,7 @@ def learn(run: Run, resume: bool) -> Learned:
                 )
     chosen = trainer.choose(run.kind.rank(run))
     say(f"the model is {chosen}")
-    load_weights(trainer.twin, load_file(folder.model))
+    load_weights(trainer.twin, load_tensors(folder.model))
     if training.init_from:
         parent.say_what_it_brought(run)
     with torch.inference_mode():

@@ -1,14 +1,11 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from headway.config import Sections
@@ -19,6 +16,7 @@ from headway.runs.settings import upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
+from headway.training.tensor_files import load_tensors
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,7 @@ class Parent:
             RunError: there is none, it is not finished, or its weights are damaged.
         """
         folder = RunFolder.open(run)
+        folder.refuse_damaged()
         if not folder.model.exists() or not folder.finished:
             raise RunError(
                 f"only a finished run can be gone on from; {run} is not. "
@@ -69,7 +68,7 @@ class Parent:
         Raises:
             RunError: it is gone.
         """
-        stored = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+        stored = folder.record()["parent"]
         return cls(RunFolder.open(Path(stored["run"])), stored["sha256"])
 
     def sections(self) -> Sections:
@@ -83,10 +82,7 @@ class Parent:
             RunError: they cannot be read, are not finite, or are no longer those of `sha256`.
         """
         path = self.folder.model
-        try:
-            weights = load_file(path)
-        except (OSError, SafetensorError) as error:
-            raise RunError(f"{_RULE}; {path} cannot be read ({error}). {_REMEDY}") from None
+        weights = load_tensors(path)
         for name, tensor in weights.items():
             if not torch.isfinite(tensor).all():
                 raise RunError(f"{_RULE}; {name} of {path} is not finite. {_REMEDY}")
@@ -188,7 +184,9 @@ def say_what_it_brought(run: Run) -> None:
 
 def origin(folder: RunFolder) -> str:
     """For the model card: which run the model began with, and how good that was."""
-    parent = json.loads(folder.data.read_text(encoding="utf-8"))["parent"]
+    parent = folder.record().get("parent") if folder.data.exists() else None
+    if not parent:
+        return ""
     name, score = folder.first_score()
     return f"""
 It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}),

@@ -1,6 +1,5 @@
 """Going on with a run that was stopped: as it was, with the files that it began with."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
         DataError: a file has changed since.
     """
     folder = RunFolder(request.out)
+    folder.refuse_damaged()
     stored = upgraded(folder.settings())
     settings = Settings.of(stored, kind)
     refuse_changes(kind, request, settings)
@@ -27,7 +27,10 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
         say(f"{request.out} is finished; nothing to resume.")
         return None
     data = kind.read(settings, kind.vocabulary(folder.path), say)
-    refuse_changed_data(folder, data)
+    if folder.data.exists():
+        refuse_changed_data(folder, data)
+    else:
+        say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
     return Run(kind, folder, settings, data, machine.start(settings.runtime), say)
 
 
@@ -52,7 +55,7 @@ def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:
 
 def refuse_changed_data(folder: RunFolder, data: Any) -> None:
     """Raise DataError when a file is no longer what the run began with."""
-    record = json.loads(folder.data.read_text(encoding="utf-8"))["sha256"]
+    record = folder.record()["sha256"]
     for name, found in data.checksums.items():
         if record.get(str(Path(name).absolute()), found) != found:
             raise DataError(

@@ -22,18 +22,25 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
 
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
-    started = time.monotonic()
-    folder, given, parent = RunFolder(request.out), request.sections, None
+    given = request.sections
     init_from = given.get("training", {}).get("init_from")
     if init_from:  # to be found from any folder
         given = merge(given, {"training": {"init_from": str(Path(init_from).absolute())}})
         request = replace(request, sections=given)
-    if request.resume and folder.config.exists():
-        run = stopped_run(kind, request, say)
-        return finish(run, again=True) if run else folder
-    RunFolder.refuse_taken(request.out)
+    with RunFolder.alone(request.out, say) as folder:
+        if request.resume and folder.config.exists():
+            run = stopped_run(kind, request, say)
+            return finish(run, again=True) if run else folder
+        folder.refuse_taken()
+        return finish(begun_run(kind, request, folder, say), again=False)
+
+
+def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
+    """Read the data, settle every setting, and put down in the folder what the run is."""
+    started = time.monotonic()
+    given, parent = request.sections, None
     allowed: list[str] = []  # presets to choose from once the data are known
-    if init_from:
+    if given.get("training", {}).get("init_from"):
         parent = Parent.of_request(request)
         given = kind.inherit(parent, given)
     elif request.preset:
@@ -56,11 +63,10 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     settings = Settings.of(merge(given, found, threads), kind)
     opening = Opening(kind, data, runtime, request.sections, chosen, started, say)
     settings = kind.learner(settings).fit(settings, opening)
-    folder = RunFolder.create(request.out)
     data.save_vocabulary(folder)
     write_record(folder, data, parent)
     folder.write_settings(settings.sections())
-    return finish(Run(kind, folder, settings, data, runtime, say), again=False)
+    return Run(kind, folder, settings, data, runtime, say)
 
 
 def finish(run: Run, *, again: bool) -> RunFolder:

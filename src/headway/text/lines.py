@@ -76,7 +76,7 @@ def raw_lines(path: Path) -> Iterator[bytes | None]:
     n_read = 0
     with damage_told(path, lambda: f" after line {n_read:,}"):
         with open_bytes(path) as file:
-            for raw in _bounded_lines(file):
+            for raw in bounded_lines(file):
                 n_read += 1
                 yield raw
         if not n_read:
@@ -108,7 +108,7 @@ def suffix_language(path: Path) -> str | None:
     return unpacked.suffix[1:] if is_language(unpacked.suffix[1:]) else None
 
 
-def _bounded_lines(file: io.BufferedReader) -> Iterator[bytes | None]:
+def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
     """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
     read = file.readline
     while raw := read(MAX_LINE_BYTES + 1):

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from headway.disk import checksum, digest, sweep, whole_folder, written_aside
+from headway.disk import checksum, digest, sweep, whole_folder, write_text
+from headway.errors import RunError
+from headway.training.tensor_files import load_tensors, save_tensors
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
 
@@ -28,13 +29,6 @@ class Checkpoint(NamedTuple):
     weights: dict[str, Tensor]
     resume: dict[str, Tensor]
     state: dict[str, Any]
-
-
-def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Write tensors to a synced safetensors file, replacing what was there in one instant."""
-    held = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with written_aside(path) as aside:
-        save_file(held, aside)
 
 
 def folder_of(checkpoints: Path, step: int) -> Path:
@@ -50,14 +44,14 @@ def write(
     state: Mapping[str, Any],
 ) -> None:
     """Put down a whole checkpoint; until the last rename there is none of it."""
-    sweep(checkpoints, unused_s=0.0)  # what a killed process was writing
+    for remains in (".*.part", ".*.trash"):  # of a process that was killed
+        sweep(checkpoints, remains, unused_s=0.0)
     with whole_folder(folder_of(checkpoints, step)) as part:
         save_tensors(weights, part / WEIGHTS)
         save_tensors(resume, part / RESUME)
         body = {**state, "step": step}
         sums = {name: checksum(part / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
-        text = json.dumps({**body, "sha256": sums}, indent=1)
-        (part / STATE).write_text(text, encoding="utf-8")
+        write_text(part / STATE, json.dumps({**body, "sha256": sums}, indent=1))
 
 
 def discard(folder: Path) -> None:
@@ -81,7 +75,7 @@ def resumable(checkpoints: Path) -> list[int]:
 
 
 def read(checkpoints: Path, step: int) -> Checkpoint:
-    """Read a checkpoint and check it; raises ValueError naming what is damaged."""
+    """Read a checkpoint and check it; raises RunError naming what is damaged."""
     folder = folder_of(checkpoints, step)
     try:
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
@@ -89,10 +83,11 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
         found = {name: checksum(folder / name) for name in (WEIGHTS, RESUME)}
         for name, sum_ in (found | {STATE: digest(state)}).items():
             if sums[name] != sum_:
-                raise ValueError(f"{folder / name} does not match its checksum")
-        return Checkpoint(step, load_file(folder / WEIGHTS), load_file(folder / RESUME), state)
-    except (OSError, KeyError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{folder} cannot be read ({error})") from error
+                raise RunError(f"{folder / name} does not match its checksum")
+        weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
+    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise RunError(f"{folder} cannot be read ({error})") from error
+    return Checkpoint(step, weights, resume, state)
 
 
 def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | None:
@@ -100,7 +95,7 @@ def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | N
     for step in reversed(resumable(checkpoints)):
         try:
             return read(checkpoints, step)
-        except ValueError as error:
+        except RunError as error:
             say(f"damaged checkpoint: {error}; going on from the one before")
             discard(folder_of(checkpoints, step))
     return None
@@ -124,13 +119,16 @@ def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights (section 6.1), summed in float64.
 
     What is no fraction, such as a count of batches, is the last one's.
+
+    Raises:
+        RunError: one of them is missing or damaged.
     """
     total: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
     n = 0
     for step in chosen:
         n += 1
-        last = load_file(folder_of(checkpoints, step) / WEIGHTS)
+        last = load_tensors(folder_of(checkpoints, step) / WEIGHTS)
         for name, tensor in last.items():
             total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
     return {

@@ -17,6 +17,7 @@ from headway.training.interfaces import Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
+from headway.training.tensor_files import save_tensors
 
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
@@ -179,7 +180,7 @@ class Trainer(Generic[AnyTask]):
         progress.since_best = 0 if best else progress.since_best + 1
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
-            checkpoint.save_tensors(self.optimizer.weights(), self.folder.model)
+            save_tensors(self.optimizer.weights(), self.folder.model)
         elif 0 < patience <= progress.since_best and not progress.landing:
             self.end_early()
         if self.at_the_end:
@@ -233,6 +234,7 @@ class Trainer(Generic[AnyTask]):
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
         folder, progress = self.folder.checkpoints, self.progress
         state = {"progress": asdict(progress), "position": position.countable}
+        self.folder.keep_log()
         checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
         recent = checkpoint.resumable(folder)[-2:]
         window = self.averaged() + progress.validated[-self.settings.average :]
@@ -291,6 +293,6 @@ class Trainer(Generic[AnyTask]):
             for steps in names
         }
         chosen = max(scores, key=scores.__getitem__)
-        checkpoint.save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
+        save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"

@@ -150,6 +150,11 @@ def copy_weights(saved: Mapping[str, Tensor], into: Mapping[str, Tensor]) -> Non
         tensor.detach().copy_(saved[name])
 
 
+def saved_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """What is saved of a model: parameters, tied ones once, and persistent buffers."""
+    return {**dict(model.named_parameters()), **persistent_buffers(model)}
+
+
 def load_weights(model: nn.Module, saved: Mapping[str, Tensor]) -> None:
     """Give a model saved weights and buffers; tied parameters are named once."""
-    copy_weights(saved, {**dict(model.named_parameters()), **persistent_buffers(model)})
+    copy_weights(saved, saved_tensors(model))

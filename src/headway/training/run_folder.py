@@ -1,15 +1,26 @@
 """The run folder: the unit that users keep, copy and publish."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from headway.config import Sections, format_toml, merge, read_toml
-from headway.disk import write_text
+from headway.config import Sections, format_toml, merge, parse_toml
+from headway.disk import checksum, disk_errors, refuse_large, sync, write_text
 from headway.errors import RunError
+from headway.locks import Say, only_writer
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
+
+_MAX_BYTES = {CONFIG: 1 << 20}
+_MAX_BYTES_OF_OTHERS = 1 << 28
+"""No run has more but in its weights; what is larger is not read."""
+
+_SEAL = "# What the files of this run are (sha256); `headway check` compares."
+_SEALED = re.compile(r"^# ([\w.-]+) ([0-9a-f]{64})$", re.MULTILINE)
 
 
 class RunFolder:
@@ -26,26 +37,88 @@ class RunFolder:
         self.data = path / "data.json"
 
     @classmethod
-    def create(cls, path: Path) -> "RunFolder":
-        """A folder for a new run; raises RunError when one is there already."""
-        cls.refuse_taken(path)
-        path.mkdir(parents=True, exist_ok=True)
-        return cls(path)
+    @contextmanager
+    def alone(cls, path: Path, say: Say) -> Iterator["RunFolder"]:
+        """The folder, made if need be, in which no other process writes while the block lasts.
 
-    @classmethod
-    def refuse_taken(cls, path: Path) -> None:
-        """Raise RunError when a new run cannot be put here."""
-        if cls(path).config.exists():
-            raise RunError(
-                f"{path} already holds a run. Go on with it by --resume, "
-                "or give another folder to --out."
-            )
+        If nothing is in it at the end, it goes again.
+
+        Raises:
+            DiskError: it cannot be written to.
+            RunError: it is a file.
+            TakenError: another process writes to it.
+        """
         if path.exists() and not path.is_dir():
             raise RunError(f"--out must name a folder; {path} is a file. Give another name.")
+        with disk_errors(path / CONFIG):
+            path.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            stack.callback(_remove_empty, path)
+            with disk_errors(path / CONFIG):
+                stack.enter_context(only_writer(path, say))
+            yield cls(path)
+
+    def refuse_taken(self) -> None:
+        """Raise RunError when there is a run already."""
+        if self.config.exists():
+            raise RunError(
+                f"{self.path} already holds a run. Go on with it by --resume, "
+                "or give another folder to --out."
+            )
 
     def write_settings(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
-        """config.toml, written last and in one instant: where it is, there is a run."""
-        write_text(self.config, format_toml(sections))
+        """config.toml, written last and in one instant: where it is, there is a run.
+
+        Its last lines are checksums: of the files that were there when it was first written, and
+        of itself.
+        """
+        if self.config.exists():
+            sums = self.sealed()
+        else:
+            sums = {file.name: checksum(file) for file in self.constant_files()}
+        self.write_sealed(format_toml(sections), sums)
+
+    def constant_files(self) -> list[Path]:
+        """What is written before config.toml and never again: the vocabulary, data.json."""
+        others = {CONFIG, MODEL, self.metrics.name, self.card.name}
+        files = (path for path in self.path.iterdir() if path.is_file())
+        return sorted(p for p in files if p.name not in others and not p.name.startswith("."))
+
+    def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
+        """config.toml with its seal: the checksums of other files and its own."""
+        others = "".join(f"# {name} {sum_}\n" for name, sum_ in sums.items() if name != CONFIG)
+        text = f"{settings}\n{_SEAL}\n{others}"
+        own = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        write_text(self.config, f"{text}# {CONFIG} {own}\n")
+
+    def sealed(self) -> dict[str, str]:
+        """The checksums that config.toml has; none where an earlier version wrote it."""
+        return dict(_SEALED.findall(self._settings_text()))
+
+    def refuse_damaged(self) -> None:
+        """Raise RunError when a file that a model needs is not as it was when the run began."""
+        for name, sum_ in self.sealed().items():
+            file = self.path / name
+            if name not in (CONFIG, self.data.name) and file.exists():
+                self._text(file, "replace")
+                if checksum(file) != sum_:
+                    raise RunError(_changed(file))
+
+    def _settings_text(self) -> str:
+        text = self._text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
+        above, line, own = text.rpartition(f"# {CONFIG} ")
+        if line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip():
+            raise RunError(_changed(self.config))
+        return text
+
+    def _text(self, file: Path, undecodable: str = "strict") -> str:
+        try:
+            refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+            return file.read_text("utf-8", undecodable)
+        except OSError as error:
+            raise RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.") from None
+        except UnicodeDecodeError:
+            raise RunError(_changed(file)) from None
 
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
@@ -79,19 +152,42 @@ class RunFolder:
 
     def settings(self) -> Sections:
         """The sections of config.toml."""
-        return read_toml(self.config)
+        return parse_toml(self._settings_text(), self.config)
+
+    def unchecked_settings(self) -> Sections:
+        """The same, whatever the seal says."""
+        return parse_toml(self._text(self.config).partition(_SEAL)[0], self.config)
+
+    def record(self) -> dict[str, Any]:
+        """What data.json has.
+
+        Raises:
+            RunError: it is missing or damaged.
+        """
+        text = self._text(self.data)
+        sums = self.sealed()
+        try:
+            found: dict[str, Any] = json.loads(text)
+        except ValueError:
+            raise RunError(_changed(self.data)) from None
+        if sums.get(self.data.name, checksum(self.data)) != checksum(self.data):
+            raise RunError(_changed(self.data))
+        return found
 
     def log(self, line: Mapping[str, Any]) -> None:
         """Add one line to metrics.jsonl."""
-        with self.metrics.open("a", encoding="utf-8") as file:
+        with disk_errors(self.metrics), self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
     def read_log(self) -> list[dict[str, Any]]:
-        """All whole lines of metrics.jsonl."""
+        """All whole lines of metrics.jsonl; what a lost power supply left is no line."""
         if not self.metrics.exists():
             return []
-        with self.metrics.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.endswith("\n")]
+        lines = []
+        for text in self._text(self.metrics, "replace").split("\n")[:-1]:
+            with suppress(ValueError):
+                lines.append(json.loads(text))
+        return [line for line in lines if isinstance(line, dict) and "step" in line]
 
     def first_score(self) -> tuple[str, float]:
         """Name and value of the score that was measured before the first update."""
@@ -102,3 +198,21 @@ class RunFolder:
         """Forget what was logged after `step`: those steps will be made again."""
         kept = [line for line in self.read_log() if line["step"] <= step]
         write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def keep_log(self) -> None:
+        """Have the disk keep what was logged."""
+        if self.metrics.exists():
+            with disk_errors(self.metrics):
+                sync(self.metrics)
+
+
+def _remove_empty(path: Path) -> None:
+    with suppress(OSError):
+        path.rmdir()
+
+
+def _changed(file: Path) -> str:
+    return (
+        f"{file} is not as headway wrote it. Put it back from a copy; if it was changed on "
+        f"purpose: headway check {file.parent} --accept"
+    )

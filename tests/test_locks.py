@@ -1,4 +1,4 @@
-"""One process at a time: the lock of the cache."""
+"""One process at a time: locks."""
 
 import subprocess
 import sys
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from headway.data import waiting
-from headway.data.cache import alone
+from headway import locks
+from headway.locks import TakenError, alone, only_writer
 
 HOLD = """
 import sys
 from pathlib import Path
-from headway.data.cache import alone
+from headway.locks import alone
 with alone(Path(sys.argv[1]), print):
     print("held", flush=True)
     input()
@@ -64,7 +64,7 @@ def test_a_holder_that_is_killed_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_never_two_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_ASK_AGAIN_S", 0.001)
+    monkeypatch.setattr(locks, "_ASK_AGAIN_S", 0.001)
     inside = 0
     most = 0
 
@@ -96,3 +96,23 @@ def test_where_nothing_can_be_locked_nobody_waits(
         pass
     assert len(said) == 1
     assert "cannot be locked (Function not implemented)" in said[0]
+
+
+def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
+    process = holder(tmp_path / ".run.lock")
+    with (
+        pytest.raises(TakenError, match=f"write .*run; process {process.pid} on .* is at it"),
+        only_writer(tmp_path / "run", pytest.fail),
+    ):
+        pass
+    process.communicate("\n")
+
+
+def test_a_folder_is_locked_by_a_file_in_it_and_another_thread_of_the_same_process_is_refused(
+    tmp_path: Path,
+) -> None:
+    with only_writer(tmp_path, pytest.fail):
+        assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+        with pytest.raises(TakenError), only_writer(tmp_path, pytest.fail):
+            pass
+    assert list(tmp_path.iterdir()) == []

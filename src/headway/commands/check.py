@@ -1,0 +1,34 @@
+"""`headway check`: is a run folder still as headway wrote it?"""
+
+import json as json_format
+from pathlib import Path
+
+
+def check(run: Path, /, *, accept: bool = False, json: bool = False) -> int:
+    """Compare every file of a run with its checksum, and say what can be done where one is damaged.
+
+    Nothing is changed, and nothing is asked of the network. Exit status 2 if something is damaged.
+
+    Parameters
+    ----------
+    run
+        The run folder; one that was published without its checkpoints will do.
+    accept
+        Take config.toml and the vocabulary for right as they are now, after a change by hand.
+    json
+        One object on stdout: `{"files": [{"name", "state", "note"}]}`.
+    """
+    from headway.runs.checking import accept as accept_changes
+    from headway.runs.checking import check_run
+
+    if accept:
+        accept_changes(run)
+    found = list(check_run(run))
+    if json:
+        print(json_format.dumps({"files": [one._asdict() for one in found]}, ensure_ascii=False))
+    else:
+        for name, state, note in found:
+            print(f"{state:8} {name}{f': {note}' if note else ''}")
+        n_damaged = sum(one.state == "damaged" for one in found)
+        print(f"{len(found) - n_damaged} of {len(found)} are whole or cannot be compared")
+    return 2 if any(one.state == "damaged" for one in found) else 0

@@ -1,0 +1,47 @@
+"""Standard streams that were closed before the command began (`headway .. >&-`, some daemons)."""
+
+import io
+import os
+import sys
+
+from headway.errors import UserError
+
+
+class ClosedStream(io.TextIOBase):
+    """Stands where there is no stream: whoever wants to read or write hears of it."""
+
+    encoding = "utf-8"
+
+    def __init__(self, name: str, remedy: str) -> None:
+        self._message = f"{name} is closed. {remedy}"
+
+    @property
+    def buffer(self) -> io.BufferedIOBase:
+        """Its bytes; raises UserError."""
+        raise UserError(self._message)
+
+    def readline(self, _size: int | None = -1, /) -> str:  # type: ignore[override]
+        """Raise UserError."""
+        raise UserError(self._message)
+
+    def write(self, _text: str, /) -> int:
+        """Raise UserError."""
+        raise UserError(self._message)
+
+
+def replace_closed() -> None:
+    """Put something in the place of each stream that is not there, and of its number.
+
+    Else the next file that is opened gets that number, and what others print goes into it.
+    """
+    while True:
+        handle = os.open(os.devnull, os.O_RDWR)
+        if handle > 2:
+            os.close(handle)
+            break
+    if sys.stdin is None:
+        sys.stdin = ClosedStream("standard input", "Name a file.")
+    if sys.stdout is None:
+        sys.stdout = ClosedStream("standard output", "Give --out, or open it: > FILE")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live

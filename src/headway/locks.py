@@ -1,0 +1,108 @@
+"""One process at a time: a locked file that names its holder; the system frees it at the end."""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from headway.errors import UserError
+
+Say = Callable[[str], None]
+
+_ASK_AGAIN_S = 0.2
+_FAR = 1 << 30  # Windows lets nobody read the byte that is locked
+
+
+class TakenError(UserError):
+    """Another process is writing the same."""
+
+
+@contextmanager
+def alone(path: Path, say: Say) -> Iterator[None]:
+    """Be the only process in this block for the file `path`; wait for another, and say so.
+
+    A process that is killed leaves the file, but holds nothing. Where the file system knows no
+    locks, that is said, and nobody waits.
+    """
+    told = False
+
+    def wait(holder: str) -> None:
+        nonlocal told
+        if not told:
+            say(f"waiting for {holder}, which is doing the same ({path})")
+            told = True
+        time.sleep(_ASK_AGAIN_S)
+
+    with _held(_locked(path, wait, say), path):
+        yield
+
+
+@contextmanager
+def only_writer(what: Path, say: Say) -> Iterator[None]:
+    """The same for the file or folder `what`, but nobody waits for another process.
+
+    Raises:
+        TakenError: another process writes it.
+    """
+
+    def refuse(holder: str) -> None:
+        raise TakenError(
+            f"one process at a time may write {what}; {holder} is at it. "
+            "Wait until it has ended, or give another place."
+        )
+
+    path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
+    with _held(_locked(path, refuse, say), path):
+        yield
+
+
+def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
+    """The handle of a locked file; `taken` hears who has it, and returns to have it tried again."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if _lock(handle):
+                with suppress(FileNotFoundError):  # its holder removed it: the next has another one
+                    if os.path.samestat(os.fstat(handle), os.stat(path)):
+                        return handle
+            else:
+                os.lseek(handle, 0, os.SEEK_SET)
+                taken(os.read(handle, 200).decode("utf-8", "replace") or "another process")
+        except OSError as error:
+            say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
+            return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            os.lseek(handle, _FAR, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+@contextmanager
+def _held(handle: int, path: Path) -> Iterator[None]:
+    try:
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that somebody waits for
+            path.unlink()
+        os.close(handle)

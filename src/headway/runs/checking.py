@@ -1,0 +1,139 @@
+"""What is whole and what is damaged in a run folder, and what can be done about it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.config import format_toml
+from headway.disk import checksum
+from headway.errors import ConfigError, RunError
+from headway.training import checkpoint, tensor_files
+from headway.training.run_folder import CONFIG, RunFolder
+
+
+class Finding(NamedTuple):
+    """One file, or one checkpoint, of a run."""
+
+    name: str
+    """Below the run folder."""
+    state: str
+    """`whole`, `unsealed` (no checksum to compare: an earlier version wrote it), or `damaged`."""
+    note: str = ""
+    """What is wrong, and what can be done."""
+
+
+def check_run(path: Path) -> Iterator[Finding]:
+    """Every file that headway wrote, with the reason and a remedy where it is damaged.
+
+    Raises:
+        RunError: there is no run.
+    """
+    folder = RunFolder.open(path)
+    finished = False
+    try:
+        sums = folder.sealed()
+        finished = folder.finished
+        yield Finding(CONFIG, "whole" if CONFIG in sums else "unsealed")
+    except (RunError, ConfigError) as error:
+        sums = {}
+        yield Finding(CONFIG, "damaged", str(error))
+    names = {file.name for file in folder.constant_files()} | set(sums) - {CONFIG}
+    for name in sorted(names):
+        yield _constant(folder, name, sums.get(name))
+    yield from _model(folder, finished=finished)
+    yield from _checkpoints(folder, finished=finished)
+    yield from _log(folder)
+
+
+def accept(path: Path) -> None:
+    """Take config.toml and the vocabulary for right as they are now, after a change by hand.
+
+    Raises:
+        ConfigError: config.toml is no list of settings.
+        RunError: there is no run.
+    """
+    folder = RunFolder.open(path)
+    sums = {file.name: checksum(file) for file in folder.constant_files()}
+    folder.write_sealed(format_toml(folder.unchecked_settings()), sums)
+
+
+def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
+    file = folder.path / name
+    if not file.exists():
+        if name == folder.data.name:
+            return Finding(name, "whole", "not there: only needed to train on")
+        return Finding(name, "damaged", "It is missing. Take it from a copy of the run.")
+    if expected is None:
+        return Finding(name, "unsealed")
+    if checksum(file) == expected:
+        return Finding(name, "whole")
+    if name == folder.data.name:
+        return Finding(
+            name, "damaged", "Delete it: --resume writes it anew, and nothing else asks."
+        )
+    return Finding(
+        name,
+        "damaged",
+        "It is not as headway wrote it. Take it from a copy of the run; if it was changed on "
+        f"purpose: headway check {folder.path} --accept",
+    )
+
+
+def _model(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
+    if not folder.model.exists():
+        if finished or not folder.checkpoints.is_dir():
+            yield Finding(folder.model.name, "damaged", f"It is missing. {_model_remedy(folder)}")
+        return
+    try:
+        sealed = tensor_files.check(folder.model)
+    except RunError as error:
+        yield Finding(folder.model.name, "damaged", f"{error}. {_model_remedy(folder)}")
+    else:
+        yield Finding(folder.model.name, "whole" if sealed else "unsealed")
+
+
+def _model_remedy(folder: RunFolder) -> str:
+    if checkpoint.resumable(folder.checkpoints):
+        return (
+            f"Delete {folder.model}, then have it chosen again: "
+            f"headway train --out {folder.path} --resume"
+        )
+    return "Take it from a copy of the run."
+
+
+def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
+    resumable = checkpoint.resumable(folder.checkpoints)
+    for step in checkpoint.steps(folder.checkpoints):
+        place = checkpoint.folder_of(folder.checkpoints, step)
+        name = str(place.relative_to(folder.path))
+        try:
+            if step in resumable:
+                checkpoint.read(folder.checkpoints, step)
+                sealed = True
+            else:
+                sealed = tensor_files.check(place / checkpoint.WEIGHTS)
+        except RunError as error:
+            what = "nothing needs it any more" if finished else "--resume goes on without it"
+            yield Finding(name, "damaged", f"{error}. Leave it: {what}.")
+        else:
+            yield Finding(name, "whole" if sealed else "unsealed")
+
+
+def _log(folder: RunFolder) -> Iterator[Finding]:
+    if not folder.metrics.exists():
+        return
+    lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
+    n_odd = sum(not _is_entry(line) for line in lines)
+    if n_odd:
+        note = f"{n_odd} of {len(lines)} lines cannot be read. They are passed over."
+        yield Finding(folder.metrics.name, "damaged", note)
+    else:
+        yield Finding(folder.metrics.name, "whole")
+
+
+def _is_entry(line: str) -> bool:
+    try:
+        return "step" in json.loads(line)
+    except (ValueError, TypeError):
+        return False

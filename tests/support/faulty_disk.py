@@ -1,0 +1,153 @@
+"""A disk that fails on purpose: lives of `headway` that end or err at the n-th thing they write.
+
+Run as a script it is the nursery: a process that has loaded headway once and forks a child for each
+life, as loading torch takes longer than a small training. It reads lives as JSON, one a line, and
+answers each with how it ended.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SHIM = Path(__file__).with_suffix(".c")
+SOURCE = Path(__file__).parent.parent.parent / "src"
+
+
+class End(NamedTuple):
+    """How a life ended."""
+
+    status: int
+    """The exit status; negative: the signal that ended it."""
+    n_calls: int
+    """What it wrote, in calls; unknown (0) if it was killed."""
+    said: str
+    """On stderr."""
+
+
+def compiler() -> str | None:
+    """A C compiler on Linux; None where the disk cannot be made to fail."""
+    return shutil.which("cc") if sys.platform == "linux" else None
+
+
+@contextlib.contextmanager
+def nursery(folder: Path, cache: Path) -> Iterator["Nursery"]:
+    """A process that lives are forked from; `folder` holds what it needs."""
+    library = folder / f"faulty_disk{sysconfig.get_config_var('EXT_SUFFIX')}"
+    build = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl"]
+    subprocess.run(build, check=True, capture_output=True)
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(library)],
+        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": str(SOURCE),
+             "HEADWAY_CACHE": str(cache), "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        yield Nursery(process, folder / "said")
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait()
+
+
+class Nursery:
+    """Lives, one after the other."""
+
+    def __init__(self, process: "subprocess.Popen[str]", said: Path) -> None:
+        self._process, self._said = process, said
+
+    def life(
+        self,
+        arguments: Sequence[str],
+        *,
+        below: Path | None = None,
+        at: int = 0,
+        error: int = 0,
+        lasting: bool = False,
+        killed_after_s: float = 0.0,
+    ) -> End:
+        """Run `headway` with these arguments; call `at` that writes below `below` fails.
+
+        `error` is its errno; 0 kills the process there, with half of a write done. With `lasting`
+        all later calls fail too.
+        """
+        order = {
+            "arguments": list(arguments), "below": str(below or ""), "at": at, "error": error,
+            "lasting": lasting, "killed_after_s": killed_after_s, "said": str(self._said),
+        }  # fmt: skip
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        status, n_calls = json.loads(self._process.stdout.readline())
+        return End(status, n_calls, self._said.read_text(encoding="utf-8", errors="replace"))
+
+
+def _live(order: dict[str, Any], library: Any, answer: int) -> None:
+    """In the child: run the command on a failing disk, and report the number of calls."""
+    said = os.open(order["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  # the orders are not its own
+    from headway.cli import main
+
+    library.faulty_disk_begin(
+        os.fsencode(order["below"]), order["at"], order["error"], int(order["lasting"])
+    )
+    status = main(order["arguments"])
+    n_calls = library.faulty_disk_calls()
+    library.faulty_disk_begin(b"", 0, 0, 0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.write(answer, str(n_calls).encode())
+    os._exit(status)
+
+
+def _nurse(library: Any) -> None:
+    import signal
+    import threading
+
+    import headway.tasks.translation.kind
+    import headway.translator  # noqa: F401
+    from headway import cli  # noqa: F401
+
+    library.faulty_disk_begin.argtypes = [
+        ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int,
+    ]  # fmt: skip
+    library.faulty_disk_calls.restype = ctypes.c_long
+    for line in sys.stdin:
+        order = json.loads(line)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            try:
+                _live(order, library, writer)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(70)
+        os.close(writer)
+        timer = None
+        if order["killed_after_s"]:
+            timer = threading.Timer(order["killed_after_s"], os.kill, (child, signal.SIGKILL))
+            timer.start()
+        with os.fdopen(reader) as answers:
+            n_calls = int(answers.read() or 0)
+        _, status = os.waitpid(child, 0)
+        if timer:
+            timer.cancel()
+        print(json.dumps([os.waitstatus_to_exitcode(status), n_calls]), flush=True)
+
+
+if __name__ == "__main__":
+    _nurse(ctypes.CDLL(sys.argv[1]))
