@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.data.cache import reopened
-from headway.data.pieces import Piece, in_order
+from headway.data.many_pieces import in_order
+from headway.data.pieces import Piece
 from headway.data.store import Store, append
 from headway.disk import sealed_folder
 from headway.text.cleaning import Report

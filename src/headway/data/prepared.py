@@ -9,8 +9,8 @@ import numpy as np
 
 from headway.data.batching import RowWeights
 from headway.data.cache import Say, cache_root, key_of, made_once, silent
-from headway.data.cleaned import CleanedCorpus, Progress, Split, clean_corpus, unseen
-from headway.data.pieces import Piece
+from headway.data.cleaned import CleanedCorpus, Split, clean_corpus, unseen
+from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
@@ -103,11 +104,14 @@ class Report:
         half = _EXAMPLE_CHARACTERS // 2
         self.drop(reason, pair.file, pair.line, f"{pair.source[:half]} ||| {pair.target[:half]}")
 
-    def drop_kept(self, reason: str, pair: Pair) -> None:
-        """Count a pair as dropped that had been counted as kept."""
-        self.kept -= 1
-        self.noticed["copy"] -= pair.source == pair.target
-        self.drop_pair(reason, pair)
+    def drop_kept(self, reason: str, n: int, n_copies: int, pairs: Iterable[Pair]) -> None:
+        """Count `n` pairs as dropped that had been counted as kept; the first are shown."""
+        self.kept -= n
+        self.noticed["copy"] -= n_copies
+        n_dropped = self.dropped[reason] + n
+        for pair in islice(pairs, EXAMPLES - len(self.examples.get(reason, []))):
+            self.drop_pair(reason, pair)
+        self.dropped[reason] = n_dropped
 
     def add(self, later: "Report") -> None:
         """Count in what was found in pairs that come after these."""
@@ -128,19 +132,11 @@ class Report:
         self.add(replace(later, noticed=Counter()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain lists and dicts, ready for JSON."""
-        return {
-            "read": self.read,
-            "kept": self.kept,
-            "dropped": dict(self.dropped),
-            "mended": dict(self.mended),
-            "noticed": dict(+self.noticed),
-            "examples": {
-                reason: [example._asdict() for example in examples]
-                for reason, examples in self.examples.items()
-            },
-            "suspicions": list(self.suspicions),
+        """Lists and dicts, ready for JSON."""
+        examples = {
+            reason: [one._asdict() for one in some] for reason, some in self.examples.items()
         }
+        return {**vars(self), "noticed": dict(+self.noticed), "examples": examples}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
