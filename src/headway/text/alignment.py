@@ -42,11 +42,12 @@ def suspicious(files: Iterable[tuple[str, Rows]]) -> bool:
         lengths = np.concatenate(sides, axis=1)
         for start in range(0, lengths.shape[1], BLOCK):
             window = np.log(lengths[:, max(0, start - BLOCK) : start + BLOCK].astype(np.float64))
-            if window.shape[1] >= LEAST_SHIFTED and fitting_better(*window, 0)[0] >= SURE:
+            source, target = window
+            if len(source) >= LEAST_SHIFTED and fitting_better(source, target, 0)[0] >= SURE:
                 return True
-            block = window[:, -len(lengths[0, start : start + BLOCK]) :]
-            straight = correlation(*block)
-            if straight is not None and block.shape[1] >= LEAST_CORRELATED:
+            n_before = min(start, BLOCK)
+            straight = correlation(source[n_before:], target[n_before:])
+            if straight is not None and len(source) - n_before >= LEAST_CORRELATED:
                 correlations.append(straight)
     return bool(correlations and np.median(correlations) < UNRELATED)
 
