@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.text.alignment import suspicious
-from headway.text.shifts import ShiftDetector
+from headway.text.shifts import suspicions
 
 
 def lengths(n_pairs: int, seed: int, noise: float) -> np.ndarray:
@@ -17,15 +17,13 @@ def lengths(n_pairs: int, seed: int, noise: float) -> np.ndarray:
 
 def both_say(files: list[np.ndarray], step: int) -> tuple[bool, bool]:
     """Whether the screen is suspicious, which gets `step` pairs at a time, and the detector."""
-    detector = ShiftDetector()
     parts = []
     for number, (source, target) in enumerate(files):
         rows = np.zeros(len(source), [("source", "<u4"), ("target", "<u4"), ("line", "<u8")])
         rows["source"], rows["target"], rows["line"] = source, target, np.arange(len(source)) + 1
         starts = range(0, len(rows), step)
         parts += [(str(number), rows[start : start + step]) for start in starts]
-        detector.add_rows(str(number), rows)
-    return suspicious(parts), bool(detector.suspicions())
+    return suspicious(parts), bool(suspicions(parts))
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,9 +12,15 @@ from headway.data.fates import KEPT, in_memory, repeats_in_memory
 from headway.data.pieces import Cleaning, Found, Piece, Progress, taken_out, write_piece
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.text.alignment import suspicious
-from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
+from headway.text.cleaning import (
+    EXAMPLES,
+    CleaningSettings,
+    Pair,
+    Report,
+    clean_pairs,
+    may_hold_codes,
+)
 from headway.text.cleaning import VERSION as CLEANING_VERSION
-from headway.text.code_hint import may_hold_codes
 from headway.text.corpora import Corpus, read_pairs
 
 Split = Literal["train", "valid"]
@@ -162,12 +168,9 @@ def _content(found: Found, corpus: Corpus, valid: Corpus | None, part: Path) -> 
         for pair in held_out:
             valid_report.keep(pair)
     if suspicious(chain.from_iterable(map(Piece.rows_by_file, train))):
-        from headway.text.shifts import ShiftDetector
+        from headway.text.shifts import suspicions
 
-        detector = ShiftDetector()
-        for file, rows in chain.from_iterable(map(Piece.rows_by_file, train)):
-            detector.add_rows(file, rows)
-        cleaned.suspicions = detector.suspicions()
+        cleaned.suspicions = suspicions(chain.from_iterable(map(Piece.rows_by_file, train)))
     named = [*corpus.parts, *(valid.parts if valid else ())]
     pieces: dict[Split, list[Piece]] = {"train": train, "valid": valid_pieces}
     return {

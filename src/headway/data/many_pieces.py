@@ -22,8 +22,7 @@ from headway.data.pieces import Cleaning, Found, Piece, taken_out, write_piece
 from headway.data.repeats import find_repeats
 from headway.disk import read_sealed, sealed_folder
 from headway.runtime import available_cores
-from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
-from headway.text.code_hint import may_hold_codes
+from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs, may_hold_codes
 from headway.text.corpora import Corpus, read_pairs
 
 PIECE_PAIRS = 50_000

@@ -21,11 +21,21 @@ VERSION = 1
 LEAST_PAIRS = 20
 """Nothing is learned from fewer."""
 
-_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 EXAMPLES = 3
 """How many pairs of each reason are shown."""
 
 _EXAMPLE_CHARACTERS = 120
+
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+
+# One class of signs is found quickly. Some of them are common in plain text too, and are followed
+# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`.
+_SIGN = re.compile(
+    r"""[<&%{`|\\/@\[_\ue000-\uf8ff:.(-]
+        (?: (?<![:.(-]) | (?<=\()\) | (?<=-)- | (?<=\.)[a-z]
+            | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",
+    re.VERBOSE | re.ASCII,
+)
 
 
 class Pair(NamedTuple):
@@ -166,6 +176,11 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
     if mended is not None and text is before and len(stripped) < len(text):
         mended["outer_space"] += 1
     return stripped
+
+
+def may_hold_codes(text: str) -> bool:
+    """False where `headway.text.codes` is sure to find nothing in a text; quick, and often true."""
+    return _SIGN.search(text) is not None
 
 
 def clean_pairs(

@@ -1,5 +1,6 @@
 """Where targets go with the sources of other lines, because a line is missing above."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,12 +110,6 @@ class ShiftDetector:
     def add(self, pair: Pair) -> None:
         """Take the next pair of the corpus."""
         self.add_lengths(len(pair.source), len(pair.target), Place(pair.file, pair.line))
-
-    def add_rows(self, file: str, rows: NDArray[Any]) -> None:
-        """Take the next pairs, all of one file: `source` and `target` in characters, the `line`."""
-        columns = (rows[name].tolist() for name in ("source", "target", "line"))
-        for source, target, line in zip(*columns, strict=True):
-            self.add_lengths(source, target, Place(file, line))
 
     def add_lengths(self, source: int, target: int, place: Place) -> None:
         """Take the next pair of the corpus: the characters of its sides, and where it stands."""
@@ -247,3 +242,17 @@ def unequal(source: Path, target: Path, n_lines: tuple[int, int]) -> DataError:
         f"{n_lines[0]:,} lines and {target} has {n_lines[1]:,}. Find the line that is "
         f"missing or split{where}, or give the files that belong together."
     )
+
+
+def suspicions(files: Iterable[tuple[str, NDArray[Any]]]) -> list[str]:
+    """Where the sides of a corpus do not go together, in words.
+
+    Each file comes with its rows, or with some that follow those before: `source` and `target` in
+    characters, and the `line`.
+    """
+    detector = ShiftDetector()
+    for file, rows in files:
+        columns = (rows[name].tolist() for name in ("source", "target", "line"))
+        for source, target, line in zip(*columns, strict=True):
+            detector.add_lengths(source, target, Place(file, line))
+    return detector.suspicions()

@@ -226,12 +226,7 @@ def _parse(serialized: str, origin: str) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_str(serialized)
     except BaseException as error:  # its parser may panic, which is no Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
-        raise DataError(
-            f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
-            "Give a run folder, a tokenizer.json or a vocab.txt."
-        ) from None
+        raise tokenizer_files.refusal(error, origin) from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True  # a typed marker stays text; the file cannot say so
