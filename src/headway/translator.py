@@ -16,8 +16,7 @@ from headway.runtime import Device
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
-from headway.text.cleaning import clean
-from headway.text.code_hint import may_hold_codes
+from headway.text.cleaning import clean, may_hold_codes
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.data.cleaned import CleanedCorpus, clean_corpus, held_out_size
+from headway.data.cleaned import CleanedCorpus, clean_corpus
+from headway.data.fates import held_out_size
 from headway.errors import DataError
 from headway.text.cleaning import CleaningSettings
 from headway.text.corpora import Corpus

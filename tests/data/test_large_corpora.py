@@ -48,8 +48,9 @@ def undisturbed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 def _small(patch: pytest.MonkeyPatch) -> None:
     """Have the sizes that `small_pieces` sets put back."""
-    patch.setattr("headway.data.pieces.PIECE_PAIRS", small_pieces.PAIRS)
-    patch.setattr("headway.data.pieces.PIECES_ALONE", 1)
+    patch.setattr("headway.data.many_pieces.PIECE_PAIRS", small_pieces.PAIRS)
+    patch.setattr("headway.data.many_pieces.PIECES_ALONE", 1)
+    patch.setattr("headway.data.cleaned.IN_MEMORY", 0)
 
 
 @pytest.mark.parametrize("workers", [2, 3])
@@ -113,7 +114,7 @@ def test_pieces_that_are_there_are_not_made_again(
     damaged.write_bytes(damaged.read_bytes().replace(b"one", b"1", 1))
     made = []
     monkeypatch.setattr(
-        "headway.data.pieces._cleaned",
+        "headway.data.many_pieces._cleaned",
         lambda block, *_others: made.append(block.number) or {},
     )
     with pytest.raises(KeyError):  # what this makes of the damaged piece is none

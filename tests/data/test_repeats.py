@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data import repeats
-from headway.data.pieces import pair_hashes, text_hashes
-from headway.data.repeats import find_repeats
+from headway.data.fates import pair_hashes, text_hashes
+from headway.data.repeats import repeats_among
 
 any_hash = st.integers(0, 12) | st.integers(2**64 - 9, 2**64 - 1) | st.integers(0, 2**64 - 1)
 
@@ -21,14 +21,14 @@ def test_repeats_equal_a_search_by_hand(values: list[int], sizes: list[int], par
     runs = [np.array(some, np.uint64) for some in parts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "AT_ONCE", part)
-        found = find_repeats([len(run) for run in runs], lambda: iter(runs))
+        found = repeats_among([len(run) for run in runs], lambda: iter(runs))
     counts = Counter(values)
     assert found.shared.tolist() == [counts[value] > 1 for value in values]
     assert found.later.tolist() == [value in values[:i] for i, value in enumerate(values)]
 
 
 def test_no_runs_hold_no_repeats() -> None:
-    assert [len(marks) for marks in find_repeats([], list)] == [0, 0]
+    assert [len(marks) for marks in repeats_among([], list)] == [0, 0]
 
 
 def test_only_equal_pairs_have_equal_hashes() -> None:

@@ -41,7 +41,6 @@ def test_what_is_written_is_what_encoding_gives(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store_module, "_CHUNK", chunk)
-        patch.setattr(store_module, "_LENGTHS", chunk)
         folder = tmp_path_factory.getbasetemp() / "any"
         store = write_pairs(pairs_of(texts), SUBWORDS, folder)
     assert len(store) == len(texts)
@@ -57,7 +56,7 @@ def test_what_is_written_is_what_encoding_gives(
 
 def test_reopened_is_the_same(tmp_path: Path) -> None:
     write_pairs(pairs_of([("a", "ein"), ("bb", "zwei")]), SUBWORDS, tmp_path / "s")
-    store = Store.open(tmp_path / "s")
+    store = Store(tmp_path / "s")
     assert SUBWORDS.decode(store["target"][1]) == "zwei"
     assert store.sides == ("source", "target")
     with pytest.raises(IndexError):
@@ -121,8 +120,8 @@ def test_ids_take_two_bytes_if_the_vocabulary_fits(
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_pairs(pairs_of([("a", "b")]), SUBWORDS, tmp_path / "s")
     monkeypatch.setattr(store_module, "FORMAT", 99)
-    with pytest.raises(DataError, match="format 99 is needed; .* has format 4"):
-        Store.open(tmp_path / "s")
+    with pytest.raises(DataError, match="format 99 is needed; .* has format 5"):
+        Store(tmp_path / "s")
 
 
 def test_a_store_cannot_be_written_to(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import shared_work
 
-from headway.data.pieces import in_order
+from headway.data.many_pieces import in_order
 from headway.data.workers import WorkerError, shared
 from headway.errors import DataError
 
@@ -21,7 +21,7 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
 
 
 def test_a_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headway.data.pieces.PIECES_ALONE", 3)
+    monkeypatch.setattr("headway.data.many_pieces.PIECES_ALONE", 3)
     assert set(in_order(shared_work.who, range(9), n_workers=1)) == {os.getpid()}
     assert set(in_order(shared_work.who, range(3), n_workers=2)) == {os.getpid()}
     done_by = list(in_order(shared_work.who, range(9), n_workers=2))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headway.data import pieces
+from headway.data import cleaned, many_pieces
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.text.corpora import Corpus
 from headway.text.subwords import TextSettings
@@ -21,8 +21,9 @@ PAIRS = 40
 
 def prepare(corpus: Path, cache: Path, workers: int, progress: object = None) -> Prepared:
     """Prepare a corpus, with hardly a piece done before others take part."""
-    pieces.PIECE_PAIRS = PAIRS
-    pieces.PIECES_ALONE = 1
+    cleaned.IN_MEMORY = 0
+    many_pieces.PIECE_PAIRS = PAIRS
+    many_pieces.PIECES_ALONE = 1
     return prepare_corpus(
         Corpus(pairs=(corpus,)),
         DataSettings(max_length=5, workers=workers),

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.text.alignment import Screen
-from headway.text.shifts import Place, ShiftDetector
+from headway.text.alignment import suspicious
+from headway.text.shifts import suspicions
 
 
 def lengths(n_pairs: int, seed: int, noise: float) -> np.ndarray:
@@ -17,14 +17,13 @@ def lengths(n_pairs: int, seed: int, noise: float) -> np.ndarray:
 
 def both_say(files: list[np.ndarray], step: int) -> tuple[bool, bool]:
     """Whether the screen is suspicious, which gets `step` pairs at a time, and the detector."""
-    screen, detector = Screen(), ShiftDetector()
+    parts = []
     for number, (source, target) in enumerate(files):
-        for start in range(0, len(source), step):
-            part = slice(start, start + step)
-            screen.add_lengths(str(number), source[part], target[part])
-        for line, (left, right) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
-            detector.add_lengths(left, right, Place(str(number), line + 1))
-    return screen.suspicious(), bool(detector.suspicions())
+        rows = np.zeros(len(source), [("source", "<u4"), ("target", "<u4"), ("line", "<u8")])
+        rows["source"], rows["target"], rows["line"] = source, target, np.arange(len(source)) + 1
+        starts = range(0, len(rows), step)
+        parts += [(str(number), rows[start : start + step]) for start in starts]
+    return suspicious(parts), bool(suspicions(parts))
 
 
 @settings(max_examples=60, deadline=None)

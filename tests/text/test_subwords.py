@@ -3,13 +3,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.errors import ConfigError, DataError
-from headway.text import subwords as subwords_module
 from headway.text.subword_training import SPECIAL_PIECES
-from headway.text.subwords import SpecialIds, Subwords, TextSettings, WordIds, has_known_words
+from headway.text.subwords import SpecialIds, Subwords, TextSettings
 
 LINES = [
     "the animal didn't cross the street because it was too tired",
@@ -222,54 +221,6 @@ def test_another_process_gets_the_same_subwords() -> None:
 
 
 # -- words that were met before ------------------------------------------------------------------
-
-MIXED = [
-    "don't stop, it's 1990_s \"rock'n'roll\"!",
-    "größer – où ? Привет мир, ёж.",
-    "我 爱你。 x²",
-] * 3
-LEARNED = Subwords.train(MIXED, vocabulary_size=400, placeholders=["\ue000"])
-tricky = st.text(
-    st.sampled_from("aZéßñДё 's't12_-.,!?\"“–…€¿½²ªׁא我爱\u0301\u00a0\u2009\ue000\n\t<>/")
-    | st.characters(min_codepoint=32, max_codepoint=0x52F, exclude_categories=["Cs"])
-)
-texts = st.lists(tricky | st.text(st.characters(exclude_categories=["Cs"])))
-
-
-@settings(max_examples=300)
-@given(texts, st.integers(0, 4))
-def test_ids_are_those_of_the_tokenizer(some: list[str], most: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subwords_module, "_MOST", most)
-        remembering = WordIds(LEARNED._encode)
-        for _ in range(2):
-            assert remembering.encode(some) == LEARNED._encode(some)
-
-
-def test_every_simple_character_is_of_the_same_class_everywhere() -> None:
-    simple = [chr(i) for i in range(0x3000) if subwords_module._SIMPLE.fullmatch(chr(i))]
-    assert len(simple) > 700
-    around = [f"a{c}b {c} {c}{c}a 1{c}2 '{c}s.{c}" for c in simple]
-    assert WordIds(LEARNED._encode).encode(around) == LEARNED._encode(around)
-
-
-def test_words_are_known_only_where_they_are_cut_as_here() -> None:
-    assert has_known_words(LEARNED._serialized)
-    wordpiece = Subwords.train(MIXED, vocabulary_size=100, algorithm="wordpiece")
-    assert not has_known_words(wordpiece._serialized)
-
-
-def test_a_word_is_asked_for_once() -> None:
-    asked: list[str] = []
-
-    def encode(some: list[str]) -> list[list[int]]:
-        asked.extend(some)
-        return [[len(text)] for text in some]
-
-    remembering = WordIds(encode)  # type: ignore[arg-type]
-    assert remembering.encode(["a bb", "a 我"]) == [[1, 3], [3]]
-    assert remembering.encode(["a bb bb", ""]) == [[1, 3, 3], []]
-    assert sorted(asked) == [" bb", "a", "a 我"]
 
 
 def test_markers_trained_here_are_ids_0_to_3() -> None:

@@ -43,4 +43,4 @@ def cached_store(
             known=lambda: {"dropped": dropped},
         )
 
-    return made_once(directory, lambda: Store.open(directory), make, say)
+    return made_once(directory, lambda: Store(directory), make, say)

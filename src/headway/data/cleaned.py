@@ -1,42 +1,34 @@
 """The usable pairs of a corpus as clean text on disk, and what became of all the others."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from headway.data.cache import Say, key_of, made_once, silent
-from headway.data.fates import DROPPED, HELD_OUT, KEPT, Draw, Fates, fates, spans
-from headway.data.pieces import (
-    PIECE_CHARACTERS,
-    PIECE_PAIRS,
-    CleanPiece,
-    Marks,
-    Piece,
-    blocks,
-    clean_block,
-    in_order,
-    write_piece,
-)
+from headway.data.fates import KEPT, in_memory, repeats_in_memory
+from headway.data.pieces import Cleaning, Found, Piece, Progress, taken_out, write_piece
 from headway.disk import checksum, read_sealed, sealed_folder
-from headway.text.alignment import Screen
-from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report
+from headway.text.alignment import suspicious
+from headway.text.cleaning import (
+    EXAMPLES,
+    CleaningSettings,
+    Pair,
+    Report,
+    clean_pairs,
+    may_hold_codes,
+)
 from headway.text.cleaning import VERSION as CLEANING_VERSION
 from headway.text.corpora import Corpus, read_pairs
 
-Progress = Callable[[str, int, int | None], None]
-"""Hears what is being done, how many pairs are done, and of how many, if that is known."""
 Split = Literal["train", "valid"]
 
-LEAST_DRAWN_FROM = 400
-"""A twentieth of so many is the least that says anything about a model."""
+IN_MEMORY = 1 << 23
+"""Bytes of files that are cleaned at once, in seconds; more, or packed ones, are piece by piece."""
 
-_FORMAT = 4
+_FORMAT = 5
 """Raised whenever the same pairs give another folder."""
 
 
@@ -64,18 +56,11 @@ class CleanedCorpus:
 
     def pairs(self, split: Split) -> Iterator[Pair]:
         """The clean pairs in the order of the files."""
-        for piece in self.pieces[split]:
-            yield from piece.pairs()
+        return chain.from_iterable(piece.pairs() for piece in self.pieces[split])
 
     def train_lines(self) -> Iterator[str]:
         """Every side of every training pair, to learn sub-words from."""
-        for piece in self.pieces["train"]:
-            yield from piece.sides()
-
-
-def held_out_size(n_pairs: int) -> int:
-    """How many pairs to set aside for validation: a twentieth, 20 to 1,000, never over a half."""
-    return min(max(20, min(n_pairs // 20, 1_000)), n_pairs // 2)
+        return chain.from_iterable(piece.sides() for piece in self.pieces["train"])
 
 
 def clean_corpus(
@@ -93,14 +78,12 @@ def clean_corpus(
     """Read, clean and split a corpus into the cache at `root`, or find it done there.
 
     Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside, drawn with `seed` from
-    those whose sides occur once, as far as there are such, in the files with the highest weight: it
-    says which text the model is for. Lighter files join them where they have under
-    `LEAST_DRAWN_FROM` pairs. A training pair that shares its source
-    or its target with a validation pair is dropped. Memory does not grow with the corpus, but for
-    some bytes a pair.
+    those whose sides occur once, as far as there are such, in the files that `Draw.of` says. A
+    training pair that shares its source or its target with a validation pair is dropped.
 
-    A large corpus is cleaned by `workers` processes (0: one for each core) with the same result.
-    What was done when the process was ended is not done again by the next one.
+    A corpus of more than `IN_MEMORY` bytes is cleaned by `workers` processes (0: one for each core)
+    with the same result, in memory that does not grow but for some bytes a pair; what was done when
+    the process was ended is not done again by the next one.
 
     Raises:
         ConfigError, DataError: a file cannot be used (see `read_pairs`), or the cache cannot be
@@ -116,7 +99,6 @@ def clean_corpus(
         {
             "version": CLEANING_VERSION,
             "format": _FORMAT,
-            "pieces": [PIECE_PAIRS, PIECE_CHARACTERS],
             "settings": asdict(settings),
             "corpora": [repr(corpus), repr(valid)],
             "checksums": checksums,
@@ -125,13 +107,24 @@ def clean_corpus(
         }
     )
     directory = root / f"cleaned-{key}"
+    cleaning = Cleaning(corpus, valid, settings, hold_out, seed, progress)
 
     def make(work: Path) -> None:
-        steps = _Cleaning(work, settings, seed, workers, progress)
         with sealed_folder(directory) as (part, content):
-            content.update(steps.run(part, corpus, valid, hold_out))
+            if _fit_in_memory(files):
+                found = _cleaned_at_once(cleaning, part)
+            else:
+                from headway.data.many_pieces import cleaned_in_pieces
+
+                found = cleaned_in_pieces(cleaning, work, part, workers)
+            content.update(_content(found, corpus, valid, part))
 
     return made_once(directory, lambda: _opened(directory, checksums), make, say)
+
+
+def _fit_in_memory(files: Iterable[Path]) -> bool:
+    sizes = (IN_MEMORY if path.suffix.lower() == ".gz" else path.stat().st_size for path in files)
+    return sum(sizes) < IN_MEMORY
 
 
 def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
@@ -143,121 +136,53 @@ def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
     return CleanedCorpus(directory, reports, pieces=pieces, checksums=checksums, **known)
 
 
-@dataclass(frozen=True)
-class _Cleaning:
-    """Two steps: pairs by themselves, piece by piece in `work`; then all of them together."""
+def _cleaned_at_once(cleaning: Cleaning, part: Path) -> Found:
+    """The whole corpus in memory."""
+    read, cleaned = Report(), Report()
+    valid_read, valid_cleaned = Report(), Report()
+    valid = cleaning.valid and read_pairs(cleaning.valid, valid_read)
+    valid_pairs = list(clean_pairs(valid or (), cleaning.settings, valid_cleaned))
+    valid_read.add(valid_cleaned)
+    pairs = list(clean_pairs(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
+    cleaning.progress("reading", read.read, None)
+    n_rows = Counter(pair.file for pair in pairs)
+    fate = cleaning.fates([in_memory(pairs)], [in_memory(valid_pairs)], n_rows, repeats_in_memory)
+    piece = write_piece(part, "train-00000", pairs, fate == KEPT)
+    return Found(
+        train=[piece],
+        valid=[write_piece(part, "valid-00000", valid_pairs)] if cleaning.valid else [],
+        held_out=taken_out(piece, fate, cleaned),
+        read=read,
+        cleaned=cleaned,
+        valid_report=valid_read,
+        may_hold_codes=any(may_hold_codes(s) and may_hold_codes(t) for s, t, *_ in pairs),
+    )
 
-    work: Path
-    settings: CleaningSettings
-    seed: int
-    n_workers: int
-    progress: Progress
 
-    def run(
-        self, part: Path, corpus: Corpus, valid: Corpus | None, hold_out: int | None
-    ) -> dict[str, Any]:
-        """Write the pieces of both splits to `part`, and say what is in them."""
-        valid_report, read = Report(), Report()
-        valid_clean = list(self._clean("valid", valid, valid_report)) if valid else []
-        clean = list(self._clean("train", corpus, read))
-        pieces = [one.piece for one in clean]
-        uses = [part.use for part in corpus.parts]
-        fate = fates(
-            pieces,
-            [one.piece for one in valid_clean],
-            self._draw(pieces, corpus, 0 if valid else hold_out),
-            deduplicate=self.settings.deduplicate,
-            both_ways=any(use.source_language or use.target_language for use in uses),
-        )
-        splitter = _Splitter(part)
-        for one, (piece, span) in zip(clean, spans(pieces), strict=True):
-            self.progress("comparing", span.start, len(fate))
-            splitter.take(piece, one.report, fate[span])
-        for one in valid_clean:
-            valid_report.add(one.report)
-        for pair in splitter.held_out:
-            valid_report.read += 1
+def _content(found: Found, corpus: Corpus, valid: Corpus | None, part: Path) -> dict[str, Any]:
+    """What is kept of it beside the pieces in `part`, where the pairs that are held out go too."""
+    train, valid_pieces, held_out, read, cleaned, valid_report, may_hold = found
+    if valid is None:
+        valid_pieces = [write_piece(part, "valid-00000", held_out)]
+        valid_report.read = len(held_out)
+        for pair in held_out:
             valid_report.keep(pair)
-        both = {
-            "train": splitter.pieces or [write_piece(part, "train-00000", [])],
-            "valid": [one.piece.moved(part) for one in valid_clean]
-            or [write_piece(part, "valid-00000", splitter.held_out)],
-        }
-        train_report = _together(read, splitter.finished_report(), corpus)
-        named = [*corpus.parts, *(valid.parts if valid else ())]
-        return {
-            "reports": {"train": train_report.as_dict(), "valid": valid_report.as_dict()},
-            "n_characters": splitter.n_characters,
-            "files": list(dict.fromkeys(part.name for part in named)),
-            "pieces": {split: [piece[1:] for piece in some] for split, some in both.items()},
-            "may_hold_codes": any(one.may_hold_codes for one in clean),
-        }
+    if suspicious(chain.from_iterable(map(Piece.rows_by_file, train))):
+        from headway.text.shifts import suspicions
 
-    def _clean(self, kind: Split, corpus: Corpus, read: Report) -> Iterator[CleanPiece]:
-        """Clean the blocks that are read, or find them done by a process that was ended."""
-        clean = partial(clean_block, self.work, kind, self.settings)
-        with closing(in_order(clean, blocks(read_pairs(corpus, read)), self.n_workers)) as done:
-            for piece in done:
-                self.progress("reading", read.read, None)
-                yield piece
-
-    def _draw(self, pieces: Sequence[Piece], corpus: Corpus, hold_out: int | None) -> Draw:
-        n_drawn_from = sum(piece.n_rows for piece in pieces)
-        weights = {part.name: part.use.weight for part in corpus.parts}
-        if len(set(weights.values())) > 1:
-            from headway.data.weighted import rows_of_heaviest
-
-            least = max(LEAST_DRAWN_FROM, 2 * (hold_out or 0))
-            n_drawn_from = rows_of_heaviest(pieces, weights, least)
-        wanted = held_out_size(n_drawn_from) if hold_out is None else hold_out
-        return Draw(wanted, n_drawn_from, self.seed)
-
-
-class _Splitter:
-    """Marks in each piece what is kept, takes out what is held out, and counts both."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._screen = Screen()
-        self._report = Report()
-        self.pieces: list[Piece] = []
-        self.held_out: list[Pair] = []
-        self.n_characters = 0
-
-    def take(self, piece: Piece, found: Report, fate: Fates) -> None:
-        """Take the next piece; `fate` says what becomes of each pair: [rows of the piece]."""
-        self._report.add(found)
-        rows = piece.rows()
-        for file, some in piece.rows_by_file():
-            self._screen.add_lengths(file, some["source"], some["target"])
-        for number, reason in DROPPED.items():
-            if (dropped := fate == number).any():
-                self._drop(reason, piece, dropped, n_copies=int(rows["copy"][dropped].sum()))
-        if (held_out := fate == HELD_OUT).any():
-            self.held_out += piece.pairs(held_out)
-        kept = fate == KEPT
-        self.n_characters += int(rows["source"][kept].sum() + rows["target"][kept].sum())
-        self.pieces.append(piece.moved(self._folder, kept))
-
-    def _drop(self, reason: str, piece: Piece, dropped: Marks, *, n_copies: int) -> None:
-        """Count pairs as dropped that the piece counts as kept, and show the first of them."""
-        report = self._report
-        n_dropped = report.dropped[reason] + int(dropped.sum())
-        report.kept -= int(dropped.sum())
-        report.noticed["copy"] -= n_copies
-        n_shown = EXAMPLES - len(report.examples.get(reason, []))
-        for pair in piece.pairs(dropped & (np.cumsum(dropped) <= n_shown)):
-            report.drop_pair(reason, pair)
-        report.dropped[reason] = n_dropped
-
-    def finished_report(self) -> Report:
-        """What became of the pairs of all pieces, and where their sides seem not to go together."""
-        if self._screen.suspicious():
-            from headway.text.shifts import suspicions
-
-            files = chain.from_iterable(piece.rows_by_file() for piece in self.pieces)
-            self._report.suspicions = suspicions(files)
-        return self._report
+        cleaned.suspicions = suspicions(chain.from_iterable(map(Piece.rows_by_file, train)))
+    named = [*corpus.parts, *(valid.parts if valid else ())]
+    pieces: dict[Split, list[Piece]] = {"train": train, "valid": valid_pieces}
+    return {
+        "reports": {
+            "train": _together(read, cleaned, corpus).as_dict(),
+            "valid": valid_report.as_dict(),
+        },
+        "n_characters": sum(piece.n_characters() for piece in train),
+        "files": list(dict.fromkeys(part.name for part in named)),
+        "pieces": {split: [piece[1:] for piece in some] for split, some in pieces.items()},
+        "may_hold_codes": may_hold,
+    }
 
 
 def _together(read: Report, cleaned: Report, corpus: Corpus) -> Report:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.data.cache import reopened
-from headway.data.pieces import Piece, in_order
-from headway.data.store import Store, append
+from headway.data.many_pieces import in_order
+from headway.data.pieces import Piece
+from headway.data.store import Store
 from headway.disk import sealed_folder
 from headway.text.cleaning import Report
 
@@ -41,19 +43,26 @@ def join_stores(pieces: Sequence[StorePiece], directory: Path, known: dict[str, 
         for name in n_tokens:
             append(part / f"{name}.offsets", np.zeros(1, np.int64))
         for piece in pieces:
-            store = Store.open(piece.directory)
+            store = Store(piece.directory)
             append(part / "rows", store.rows + piece.n_before)
             append(part / "file_numbers", store.file_numbers)
             for name in n_tokens:
                 side = store[name]
                 append(part / f"{name}.ids", side.ids)
+                append(part / f"{name}.lengths", side.lengths)
                 append(part / f"{name}.offsets", side.offsets[1:] + n_tokens[name])
                 n_tokens[name] += len(side.ids)
         contents = [piece.content for piece in pieces]
         content.update({name: contents[0][name] for name in ("format", "sides", "files")})
         content.update({name: sum(of[name] for of in contents) for name in ("n_rows", "unknown")})
         content.update({"n_tokens": n_tokens, **known})
-    return Store.open(directory)
+    return Store(directory)
+
+
+def append(path: Path, values: NDArray[Any]) -> None:
+    """Write the bytes of an array behind what a file holds."""
+    with path.open("ab") as file:
+        file.write(values.tobytes())
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class _PieceEncoder:
         """The store of a piece before which so many pairs stand."""
         piece, n_before = task
         directory = self.work / f"encoded-{piece.name}"
-        store = reopened(directory, lambda: Store.open(directory))
+        store = reopened(directory, lambda: Store(directory))
         if store is None:
             store = self.write(piece, directory)
         return StorePiece(directory, n_before, store.content)

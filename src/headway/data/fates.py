@@ -1,20 +1,80 @@
 """What becomes of each clean pair: what only all the pairs of a corpus together can tell."""
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.pieces import AT_ONCE, Hashes, Marks, PairHashes, Piece, Repeats, repeats
+from headway.text.cleaning import Pair
 
 KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
 DROPPED = {DUPLICATE: "duplicate", LEAKAGE: "leakage", HELD_OUT: "held_out"}
 
+LEAST_DRAWN_FROM = 400
+"""A twentieth of so many is the least that says anything about a model."""
+
 _DRAWN = np.dtype([("key", "<u8"), ("row", "<i8"), ("source", "<u8"), ("target", "<u8")])
 
 Fates = NDArray[np.uint8]
+Hashes = NDArray[np.uint64]
+Marks = NDArray[np.bool_]
+
+
+class PairHashes(NamedTuple):
+    """Of each source, each target, and each pair as a whole: [rows]."""
+
+    source: Hashes
+    target: Hashes
+    pair: Hashes
+
+
+class Run(NamedTuple):
+    """Clean pairs in a row, and how to get their hashes, which need not stay in memory."""
+
+    n_rows: int
+    hashes: Callable[[], PairHashes]
+
+
+class Repeats(NamedTuple):
+    """Two marks for each row: [rows]."""
+
+    later: Marks
+    """The same value stands further up."""
+    shared: Marks
+    """The same value stands elsewhere."""
+
+
+FindRepeats = Callable[[Sequence[Run], Callable[[PairHashes], Hashes]], Repeats]
+"""Of one of the three hashes of all rows."""
+
+
+def text_hashes(texts: Iterable[str]) -> Hashes:
+    """Eight bytes of each text: two of 5 million are confused once in 10^6 corpora: [texts]."""
+    found = (hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(found), "<u8")
+
+
+def in_memory(pairs: Sequence[Pair]) -> Run:
+    """Pairs whose hashes stay in memory."""
+    source = text_hashes(pair.source for pair in pairs)
+    target = text_hashes(pair.target for pair in pairs)
+    hashes = PairHashes(source, target, pair_hashes(source, target))
+    return Run(len(pairs), lambda: hashes)
+
+
+def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
+    """One hash for both sides of each pair; exchanging the sides changes it."""
+    mixed = source * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= (target << np.uint64(31)) | (target >> np.uint64(33))
+    return mixed * np.uint64(0xBF58476D1CE4E5B9)
+
+
+def held_out_size(n_pairs: int) -> int:
+    """How many pairs to set aside for validation: a twentieth, 20 to 1,000, never over a half."""
+    return min(max(20, min(n_pairs // 20, 1_000)), n_pairs // 2)
 
 
 class Draw(NamedTuple):
@@ -25,30 +85,48 @@ class Draw(NamedTuple):
     """They are among so many that come first."""
     seed: int
 
+    @classmethod
+    def of(
+        cls, n_rows: Mapping[str, int], weights: Mapping[str, float], wanted: int | None, seed: int
+    ) -> "Draw":
+        """By the rows and the weight of each file; None pairs stand for `held_out_size`.
+
+        The heaviest files say which text the model is for, and come first. Lighter ones join them
+        where they have under `LEAST_DRAWN_FROM` pairs.
+        """
+        n_drawn_from = sum(n_rows.values())
+        if len(set(weights.values())) > 1:
+            from headway.data.weighted import rows_of_heaviest
+
+            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
+            n_drawn_from = rows_of_heaviest(n_rows, weights, least)
+        return cls(held_out_size(n_drawn_from) if wanted is None else wanted, n_drawn_from, seed)
+
 
 def fates(
-    pieces: Sequence[Piece],
-    valid: Sequence[Piece],
+    runs: Sequence[Run],
+    valid: Iterable[Run],
     draw: Draw,
     *,
     deduplicate: bool,
     both_ways: bool,
+    find_repeats: FindRepeats,
 ) -> Fates:
-    """What becomes of each row of all pieces, one after the other: [rows].
+    """What becomes of each row of all runs, one after the other: [rows].
 
-    Validation pairs are those of the pieces `valid`, and those that are drawn here: at most half of
-    those that may be. A row leaks that shares its source or its target with one of them; if a
-    corpus is read `both_ways`, also one whose source is a target there, or the other way round.
+    Validation pairs are those of `valid`, and those that are drawn here: at most half of those that
+    may be. A row leaks that shares its source or its target with one of them; if a corpus is read
+    `both_ways`, also one whose source is a target there, or the other way round.
     """
-    fate = np.zeros(sum(piece.n_rows for piece in pieces), np.uint8)
+    fate = np.zeros(sum(run.n_rows for run in runs), np.uint8)
     if deduplicate:
-        fate[_repeats(pieces, lambda found: found.pair).later] = DUPLICATE
-    drawn = _drawn(pieces, fate == DUPLICATE, draw)
-    held = [piece.hashes() for piece in valid]
+        fate[find_repeats(runs, lambda found: found.pair).later] = DUPLICATE
+    drawn = _drawn(runs, fate == DUPLICATE, draw, find_repeats)
+    held = [run.hashes() for run in valid]
     sources = np.concatenate([*(found.source for found in held), drawn["source"]])
     targets = np.concatenate([*(found.target for found in held), drawn["target"]])
-    for piece, span in spans(pieces):
-        source, target, _ = piece.hashes()
+    for run, span in spans(runs):
+        source, target, _ = run.hashes()
         leaks = np.isin(source, sources) | np.isin(target, targets)
         if both_ways:
             leaks |= np.isin(source, targets) | np.isin(target, sources)
@@ -57,15 +135,17 @@ def fates(
     return fate
 
 
-def spans(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, slice]]:
-    """Each piece and where its rows stand among all."""
+def spans(runs: Iterable[Run]) -> Iterator[tuple[Run, slice]]:
+    """Each run and where its rows stand among all."""
     end = 0
-    for piece in pieces:
-        start, end = end, end + piece.n_rows
-        yield piece, slice(start, end)
+    for run in runs:
+        start, end = end, end + run.n_rows
+        yield run, slice(start, end)
 
 
-def _drawn(pieces: Sequence[Piece], duplicate: Marks, draw: Draw) -> NDArray[Any]:
+def _drawn(
+    runs: Sequence[Run], duplicate: Marks, draw: Draw, find_repeats: FindRepeats
+) -> NDArray[Any]:
     """Rows to set aside: if possible such whose source and target occur once, else no duplicates.
 
     A seeded hash orders them, so that no list of all candidates is needed.
@@ -73,16 +153,16 @@ def _drawn(pieces: Sequence[Piece], duplicate: Marks, draw: Draw) -> NDArray[Any
     best = np.zeros(0, _DRAWN)
     if not draw.wanted:
         return best
-    candidate = ~_repeats(pieces, lambda found: found.source).shared
-    candidate &= ~_repeats(pieces, lambda found: found.target).shared
+    candidate = ~find_repeats(runs, lambda found: found.source).shared
+    candidate &= ~find_repeats(runs, lambda found: found.target).shared
     candidate[draw.n_drawn_from :] = False
     if np.count_nonzero(candidate) < 2 * draw.wanted:
         candidate = ~duplicate
         candidate[draw.n_drawn_from :] = False
     wanted = min(draw.wanted, int(np.count_nonzero(candidate)) // 2)
-    for piece, span in spans(pieces):
+    for run, span in spans(runs):
         rows = np.flatnonzero(candidate[span])
-        source, target, pair = (hashes[rows] for hashes in piece.hashes())
+        source, target, pair = (hashes[rows] for hashes in run.hashes())
         some = np.empty(len(rows), _DRAWN)
         some["key"], some["row"] = _shuffled(pair, draw.seed), rows + span.start
         some["source"], some["target"] = source, target
@@ -99,11 +179,17 @@ def _shuffled(hashes: Hashes, seed: int) -> Hashes:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _repeats(pieces: Sequence[Piece], of: Callable[[PairHashes], Hashes]) -> Repeats:
-    n_rows = [piece.n_rows for piece in pieces]
-    if sum(n_rows) <= AT_ONCE:
-        runs = (of(piece.hashes()) for piece in pieces)
-        return repeats(np.concatenate([np.zeros(0, np.uint64), *runs]))
-    from headway.data.repeats import find_repeats
+def repeats(hashes: Hashes) -> Repeats:
+    """Mark the rows whose hash occurs more than once."""
+    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
+    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    later = np.zeros(len(hashes), np.bool_)
+    later[order[same + 1]] = True
+    shared = later.copy()
+    shared[order[same]] = True
+    return Repeats(later, shared)
 
-    return find_repeats(n_rows, lambda: (of(piece.hashes()) for piece in pieces))
+
+def repeats_in_memory(runs: Sequence[Run], of: Callable[[PairHashes], Hashes]) -> Repeats:
+    """A `FindRepeats` for few rows."""
+    return repeats(np.concatenate([of(run.hashes()) for run in runs]))

@@ -1,49 +1,29 @@
-"""A corpus cleaned piece by piece: all that a pair by itself can tell, done once and kept."""
+"""Clean pairs on disk, and what became of all those of a corpus."""
 
-import hashlib
-import os
-import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import chain, compress, count, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.cache import reopened
-from headway.disk import read_sealed, sealed_folder
-from headway.runtime import available_cores
-from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
-from headway.text.code_hint import may_hold_codes
+from headway.data.fates import DROPPED, HELD_OUT, Draw, Fates, FindRepeats, Marks, Run, fates
+from headway.text.cleaning import CleaningSettings, Pair, Report
+from headway.text.corpora import Corpus
 
-PIECE_PAIRS = 50_000
-"""Pairs read for a piece. Another number gives the same corpus from other pieces."""
-PIECE_CHARACTERS = 1 << 24
-"""A piece ends with the pair that brings it to so many."""
-PIECES_ALONE = 4
-"""Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
-
-_ROW = np.dtype(
+ROW = np.dtype(
     [("file", "<u4"), ("line", "<u8"), ("source", "<u4"), ("target", "<u4"), ("copy", "?"),
      ("kept", "?")]
 )  # fmt: skip
 """Of a clean pair: which of the piece's `files`, its line, its characters, are its sides equal, and
 is it used."""
 
-Hashes = NDArray[np.uint64]
+Progress = Callable[[str, int, int | None], None]
+"""Hears what is being done, how many pairs are done, and of how many, if that is known."""
+
 Rows = NDArray[Any]
-Marks = NDArray[np.bool_]
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-
-
-class PairHashes(NamedTuple):
-    """Of each source, each target, and each pair as a whole: [rows]."""
-
-    source: Hashes
-    target: Hashes
-    pair: Hashes
 
 
 class Piece(NamedTuple):
@@ -58,7 +38,7 @@ class Piece(NamedTuple):
 
     def rows(self) -> Rows:
         """What is known of each pair: [rows]."""
-        return np.fromfile(self.folder / f"{self.name}.rows", _ROW)
+        return np.fromfile(self.folder / f"{self.name}.rows", ROW)
 
     def rows_by_file(self) -> Iterator[tuple[str, Rows]]:
         """The rows of each file that stand together."""
@@ -67,11 +47,11 @@ class Piece(NamedTuple):
         for some in np.split(rows, ends) if len(rows) else ():
             yield self.files[some["file"][0]], some
 
-    def hashes(self) -> PairHashes:
-        """Of all rows; only while the corpus is being cleaned."""
-        both = np.fromfile(self.folder / f"{self.name}.hashes", np.uint64)
-        source, target = np.split(both, 2)
-        return PairHashes(source, target, pair_hashes(source, target))
+    def n_characters(self) -> int:
+        """Of the pairs that are used, both sides together."""
+        rows = self.rows()
+        used = rows[rows["kept"]]
+        return int(used["source"].sum() + used["target"].sum())
 
     def pairs(self, chosen: Marks | None = None) -> Iterator[Pair]:
         """The pairs that are used, or those that are `chosen`, in order."""
@@ -91,152 +71,74 @@ class Piece(NamedTuple):
         with (self.folder / f"{self.name}.tsv").open("rb") as file:
             yield from compress(file, chosen.tolist())
 
-    def moved(self, folder: Path, kept: Marks | None = None) -> "Piece":
-        """The same in another folder, with other pairs used; the text is not copied."""
-        rows = self.rows()
-        if kept is not None:
-            rows["kept"] = kept
-        rows.tofile(folder / f"{self.name}.rows")
-        text = f"{self.name}.tsv"
-        try:
-            os.link(self.folder / text, folder / text)
-        except OSError:  # a file system without links
-            shutil.copyfile(self.folder / text, folder / text)
-        return self._replace(folder=folder, n_kept=int(rows["kept"].sum()))
 
-
-def write_piece(folder: Path, name: str, pairs: list[Pair]) -> Piece:
-    """Write clean pairs, which hold neither a tab nor a line end."""
+def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | None = None) -> Piece:
+    """Write clean pairs, which hold neither a tab nor a line end; all are used, or those `kept`."""
     files = list(dict.fromkeys(pair.file for pair in pairs))
     number = {file: i for i, file in enumerate(files)}
-    rows = [(number[f], line, len(s), len(t), s == t, True) for s, t, f, line in pairs]
-    np.array(rows, _ROW).tofile(folder / f"{name}.rows")
+    rows = np.array(
+        [(number[f], line, len(s), len(t), s == t, True) for s, t, f, line in pairs], ROW
+    )
+    if kept is not None:
+        rows["kept"] = kept
+    rows.tofile(folder / f"{name}.rows")
     text = "".join([f"{source}\t{target}\n" for source, target, *_ in pairs])
     (folder / f"{name}.tsv").write_bytes(text.encode("utf-8"))
-    return Piece(folder, name, files, len(pairs), len(pairs))
+    return Piece(folder, name, files, len(pairs), int(rows["kept"].sum()))
 
 
-def text_hashes(texts: Sequence[str]) -> Hashes:
-    """Eight bytes of each text: two of 5 million are confused once in 10^6 corpora: [texts]."""
-    found = (hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest() for text in texts)
-    return np.frombuffer(b"".join(found), "<u8")
+@dataclass(frozen=True)
+class Cleaning:
+    """What is to be cleaned, and how."""
+
+    corpus: Corpus
+    valid: Corpus | None
+    settings: CleaningSettings
+    hold_out: int | None
+    seed: int
+    progress: Progress
+
+    def fates(
+        self,
+        train: Sequence[Run],
+        valid: Iterable[Run],
+        n_rows: Mapping[str, int],
+        find_repeats: FindRepeats,
+    ) -> Fates:
+        """What becomes of each clean pair of `train`, of which each file has `n_rows`: [rows]."""
+        weights = {part.name: part.use.weight for part in self.corpus.parts}
+        uses = [part.use for part in self.corpus.parts]
+        return fates(
+            train,
+            valid,
+            Draw.of(n_rows, weights, 0 if self.valid else self.hold_out, self.seed),
+            deduplicate=self.settings.deduplicate,
+            both_ways=any(use.source_language or use.target_language for use in uses),
+            find_repeats=find_repeats,
+        )
 
 
-def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
-    """One hash for both sides of each pair; exchanging the sides changes it."""
-    mixed = source * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= (target << np.uint64(31)) | (target >> np.uint64(33))
-    return mixed * np.uint64(0xBF58476D1CE4E5B9)
+class Found(NamedTuple):
+    """What became of the pairs of a corpus."""
 
-
-class Block(NamedTuple):
-    """Pairs as they were read, in columns: sources, targets, files, lines."""
-
-    number: int
-    columns: tuple[tuple[Any, ...], ...]
-
-    def pairs(self) -> list[Pair]:
-        """The same, pair by pair."""
-        return list(map(Pair, *self.columns))
-
-
-def blocks(pairs: Iterable[Pair]) -> Iterator[Block]:
-    """All pairs in their order, as many at a time as fit in memory."""
-    remaining = iter(pairs)
-    for number in count():
-        held: list[Pair] = []
-        n_characters = 0
-        for pair in islice(remaining, PIECE_PAIRS):
-            held.append(pair)
-            n_characters += len(pair[0]) + len(pair[1])
-            if n_characters >= PIECE_CHARACTERS:
-                break
-        if not held:
-            return
-        yield Block(number, tuple(zip(*held, strict=True)))
-
-
-class CleanPiece(NamedTuple):
-    """A piece, and what was found on the way to it."""
-
-    piece: Piece
-    report: Report
-    """Counts what became of the block's pairs, but not that they were read."""
+    train: list[Piece]
+    valid: list[Piece]
+    """Of the validation files, if there are any."""
+    held_out: list[Pair]
+    read: Report
+    """What was found while reading."""
+    cleaned: Report
+    """What was found in the pairs that were read."""
+    valid_report: Report
     may_hold_codes: bool
-    """On both sides of some pair."""
 
 
-def clean_block(work: Path, kind: str, settings: CleaningSettings, block: Block) -> CleanPiece:
-    """Make the piece KIND-00000 (for block 0) in a folder in `work`, or find it made and whole.
-
-    Raises:
-        DataError: the disk is full or cannot be written to.
-    """
-    name = f"{kind}-{block.number:05}"
-    directory = work / name
-    content = reopened(directory, lambda: read_sealed(directory))
-    if content is None:
-        with sealed_folder(directory) as (part, content):
-            content.update(_cleaned(block, settings, part, name))
-    n_rows = content["n_rows"]
-    piece = Piece(directory, name, content["files"], n_rows, n_rows)
-    return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
-
-
-def _cleaned(block: Block, settings: CleaningSettings, part: Path, name: str) -> dict[str, Any]:
-    report = Report()
-    pairs = list(clean_pairs(block.pairs(), settings, report))
-    piece = write_piece(part, name, pairs)
-    sides = ([pair.source for pair in pairs], [pair.target for pair in pairs])
-    np.concatenate([text_hashes(side) for side in sides]).tofile(part / f"{name}.hashes")
-    return {
-        "n_rows": piece.n_rows,
-        "files": piece.files,
-        "report": report.as_dict(),
-        "may_hold_codes": any(may_hold_codes(p[0]) and may_hold_codes(p[1]) for p in pairs),
-    }
-
-
-def in_order(
-    work: Callable[[Task], Result], tasks: Iterable[Task], n_workers: int
-) -> Generator[Result, None, None]:
-    """`work(task)` for each task, in order; `n_workers` processes share all but `PIECES_ALONE`.
-
-    For 0 there is one process for each core.
-
-    Raises:
-        WorkerError, Exception: see `headway.data.workers.shared`.
-    """
-    remaining = iter(tasks)
-    n_workers = n_workers or available_cores()
-    yield from map(work, islice(remaining, None if n_workers == 1 else PIECES_ALONE))
-    for task in remaining:  # at least one is left
-        from headway.data.workers import shared
-
-        yield from shared(work, chain([task], remaining), n_workers)
-
-
-# -- which of many hashes occur more than once ---------------------------------------------------
-
-AT_ONCE = 1 << 21
-"""Rows compared at a time, each of 50 bytes or so."""
-
-
-class Repeats(NamedTuple):
-    """Two marks for each row: [rows]."""
-
-    later: Marks
-    """The same value stands further up."""
-    shared: Marks
-    """The same value stands elsewhere."""
-
-
-def repeats(hashes: Hashes) -> Repeats:
-    """Mark the rows whose hash occurs more than once."""
-    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
-    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
-    later = np.zeros(len(hashes), np.bool_)
-    later[order[same + 1]] = True
-    shared = later.copy()
-    shared[order[same]] = True
-    return Repeats(later, shared)
+def taken_out(piece: Piece, fate: Fates, report: Report) -> list[Pair]:
+    """Count as dropped what `report` counts as kept, by its `fate`; the pairs that are held out."""
+    copies = piece.rows()["copy"]
+    for number, reason in DROPPED.items():
+        dropped = fate == number
+        if n_dropped := int(dropped.sum()):
+            n_copies = int(copies[dropped].sum())
+            report.drop_kept(reason, n_dropped, n_copies, piece.pairs(dropped))
+    return list(piece.pairs(fate == HELD_OUT)) if (fate == HELD_OUT).any() else []

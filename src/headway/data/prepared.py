@@ -1,16 +1,18 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.data.batching import RowWeights
 from headway.data.cache import Say, cache_root, key_of, made_once, silent
-from headway.data.cleaned import CleanedCorpus, Progress, Split, clean_corpus, unseen
-from headway.data.pieces import Piece
+from headway.data.cleaned import CleanedCorpus, Split, clean_corpus, unseen
+from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError
@@ -126,8 +128,8 @@ def prepare_corpus(
         subwords = _learned_subwords(cleaned, text, shown["train"], seed, root, say)
     stores, reports = {}, {}
     for split in corpora:
-        encoding = _Encoding(cleaned, split, subwords, shown[split], data.max_length)
-        stores[split] = store = _encoded(encoding, root, data.workers, say, progress)
+        store = _encoded(cleaned, split, subwords, shown[split], data, root, say, progress)
+        stores[split] = store
         reports[split] = Report.from_dict(cleaned.reports[split].as_dict())
         reports[split].move_to_dropped(Report.from_dict(store.content["dropped"]))
         if unknown := store.content["unknown"]:
@@ -224,72 +226,74 @@ def _learned_subwords(
     return Subwords.load(directory)
 
 
-class _Encoding(NamedTuple):
-    """How the pairs of one split become ids."""
-
-    cleaned: CleanedCorpus
-    split: Split
-    subwords: Subwords
-    shown: "Shown | None"
-    max_length: int
-
-    def key(self) -> str:
-        """All that the ids depend on."""
-        return key_of(
-            {
-                "format": FORMAT,
-                "cleaned": self.cleaned.directory.name,
-                "split": self.split,
-                "fingerprint": self.subwords.fingerprint(),
-                "max_length": self.max_length,
-                "shown": self.shown and self.shown.key(),
-            }
-        )
-
-    def write(self, piece: Piece, directory: Path) -> Store:
-        """The store of one piece; its `content["dropped"]` reports what was dropped here."""
-        subwords, dropped = self.subwords, Report()
-        encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
-
-        def drop(reason: str, pair: Pair) -> None:
-            dropped.drop_pair(reason, pair)
-            dropped.noticed["copy"] += pair.source == pair.target
-
-        return write_store(
-            piece.pairs(),
-            directory,
-            dict.fromkeys(SIDES, encoder),
-            texts=self.shown or as_written,
-            file_of=lambda pair: pair.file,
-            files=self.cleaned.files,
-            max_length=self.max_length,
-            on_drop=drop,
-            known=lambda: {"dropped": dropped.as_dict()},
-        )
-
-
 def _encoded(
-    encoding: _Encoding, root: Path, n_workers: int, say: Say, progress: Progress
+    cleaned: CleanedCorpus,
+    split: Split,
+    subwords: Subwords,
+    shown: "Shown | None",
+    data: DataSettings,
+    root: Path,
+    say: Say,
+    progress: Progress,
 ) -> Store:
     """The encoded pairs of one split, with what was dropped in its `content`."""
-    cleaned, split, *_ = encoding
-    directory = root / f"encoded-{encoding.key()}"
+    key = key_of(
+        {
+            "format": FORMAT,
+            "cleaned": cleaned.directory.name,
+            "split": split,
+            "fingerprint": subwords.fingerprint(),
+            "max_length": data.max_length,
+            "shown": shown and shown.key(),
+        }
+    )
+    directory = root / f"encoded-{key}"
+    write = partial(_write_pairs, subwords, shown or as_written, cleaned.files, data.max_length)
 
     def make(work: Path) -> None:
         pieces, n_pairs = cleaned.pieces[split], cleaned.reports[split].kept
         if len(pieces) == 1:
             progress("encoding", 0, n_pairs)
-            encoding.write(pieces[0], directory)
+            write(pieces[0], directory)
             return
         from headway.data.encoding import encode_pieces
 
         encode_pieces(
             pieces,
-            encoding.write,
+            write,
             work,
             directory,
-            n_workers,
+            data.workers,
             lambda done: progress("encoding", done, n_pairs),
         )
 
-    return made_once(directory, lambda: Store.open(directory), make, say)
+    return made_once(directory, lambda: Store(directory), make, say)
+
+
+def _write_pairs(
+    subwords: Subwords,
+    texts: Callable[[Pair], tuple[str, str]],
+    files: list[str],
+    max_length: int,
+    piece: Piece,
+    directory: Path,
+) -> Store:
+    """The store of one piece; its `content["dropped"]` reports what was dropped here."""
+    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+    dropped = Report()
+
+    def drop(reason: str, pair: Pair) -> None:
+        dropped.drop_pair(reason, pair)
+        dropped.noticed["copy"] += pair.source == pair.target
+
+    return write_store(
+        piece.pairs(),
+        directory,
+        dict.fromkeys(SIDES, encoder),
+        texts=texts,
+        file_of=lambda pair: pair.file,
+        files=files,
+        max_length=max_length,
+        on_drop=drop,
+        known=lambda: {"dropped": dropped.as_dict()},
+    )

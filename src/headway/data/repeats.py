@@ -10,10 +10,18 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.pieces import AT_ONCE, Hashes, Repeats, repeats
+from headway.data.fates import Hashes, PairHashes, Repeats, Run, repeats
+
+AT_ONCE = 1 << 21
+"""Rows compared at a time, each of 50 bytes or so."""
 
 
-def find_repeats(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:
+def find_repeats(runs: Sequence[Run], of: Callable[[PairHashes], Hashes]) -> Repeats:
+    """Mark the rows of which one of the three hashes occurs more than once."""
+    return repeats_among([run.n_rows for run in runs], lambda: (of(run.hashes()) for run in runs))
+
+
+def repeats_among(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:
     """Mark the rows whose hash occurs more than once.
 
     `runs` gives all hashes anew each time that it is called, in runs of these `sizes`; row 0 of a

@@ -5,9 +5,10 @@ A row has one sequence of ids for each side. Which sides there are is for the ca
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,10 @@ from numpy.typing import NDArray
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever the files change their meaning."""
 
 _CHUNK = 2_000  # rows encoded at a time
-_LENGTHS = 1 << 20  # computed at a time
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 Item = TypeVar("Item")
@@ -39,11 +39,20 @@ class SideEncoder(NamedTuple):
 class Store:
     """Rows of id sequences, without markers, read from disk as they are asked for."""
 
-    def __init__(self, directory: Path, content: dict[str, Any]) -> None:
-        """Map the files of a folder whose bytes are known to be right: see `open`."""
+    def __init__(self, directory: Path) -> None:
+        """Open what `write_store` wrote, after checking every byte of it.
+
+        Raises:
+            DataError: the folder is missing, damaged, or of another version.
+        """
         self.directory = directory
-        self.content = content
+        self.content = content = read_sealed(directory)
         """What was known when it was written: `n_rows`, `n_tokens`, `files`, counts."""
+        if content.get("format") != FORMAT:
+            raise DataError(
+                f"encoded text of format {FORMAT} is needed; {directory} has format "
+                f"{content.get('format')}. Delete it; it is made anew."
+            )
         n_rows = content["n_rows"]
         self._sides = {
             name: _Side(directory, name, np.dtype(kind), n_rows)
@@ -56,21 +65,6 @@ class Store:
         """Which of those offered each row was, from 0: [rows]."""
         self.file_numbers = _mapped(directory / "file_numbers", np.dtype(np.uint32), n_rows)
         """Which file of `content["files"]` each row came from: [rows]."""
-
-    @classmethod
-    def open(cls, directory: Path) -> "Store":
-        """Open what `write_store` wrote, after checking every byte of it.
-
-        Raises:
-            DataError: the folder is missing, damaged, or of another version.
-        """
-        content = read_sealed(directory)
-        if content.get("format") != FORMAT:
-            raise DataError(
-                f"encoded text of format {FORMAT} is needed; {directory} has format "
-                f"{content.get('format')}. Delete it; it is made anew."
-            )
-        return cls(directory, content)
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -87,7 +81,7 @@ class _Side:
     def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_rows: int) -> None:
         self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_rows + 1)
         self.ids = _mapped(directory / f"{name}.ids", kind, int(self.offsets[-1]))
-        self.lengths = _lengths(directory / f"{name}.offsets", n_rows)
+        self.lengths: NDArray[np.int32] = np.fromfile(directory / f"{name}.lengths", np.int32)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -103,17 +97,6 @@ def _mapped(path: Path, kind: np.dtype[Any], length: int) -> NDArray[Any]:
     if not length:
         return np.zeros(0, kind)  # an empty file cannot be mapped
     return np.memmap(path, dtype=kind, mode="r", shape=(length,)).view(np.ndarray)
-
-
-def _lengths(offsets: Path, n_rows: int) -> NDArray[np.int32]:
-    """Of each sequence; read piece by piece, as what was mapped would count as memory."""
-    lengths = np.empty(n_rows, np.int32)
-    with offsets.open("rb") as file:
-        for start in range(0, n_rows, _LENGTHS):
-            some = lengths[start : start + _LENGTHS]
-            file.seek(start * np.dtype(np.int64).itemsize)
-            some[:] = np.diff(np.fromfile(file, np.int64, len(some) + 1))
-    return lengths
 
 
 def write_store(
@@ -141,11 +124,14 @@ def write_store(
     """
     file_number = {file: number for number, file in enumerate(dict.fromkeys(files))}
     remaining = iter(items)
-    n_offered = 0
-    with sealed_folder(directory) as (part, content):
-        sides = [_SideWriter(part, name, encoder) for name, encoder in encoders.items()]
-        for name in ("rows", "file_numbers"):
-            (part / name).touch()
+    n_offered = n_rows = 0
+    with sealed_folder(directory) as (part, content), ExitStack() as opened:
+
+        def new(name: str) -> BinaryIO:
+            return opened.enter_context((part / name).open("wb"))
+
+        row_file, number_file = new("rows"), new("file_numbers")
+        sides = [_SideWriter(name, encoder, new) for name, encoder in encoders.items()]
         while chunk := list(islice(remaining, _CHUNK)):
             by_side = zip(*map(texts, chunk), strict=True)
             rows = [side.encode(list(some)) for side, some in zip(sides, by_side, strict=True)]
@@ -157,48 +143,43 @@ def write_store(
                     kept.append(place)
             for side, column in zip(sides, rows, strict=True):
                 side.append([column[place] for place in kept])
-            append(part / "rows", n_offered + np.array(kept, np.int64))
+            row_file.write((n_offered + np.array(kept, np.int64)).tobytes())
             origins = (file_of(chunk[place]) for place in kept)
             numbers = [file_number.setdefault(file, len(file_number)) for file in origins]
-            append(part / "file_numbers", np.array(numbers, np.uint32))
+            number_file.write(np.array(numbers, np.uint32).tobytes())
             n_offered += len(chunk)
+            n_rows += len(kept)
         content |= {
             "format": FORMAT,
             "sides": {side.name: side.kind.name for side in sides},
-            "n_rows": sides[0].n_rows,
+            "n_rows": n_rows,
             "n_tokens": {side.name: side.n_tokens for side in sides},
             "unknown": sum(side.n_unknown for side in sides),
             "files": list(file_number),
             **known(),
         }
-    return Store.open(directory)
-
-
-def append(path: Path, values: NDArray[Any]) -> None:
-    """Write the bytes of an array behind what a file holds."""
-    with path.open("ab") as file:
-        file.write(values.tobytes())
+    return Store(directory)
 
 
 class _SideWriter:
-    """Encodes one side and appends what is kept to its files."""
+    """Encodes one side and writes what is kept to its files."""
 
-    def __init__(self, part: Path, name: str, encoder: SideEncoder) -> None:
+    def __init__(self, name: str, encoder: SideEncoder, new: Callable[[str], BinaryIO]) -> None:
         self.name = name
-        self.kind = np.dtype(np.uint16 if encoder.n_ids <= 1 << 16 else np.uint32)
-        self.encode = encoder.encode
-        self._unknown = encoder.unknown
-        self._ids, self._offsets = part / f"{name}.ids", part / f"{name}.offsets"
-        self._ids.touch()
-        append(self._offsets, np.zeros(1, np.int64))
-        self.n_rows = self.n_tokens = self.n_unknown = 0
+        self.encode, n_ids, self._unknown = encoder
+        self.kind = np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
+        self._ids, self._lengths = new(f"{name}.ids"), new(f"{name}.lengths")
+        self._offsets = new(f"{name}.offsets")
+        self._offsets.write(np.zeros(1, np.int64).tobytes())
+        self.n_tokens = self.n_unknown = 0
 
     def append(self, rows: Sequence[Sequence[int]]) -> None:
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        lengths = np.fromiter(map(len, rows), np.int32, len(rows))
         ids = np.fromiter(chain.from_iterable(rows), self.kind, int(lengths.sum()))
-        append(self._ids, ids)
-        append(self._offsets, self.n_tokens + np.cumsum(lengths))
-        self.n_rows += len(rows)
+        self._ids.write(ids.tobytes())
+        self._lengths.write(lengths.tobytes())
+        offsets = self.n_tokens + np.cumsum(lengths, dtype=np.int64)
+        self._offsets.write(offsets.tobytes())
         self.n_tokens += len(ids)
         if self._unknown is not None:
             self.n_unknown += int((ids == self._unknown).sum())
@@ -207,6 +188,4 @@ class _SideWriter:
 def _refusal(lengths: Sequence[int], max_length: int) -> str:
     if not min(lengths):
         return "no_tokens"
-    if max_length and max(lengths) > max_length:
-        return "too_many_tokens"
-    return ""
+    return "too_many_tokens" if max_length and max(lengths) > max_length else ""

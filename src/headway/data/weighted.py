@@ -1,12 +1,10 @@
 """Files that are seen more or less often than once: entered only where a weight is not 1."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-
-from headway.data.pieces import Piece
 
 _PHASES = 1 << 20
 
@@ -34,19 +32,17 @@ def rounds(
     return [rows[number == one] for one in range(n_rounds)]
 
 
-def rows_of_heaviest(pieces: Sequence[Piece], weights: Mapping[str, float], least: int) -> int:
+def rows_of_heaviest(n_rows: Mapping[str, int], weights: Mapping[str, float], least: int) -> int:
     """How many rows the heaviest files have, which come first; lighter ones too up to `least`.
 
-    `weights` says by name how heavy each file is.
+    Both say by name what a file has.
     """
-    n_rows: Counter[float] = Counter()
-    for piece in pieces:
-        of_file = np.bincount(piece.rows()["file"], minlength=len(piece.files)).tolist()
-        for file, n in zip(piece.files, of_file, strict=True):
-            n_rows[weights[file]] += n
+    of_weight: Counter[float] = Counter()
+    for file, n in n_rows.items():
+        of_weight[weights[file]] += n
     total = 0
-    for weight in sorted(n_rows, reverse=True):
-        total += n_rows[weight]
+    for weight in sorted(of_weight, reverse=True):
+        total += of_weight[weight]
         if total >= least:
             break
     return total

@@ -3,6 +3,10 @@
 Here is what is asked of every corpus. Where it is suspicious, `headway.text.shifts` says where.
 """
 
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,55 +25,31 @@ _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _MOST_ODD = 4.0  # a pair further off than so many mean deviations says no more than one at that
 _LEAST_DEVIATION = 0.05  # of a logarithm; where lengths agree better, chance does not
 
+Rows = NDArray[Any]
 Logs = NDArray[np.float64]
 """Logarithms of the lengths of some texts in a row, in characters."""
 
 
-class Screen:
-    """Says whether `ShiftDetector` would find anything; it looks at the same windows."""
+def suspicious(files: Iterable[tuple[str, Rows]]) -> bool:
+    """Whether `ShiftDetector` may find anything, told quickly from the same windows.
 
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        self._file = ""
-        self._waiting = self._before = np.zeros((2, 0))  # source, target
-        self._shifted = False
-        self._correlations: list[float] = []
-
-    def add_lengths(
-        self, file: str, source: NDArray[np.uint32], target: NDArray[np.uint32]
-    ) -> None:
-        """Take the next pairs, all of one file: the characters of their sides, none of which is 0.
-
-        Whatever comes after pairs of another file is judged by itself.
-        """
-        if file != self._file:
-            self._end_of_file()
-            self._file = file
-        logs = np.log(np.stack([source, target]).astype(np.float64))
-        self._waiting = np.concatenate([self._waiting, logs], axis=1)
-        while self._waiting.shape[1] >= BLOCK:
-            self._judge(self._waiting[:, :BLOCK])
-            self._waiting = self._waiting[:, BLOCK:]
-
-    def suspicious(self) -> bool:
-        """Whether the sides may not belong together, somewhere or as a whole."""
-        self._end_of_file()
-        found = self._correlations
-        return self._shifted or bool(found and np.median(found) < UNRELATED)
-
-    def _end_of_file(self) -> None:
-        if self._waiting.size:
-            self._judge(self._waiting)
-        self._waiting = self._before = np.zeros((2, 0))
-
-    def _judge(self, block: Logs) -> None:
-        straight = correlation(block[0], block[1])
-        if straight is not None and block.shape[1] >= LEAST_CORRELATED:
-            self._correlations.append(straight)
-        window = np.concatenate([self._before, block], axis=1)
-        if not self._shifted and window.shape[1] >= LEAST_SHIFTED:
-            self._shifted = fitting_better(window[0], window[1], 0)[0] >= SURE
-        self._before = window[:, -BLOCK:]
+    Each file comes with its rows, or with some that follow those before: `source` and `target` in
+    characters, none of which is 0.
+    """
+    correlations = []
+    for _, parts in groupby(files, key=lambda part: part[0]):
+        sides = [np.stack([rows["source"], rows["target"]]) for _, rows in parts]
+        lengths = np.concatenate(sides, axis=1)
+        for start in range(0, lengths.shape[1], BLOCK):
+            window = np.log(lengths[:, max(0, start - BLOCK) : start + BLOCK].astype(np.float64))
+            source, target = window
+            if len(source) >= LEAST_SHIFTED and fitting_better(source, target, 0)[0] >= SURE:
+                return True
+            n_before = min(start, BLOCK)
+            straight = correlation(source[n_before:], target[n_before:])
+            if straight is not None and len(source) - n_before >= LEAST_CORRELATED:
+                correlations.append(straight)
+    return bool(correlations and np.median(correlations) < UNRELATED)
 
 
 def fitting_better(source: Logs, target: Logs, known: int) -> tuple[float, int, int, int]:

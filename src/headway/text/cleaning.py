@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
@@ -20,11 +21,21 @@ VERSION = 1
 LEAST_PAIRS = 20
 """Nothing is learned from fewer."""
 
-_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 EXAMPLES = 3
 """How many pairs of each reason are shown."""
 
 _EXAMPLE_CHARACTERS = 120
+
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+
+# One class of signs is found quickly. Some of them are common in plain text too, and are followed
+# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`.
+_SIGN = re.compile(
+    r"""[<&%{`|\\/@\[_\ue000-\uf8ff:.(-]
+        (?: (?<![:.(-]) | (?<=\()\) | (?<=-)- | (?<=\.)[a-z]
+            | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",
+    re.VERBOSE | re.ASCII,
+)
 
 
 class Pair(NamedTuple):
@@ -103,11 +114,14 @@ class Report:
         half = _EXAMPLE_CHARACTERS // 2
         self.drop(reason, pair.file, pair.line, f"{pair.source[:half]} ||| {pair.target[:half]}")
 
-    def drop_kept(self, reason: str, pair: Pair) -> None:
-        """Count a pair as dropped that had been counted as kept."""
-        self.kept -= 1
-        self.noticed["copy"] -= pair.source == pair.target
-        self.drop_pair(reason, pair)
+    def drop_kept(self, reason: str, n: int, n_copies: int, pairs: Iterable[Pair]) -> None:
+        """Count `n` pairs as dropped that had been counted as kept; the first are shown."""
+        self.kept -= n
+        self.noticed["copy"] -= n_copies
+        n_dropped = self.dropped[reason] + n
+        for pair in islice(pairs, EXAMPLES - len(self.examples.get(reason, []))):
+            self.drop_pair(reason, pair)
+        self.dropped[reason] = n_dropped
 
     def add(self, later: "Report") -> None:
         """Count in what was found in pairs that come after these."""
@@ -128,19 +142,11 @@ class Report:
         self.add(replace(later, noticed=Counter()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain lists and dicts, ready for JSON."""
-        return {
-            "read": self.read,
-            "kept": self.kept,
-            "dropped": dict(self.dropped),
-            "mended": dict(self.mended),
-            "noticed": dict(+self.noticed),
-            "examples": {
-                reason: [example._asdict() for example in examples]
-                for reason, examples in self.examples.items()
-            },
-            "suspicions": list(self.suspicions),
+        """Lists and dicts, ready for JSON."""
+        examples = {
+            reason: [one._asdict() for one in some] for reason, some in self.examples.items()
         }
+        return {**vars(self), "noticed": dict(+self.noticed), "examples": examples}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
@@ -170,6 +176,11 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
     if mended is not None and text is before and len(stripped) < len(text):
         mended["outer_space"] += 1
     return stripped
+
+
+def may_hold_codes(text: str) -> bool:
+    """False where `headway.text.codes` is sure to find nothing in a text; quick, and often true."""
+    return _SIGN.search(text) is not None
 
 
 def clean_pairs(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.text.code_hint import may_hold_codes
+from headway.text.cleaning import may_hold_codes
 
 _NAME_ROLES = (
     "class|meth|func|mod|attr|data|exc|const|obj|type|keyword|option|envvar|file|program|command"

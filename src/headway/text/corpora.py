@@ -111,14 +111,12 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
     """
     corpus.check()
     for part in corpus.parts:
-        for pair in _read_part(corpus.alone(part), report):
+        path, *other = part.files
+        if other:
+            yield from _read_parallel(path, other[0], report)
+            continue
+        for pair in _reader(path).pairs(path, corpus.alone(part), report):
             yield pair if pair.file == part.name else pair._replace(file=part.name)
-
-
-def _read_part(alone: Corpus, report: Report) -> Iterator[Pair]:
-    if alone.source:
-        return _read_parallel(alone.source[0], alone.target[0], report)
-    return _reader(alone.pairs[0]).pairs(alone.pairs[0], alone, report)
 
 
 def _reader(path: Path) -> "Reader":

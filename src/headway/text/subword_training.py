@@ -38,7 +38,6 @@ WORDS = r"'(?:s|t|re|ve|m|ll|d)| ?[\p{L}\p{M}]+| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]+|
 
 _LINES_COUNTED = 1_000  # at a time, which is three times as fast as one by one
 
-
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
 """Padding, unknown, begin and end, as ids 0, 1, 2 and 3 of every vocabulary trained here."""
 
@@ -126,7 +125,8 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             f"got {vocabulary_size}. Try --text.vocabulary-size {least + 740}."
         )
     alphabet, learned = learn(lines, vocabulary_size, WORDS)
-    merges = [step for character in alphabet for step in _spelling_merges(character)]
+    spelled = map(spell, alphabet)  # a character is built from its bytes, left to right
+    merges = [(written[:i], written[i]) for written in spelled for i in range(1, len(written))]
     merges = list(dict.fromkeys(merges)) + [(spell(left), spell(right)) for left, right in learned]
     vocabulary = {piece: i for i, piece in enumerate((*SPECIAL_PIECES, *BYTE_CHARACTERS))}
     kept = []
@@ -176,9 +176,3 @@ def _alphabet(lines: Iterable[str], most: int) -> list[str]:
         counts.update("".join(some))
     ranked = sorted(counts, key=lambda character: (-counts[character], character))
     return sorted(character for character in ranked[:most] if counts[character] > 1)
-
-
-def _spelling_merges(character: str) -> list[tuple[str, str]]:
-    """The merges that build one character from its bytes, left to right."""
-    spelled = spell(character)
-    return [(spelled[:i], spelled[i]) for i in range(1, len(spelled))]

@@ -1,12 +1,9 @@
 """Text to ids and back."""
 
 import hashlib
-import json
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Literal, SupportsIndex
 
@@ -16,7 +13,6 @@ from headway.disk import write_text
 from headway.errors import ConfigError, DataError
 from headway.text import tokenizer_files
 from headway.text.subword_training import (
-    WORDS,
     add_placeholders,
     between,
     fitted_vocabulary_size,
@@ -30,12 +26,8 @@ __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
 Algorithm = Literal["bpe", "wordpiece"]
 CodeHandling = Literal["mask", "keep"]
-_MOST = 1 << 17  # words remembered: some 30 MB
-
-# Characters on which Python's classes and those of Unicode agree, whatever the version: ASCII,
-# letters of Latin, Greek and Cyrillic, and the common punctuation around them.
-_SIMPLE = re.compile("[ -~\u00a1\u00a7\u00ab\u00bb\u00bf\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0391-\u03a1\u03a3-\u03ce\u0400-\u0481\u048a-\u052f\u2010-\u2027\u20ac]*")  # fmt: skip # noqa: E501
-_WORD = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?\d| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+_FEW = 1_000
+"""Texts; among more, most words come again, and are looked up."""
 
 _TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
 
@@ -125,7 +117,7 @@ class Subwords:
         """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors."""
         self._serialized = serialized
         self._tokenizer = _parse(serialized, origin)
-        self._word_ids = WordIds(self._encode) if has_known_words(serialized) else None
+        self._encode_many: Callable[[Sequence[str]], list[list[int]]] | None = None
         self._pieces = _pieces_by_id(self._tokenizer)
         self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
         self._markers = {self.special.padding, self.special.decoder_begin, self.special.end}
@@ -198,7 +190,13 @@ class Subwords:
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without markers."""
         normal = [unicodedata.normalize("NFC", text) for text in texts]
-        return self._word_ids.encode(normal) if self._word_ids else self._encode(normal)
+        if len(normal) <= _FEW:
+            return self._encode(normal)
+        if self._encode_many is None:
+            from headway.text.word_ids import quicker
+
+            self._encode_many = quicker(self._encode, self._serialized)
+        return self._encode_many(normal)
 
     def _encode(self, normal: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
@@ -224,60 +222,11 @@ class Subwords:
         return [self._pieces[i] for i in ids]
 
 
-def _simple(text: str) -> bool:
-    return (text.isascii() and text.isprintable()) or _SIMPLE.fullmatch(text) is not None
-
-
-class WordIds:
-    """Encodes texts as `encode` does, which it asks for new words and for difficult texts.
-
-    A byte-level BPE vocabulary that was learned here cuts a text into words, each of which becomes
-    ids by itself. Where Python's regular expressions are sure to find the same words, the ids of
-    those that were met before are known: half of the time of encoding text in simple scripts.
-    """
-
-    def __init__(self, encode: Callable[[Sequence[str]], list[list[int]]]) -> None:
-        """Begin with no words."""
-        self._encode = encode
-        self._known: dict[str, list[int]] = {}
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text."""
-        known = self._known
-        words = [_WORD.findall(text) if _simple(text) else None for text in texts]
-        new = list(set(chain.from_iterable(filter(None, words))).difference(known))
-        others = [text for text, some in zip(texts, words, strict=True) if some is None]
-        ids = self._encode([*new, *others])
-        known.update(zip(new, ids, strict=False))
-        others_ids = iter(ids[len(new) :])
-        rows = [
-            next(others_ids)
-            if some is None
-            else list(chain.from_iterable(map(known.__getitem__, some)))
-            for some in words
-        ]
-        if len(known) > _MOST:
-            self._known = {}  # another thread may still be using the old one
-        return rows
-
-
-def has_known_words(serialized: str) -> bool:
-    """Whether a tokenizer (its JSON) cuts texts into words as those that are learned here do."""
-    steps = (json.loads(serialized)["pre_tokenizer"] or {}).get("pretokenizers", [])
-    patterns = [step["pattern"] for step in steps if step["type"] == "Split"]
-    return patterns == [{"Regex": WORDS}]
-
-
 def _parse(serialized: str, origin: str) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_str(serialized)
     except BaseException as error:  # its parser may panic, which is no Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
-        raise DataError(
-            f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
-            "Give a run folder, a tokenizer.json or a vocab.txt."
-        ) from None
+        raise tokenizer_files.refusal(error, origin) from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True  # a typed marker stays text; the file cannot say so

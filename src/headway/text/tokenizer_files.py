@@ -35,6 +35,16 @@ def read(path: Path) -> tuple[str, Path]:
     return text if text.lstrip().startswith("{") else read_bert(text).to_str(), file
 
 
+def refusal(error: BaseException, origin: str) -> BaseException:
+    """What to raise for a file that the library cannot parse; an interruption is none."""
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        return error
+    return DataError(
+        f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
+        "Give a run folder, a tokenizer.json or a vocab.txt."
+    )
+
+
 def read_bert(text: str) -> Tokenizer:
     """The vocabulary of a `vocab.txt`.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headway.data.cleaned import CleanedCorpus, Progress, unseen
+from headway.data.cleaned import CleanedCorpus, unseen
 from headway.data.doctor.agreement import Agreement
 from headway.data.doctor.alignment import Alignment
 from headway.data.doctor.batches import Batch, batches
@@ -21,6 +21,7 @@ from headway.data.doctor.sides import Sides
 from headway.data.doctor.sizes import Sizes
 from headway.data.doctor.subword_use import SubwordUse
 from headway.data.doctor.writing import Writing
+from headway.data.pieces import Progress
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
 from headway.text.shifts import Block

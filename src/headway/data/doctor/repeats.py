@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from headway.data.doctor.batches import Batch
 from headway.data.doctor.findings import EXAMPLES, Notes, Symptom
 from headway.data.doctor.folding import Hashes, folded_hashes
-from headway.data.pieces import pair_hashes
-from headway.data.repeats import find_repeats
+from headway.data.fates import pair_hashes
+from headway.data.repeats import repeats_among
 from headway.text.cleaning import Pair
 
 NEAR_DUPLICATE = Symptom(
@@ -122,7 +122,7 @@ class _Runs:
     def repeated(self) -> Marks:
         """Which rows have the hash of an earlier one: [rows]."""
         self._write()
-        return find_repeats(self._sizes, self._read).later
+        return repeats_among(self._sizes, self._read).later
 
     def first_of_its_kind(self, rows: Sequence[int]) -> dict[int, int]:
         """The first row with the hash of each of some rows."""
