@@ -31,26 +31,27 @@ def evened(n_keys: int) -> int:
 
 
 class KeysAndValues(NamedTuple):
-    """Of all layers, `[layers, sentences, heads, slots, ..]`.
-
-    The keys of one head lie column by column: batched products with them are twice as fast.
-    """
+    """Of all layers, `[layers, sentences, heads, slots, ..]`."""
 
     keys: Float[Tensor, "layers sentences heads slots d_k"]
     values: Float[Tensor, "layers sentences heads slots d_v"]
+
+    def select(self, sentences: Int[Tensor, " kept"]) -> "KeysAndValues":
+        """Those of the given sentences, in that order."""
+        return KeysAndValues(*(part.index_select(1, sentences) for part in self))
 
     def moved(
         self, sentences: Int[Tensor, " kept"], slots: Int[Tensor, "kept used"], room: int
     ) -> "KeysAndValues":
         """For each of the given sentences its given slots, with zeros behind them up to `room`."""
-        n_kept, n_used = slots.shape
-        n_layers, _, heads, _, d_k = self.keys.shape
-        keys = self.keys.new_zeros(n_layers, n_kept, heads, d_k, room).transpose(3, 4)
-        values = self.values.new_zeros(n_layers, n_kept, heads, room, self.values.shape[4])
-        for roomy, part in ((keys, self.keys), (values, self.values)):
+
+        def part_moved(part: Tensor) -> Tensor:
+            roomy = part.new_zeros(len(part), len(slots), part.shape[2], room, part.shape[4])
             found = part[:, sentences[:, None], :, slots]  # [kept, used, layers, heads, d]
-            roomy[:, :, :, :n_used] = found.permute(2, 0, 3, 1, 4)
-        return KeysAndValues(keys, values)
+            roomy[:, :, :, : slots.shape[1]] = found.permute(2, 0, 3, 1, 4)
+            return roomy
+
+        return KeysAndValues(*map(part_moved, self))
 
 
 class Cache:
@@ -70,6 +71,10 @@ class Cache:
         used = slots.shape[1]
         return Cache(self.memory.moved(sentences, slots, 2 * evened(used + n_more)), used)
 
+    def select(self, sentences: Int[Tensor, " kept"], used: int) -> "Cache":
+        """The first `used` slots of the given sentences, and as much room as there was."""
+        return Cache(self.memory.select(sentences), used)
+
     def with_room(self, used: int, n_more: int) -> "Cache":
         """A cache that holds the first `used` slots and may be written to behind them."""
         n_sentences, room = self.memory.keys.shape[1], self.memory.keys.shape[3]
@@ -83,18 +88,22 @@ class Cache:
 class Source(NamedTuple):
     """What cross-attention looks at: made once for all steps."""
 
-    memory: KeysAndValues
-    hidden: Float[Tensor, "sentences source"]
+    columns: Float[Tensor, "layers sentences heads d_k source"]
+    """The keys, column by column: batched products with them are twice as fast."""
+    values: Float[Tensor, "layers sentences heads source d_v"]
+    hidden: Float[Tensor, "sentences heads 1 source"]
     """0 or minus infinity, to be added to the scores."""
     length: int
     """Positions as they were given; those behind them are hidden."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "Source":
         """That of the given sentences, in that order."""
-        n_slots = self.hidden.shape[1]
-        slots = torch.arange(n_slots, device=sentences.device).expand(len(sentences), -1)
-        memory = self.memory.moved(sentences, slots, n_slots)
-        return Source(memory, self.hidden.index_select(0, sentences), self.length)
+        return Source(
+            self.columns.index_select(1, sentences),
+            self.values.index_select(1, sentences),
+            self.hidden.index_select(0, sentences),
+            self.length,
+        )
 
 
 class FusedProjection(NamedTuple):
@@ -145,17 +154,18 @@ class StackState:
             sentences, each = sentence, 1
         elif torch.equal(sentences, torch.arange(self.n_sentences, device=rows.device)):
             return replace(self, visible=visible)
-        # Only the slots that somebody sees move on, in their order.
+        source = None if self.source is None else self.source.select(sentences)
         seen = visible.unflatten(0, (-1, each)).any(1)
         used = int(seen.sum(1).max())
-        slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
+        if used == self.used:
+            cache, positions = self.cache.select(sentences, used), self.positions[sentences]
+        else:  # only the slots that somebody sees move on, in their order
+            slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
+            cache = self.cache.moved(sentences, slots, each)
+            positions = self.positions[sentences].gather(1, slots)
+            visible = visible.gather(1, slots.repeat_interleave(each, 0))
         return replace(
-            self,
-            cache=self.cache.moved(sentences, slots, each),
-            used=used,
-            positions=self.positions[sentences].gather(1, slots),
-            visible=visible.gather(1, slots.repeat_interleave(each, 0)),
-            source=None if self.source is None else self.source.select(sentences),
+            self, cache=cache, used=used, positions=positions, visible=visible, source=source
         )
 
 
@@ -197,9 +207,9 @@ def projected(
         keys.append(attention.split(attention.to_key(source)))
         values.append(attention.split(attention.to_value(source)) * mask.sees_any)
     columns = pad(torch.stack(keys).transpose(3, 4), (0, n_more)).contiguous()
-    memory = KeysAndValues(columns.transpose(3, 4), pad(torch.stack(values), (0, 0, 0, n_more)))
-    hidden = pad(mask.hidden[:, 0, 0], (0, n_more), value=-torch.inf)
-    return Source(memory, hidden, source.shape[1])
+    hidden = pad(mask.hidden, (0, n_more), value=-torch.inf).repeat(1, keys[0].shape[1], 1, 1)
+    padded = pad(torch.stack(values), (0, 0, 0, n_more))
+    return Source(columns, padded, hidden, source.shape[1])
 
 
 def step(
@@ -277,10 +287,9 @@ def look_across(
     x: Float[Tensor, "rows d_model"],
 ) -> Float[Tensor, "rows d_model"]:
     """Cross-attention of layer `n` by each row's token; its weights are added to `looked`."""
-    keys, values = source.memory.keys[n], source.memory.values[n]
-    hidden = source.hidden.repeat_interleave(attention.heads, 0).unsqueeze(1)
+    keys, values = source.columns[n].transpose(2, 3), source.values[n]
     query = by_sentence(attention.to_query(x), keys)
-    context, weights = attend_by_products(query, keys, values, hidden)
+    context, weights = attend_by_products(query, keys, values, source.hidden.flatten(0, 1))
     looked.append(weights)
     return attention.to_output(context)
 
