@@ -7,7 +7,7 @@ import torch
 from jaxtyping import TypeCheckError
 from shape_checks import checked
 
-from headway.nn.masks import padding_mask
+from headway.nn.attention import padding_mask
 from headway.runtime import RuntimeSettings
 
 

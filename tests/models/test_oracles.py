@@ -6,8 +6,8 @@ from torch import nn
 
 from headway.models import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention
+from headway.nn.embedding import sinusoids
 from headway.nn.layers import Layer
-from headway.nn.positions import sinusoids
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 FED = torch.tensor([[2, 7, 8, 9], [2, 5, 6, 0]])

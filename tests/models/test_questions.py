@@ -12,9 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.attention import attend, attention_weights
-from headway.nn.feed_forward import FeedForward
-from headway.nn.masks import additive, causal_mask
+from headway.nn.attention import additive, attend, attention_weights, causal_mask
+from headway.nn.layers import FeedForward
 
 SMALL = {"encoder_layers": 1, "decoder_layers": 2, "d_model": 16, "d_ff": 16, "heads": 2}
 

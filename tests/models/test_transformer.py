@@ -233,7 +233,7 @@ def test_reordering_within_sentences_copies_neither_source_nor_cache():
     again = state.state.select(torch.tensor([1, 1, 3, 2]))
     assert again.source is state.state.source
     assert again.cache is state.state.cache
-    assert again.source.keys.shape[1] == 2  # sentences, not rows
+    assert again.source.columns.shape[1] == 2  # sentences, not rows
 
 
 def test_a_step_changes_neither_the_state_it_starts_from_nor_others_that_went_on_from_it():

@@ -8,14 +8,17 @@ import torch.nn.functional as F
 
 from headway.nn.attention import (
     MultiHeadAttention,
+    ReadyMask,
+    additive,
     attend,
     attend_explicitly,
-    attend_fused,
     attention_weights,
+    causal_mask,
+    padding_mask,
 )
-from headway.nn.masks import ReadyMask, additive, causal_mask, padding_mask
+from headway.nn.watching import watched
 
-KERNELS = [attend_explicitly, attend_fused, attend]
+KERNELS = [attend_explicitly, attend]
 PADDED = padding_mask(torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]]), 0)
 MASKS = {
     "none": None,
@@ -167,8 +170,8 @@ def multi_head(**options: object) -> MultiHeadAttention:
 
 def test_heads_looked_at_one_by_one_equal_separate_attentions_by_hand():
     attention, x, memory = multi_head(), torch.randn(2, 5, 8), torch.randn(2, 5, 8)
-    look: list[torch.Tensor] = []
-    together = attention(x, attention.keys_and_values(memory), ready(PADDED), look=look)
+    with watched([attention]) as look:
+        together = attention(x, memory, ready(PADDED))
     contexts = []
     for h in range(2):
         of_k, of_v = slice(5 * h, 5 * h + 5), slice(3 * h, 3 * h + 3)
@@ -193,41 +196,39 @@ def test_it_equals_torchs_multihead_attention_with_the_same_weights():
     expected, weights = theirs(
         x, memory, memory, key_padding_mask=~PADDED[:, 0, 0], average_attn_weights=False
     )
-    look: list[torch.Tensor] = []
-    found = attention(x, attention.keys_and_values(memory), ready(PADDED), look=look)
+    with watched([attention]) as look:
+        found = attention(x, memory, ready(PADDED))
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(look[0], weights)
 
 
-def test_looking_does_not_change_what_is_computed():
+def test_looking_changes_nothing_and_ends():
     attention, x = multi_head(), torch.randn(2, 5, 8)
-    memory = attention.keys_and_values(x)
-    torch.testing.assert_close(
-        attention(x, memory, ready(PADDED), look=[]), attention(x, memory, ready(PADDED))
-    )
+    with watched([attention]) as look:
+        found = attention(x, x, ready(PADDED))
+    assert torch.equal(attention(x, x, ready(PADDED)), found)
+    assert len(look) == 1
 
 
 @pytest.mark.parametrize(("d_k", "d_v"), [(4, 4), (1, 7), (9, 2)])
 def test_d_k_and_d_v_may_be_any_size(d_k, d_v):
     attention, x = multi_head(d_k=d_k, d_v=d_v), torch.randn(2, 5, 8)
-    memory = attention.keys_and_values(x)
-    assert memory.keys.shape == (2, 2, 5, d_k)
-    assert memory.values.shape == (2, 2, 5, d_v)
-    assert attention(x, memory).shape == x.shape
+    _, key, value, _ = attention.projected(x, x)
+    assert key.shape == (2, 2, 5, d_k)
+    assert value.shape == (2, 2, 5, d_v)
+    assert attention(x, x).shape == x.shape
 
 
 def test_dropout_falls_on_the_weights_only_in_training():
     attention, x = multi_head(dropout=0.5), torch.randn(2, 5, 8)
-    memory = attention.keys_and_values(x)
-    calm = attention(x, memory)
-    torch.testing.assert_close(attention(x, memory), calm)
+    calm = attention(x, x)
+    torch.testing.assert_close(attention(x, x), calm)
     attention.train()
     torch.manual_seed(7)
-    dropped = attention(x, memory)
+    dropped = attention(x, x)
     torch.manual_seed(7)
-    weights = attention.dropout(
-        attention_weights(attention.split(attention.to_query(x)), memory[0])
-    )
-    by_hand = attention.to_output((weights @ memory.values).transpose(1, 2).flatten(2))
+    query, key, value, _ = attention.projected(x, x)
+    weights = attention.dropout(attention_weights(query, key))
+    by_hand = attention.to_output((weights @ value).transpose(1, 2).flatten(2))
     torch.testing.assert_close(dropped, by_hand)
     assert not torch.allclose(dropped, calm)

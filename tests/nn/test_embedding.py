@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from headway.models import Transformer, TransformerConfig
-from headway.nn.embedding import TokenEmbedding, compute_dtype, project
+from headway.nn.embedding import TokenEmbedding, project
 
 SMALL = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 8, "d_ff": 8, "heads": 2}
 
@@ -53,10 +53,10 @@ def test_projection_is_the_product_with_the_matrix_in_the_features_precision():
     assert project(features.bfloat16(), weight).dtype == torch.bfloat16
 
 
-def test_a_model_computes_in_the_type_of_its_linear_layers():
+def test_a_model_computes_in_the_type_of_its_layers():
     model = Transformer(TransformerConfig(**SMALL), vocabulary_size=11)
-    assert compute_dtype(model) == torch.float32
+    ids = torch.tensor([[4, 5]])
+    assert model.features(ids, ids).dtype == torch.float32
     model.decoder.bfloat16()
     model.encoder.bfloat16()
-    assert compute_dtype(model) == torch.bfloat16
-    assert compute_dtype(torch.nn.Embedding(2, 2)) == torch.float32
+    assert model.features(ids, ids).dtype == torch.bfloat16

@@ -3,10 +3,8 @@
 import pytest
 import torch
 
-from headway.nn.attention import MultiHeadAttention
-from headway.nn.feed_forward import FeedForward
-from headway.nn.layers import Layer, Residual, Stack
-from headway.nn.masks import causal_mask
+from headway.nn.attention import MultiHeadAttention, causal_mask
+from headway.nn.layers import FeedForward, Layer, Residual, Stack
 
 
 def layer_norm_of_the_notes(
@@ -82,30 +80,6 @@ def test_a_stack_without_source_and_with_a_causal_mask_is_a_decoder_that_stands_
     again = alone(changed, causal_mask(6))
     assert torch.equal(again[:, :4], whole[:, :4])
     assert not torch.allclose(again[:, 4], whole[:, 4])
-
-
-@pytest.mark.parametrize("crosses", [False, True])
-@pytest.mark.parametrize("rotary", [False, True])
-@pytest.mark.parametrize("n_prefix", [0, 1, 17])
-@torch.no_grad()
-def test_token_by_token_a_stack_computes_what_it_computes_in_one_pass(crosses, rotary, n_prefix):
-    layers, x = stack(crosses=crosses, rotary=rotary), torch.randn(2, 40, 8)
-    source = torch.randn(2, 5, 8) if crosses else None
-    visible = torch.ones(2, 1, 1, 5).bool() if crosses else None
-    whole = layers(x, causal_mask(40), source, visible)
-    state = layers.start(2, source, visible, x[:, :n_prefix] if n_prefix else None)
-    for i in range(n_prefix, 40):
-        found, state = layers.step(x[:, i], state)
-        torch.testing.assert_close(found, whole[:, i], rtol=0, atol=1e-5)
-
-
-@torch.no_grad()
-def test_a_source_that_is_hidden_altogether_gives_zeros_and_no_nan_step_by_step():
-    layers, x, source = stack(crosses=True), torch.randn(2, 8), torch.randn(2, 5, 8)
-    visible = torch.tensor([True, False])[:, None, None, None].expand(2, 1, 1, 5)
-    together = layers(x[:, None], None, source, visible)[:, 0]
-    found, _ = layers.step(x, layers.start(2, source, visible))
-    torch.testing.assert_close(found, together)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])

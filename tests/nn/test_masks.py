@@ -4,8 +4,13 @@ import math
 
 import torch
 
-from headway.nn.attention import attention_weights
-from headway.nn.masks import ReadyMask, additive, causal_mask, padding_mask
+from headway.nn.attention import (
+    ReadyMask,
+    additive,
+    attention_weights,
+    causal_mask,
+    padding_mask,
+)
 
 IDS = torch.tensor([[4, 5, 6, 7], [4, 5, 0, 0]])
 VISIBLE = padding_mask(IDS, 0) & causal_mask(4)  # both at once, [batch, 1, query, key]

@@ -8,14 +8,9 @@ import torch
 from headway.errors import UserError
 from headway.models import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention, attention_weights
-from headway.nn.positions import (
-    LearnedPositions,
-    NoPositions,
-    RelativePositions,
-    SinusoidalPositions,
-    rotate,
-    sinusoids,
-)
+from headway.nn.embedding import SinusoidalPositions, sinusoids
+from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions, rotate
+from headway.nn.watching import watched
 
 
 @pytest.mark.parametrize("d_model", [8, 7])
@@ -86,7 +81,8 @@ def test_rotary_scores_do_not_change_when_everything_moves():
 def test_relative_scores_are_the_querys_product_with_its_distances_key_clipped():
     relative = RelativePositions(4, reach=2)
     query = torch.randn(2, 3, 4, 4)
-    scores = relative.at(query, torch.arange(3, 3 + query.shape[2])[:, None], torch.arange(7)[None])
+    distances = torch.arange(7)[None] - torch.arange(3, 7)[:, None]
+    scores = relative.at(query, distances[None, None])
     for i in range(4):
         for j in range(7):
             distance = min(max(j - (i + 3), -2), 2)
@@ -98,9 +94,9 @@ def test_relative_attention_adds_them_before_softmax():
     attention = MultiHeadAttention(8, 2, d_k=4, d_v=4, relative=RelativePositions(4, reach=2))
     attention.eval()
     x = torch.randn(1, 6, 8)
-    look: list[torch.Tensor] = []
-    attention(x, attention.keys_and_values(x), look=look)
-    query, keys = attention.split(attention.to_query(x)), attention.keys_and_values(x).keys
+    with watched([attention]) as look:
+        attention(x, x)
+    query, keys = (attention.split(p(x)) for p in (attention.to_query, attention.to_key))
     assert attention.relative is not None
     bias = attention.relative(query, n_keys=6)
     torch.testing.assert_close(look[0], attention_weights(query, keys, bias=bias))

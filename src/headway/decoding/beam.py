@@ -1,5 +1,6 @@
-"""Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty."""
+"""Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty; greedy search."""
 
+from dataclasses import replace
 from itertools import islice
 
 import torch
@@ -11,13 +12,20 @@ from headway.decoding.hypothesis import (
     Permissions,
     Rules,
     Trace,
-    best,
-    log_normalizers,
+    normalize_,
     penalty,
     ranked,
     worth_leaving,
 )
 from headway.models.interfaces import State, StepDecoder
+
+
+def greedy(
+    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
+) -> list[list[Hypothesis]]:
+    """One hypothesis for each sentence: always the most likely next token, a beam of 1."""
+    settings = replace(rules.settings, method="beam", beam=1, n_best=1)
+    return beam_search(decoder, state, last, rules._replace(settings=settings))
 
 
 @torch.no_grad()
@@ -51,25 +59,28 @@ def beam_search(
     while True:
         width = total.size(1)
         limits = max_lengths[sentence]
-        logits, after, attention = decoder.step(state, last, rules.want_attention)
-        normalizers = log_normalizers(logits)
-        permissions.apply_(logits, limits.repeat_interleave(width), n_written)
-        # The best of a sentence are among the best of its rows.
-        values, tokens = best(logits, min(beam, logits.shape[1]))
-        log_probs = values - normalizers
-        total, row, place = most_likely(total.view(-1, 1) + log_probs, beam, width)
-        token = tokens[row, place]  # all of [live, new width]
+        scores, after, attention = decoder.step(state, last, rules.want_attention)
+        if rules.want_scores or beam > 1:
+            normalize_(scores)
+        permissions.apply_(scores, limits.repeat_interleave(width), n_written)
+        if beam > 1:
+            total, place = best(scores, total, beam)  # all of [live, new width]
+        else:  # a row has no rivals: its tokens are compared before any rounding of the sum
+            value, place = best(scores, torch.zeros_like(total), 1)
+            total = total + value
+        first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
+        row, token = first_row + place // scores.size(1), place % scores.size(1)
         trace.append(
             parents[row.flatten()],
             token.flatten(),
-            log_probs[row, place].flatten(),
+            scores[row, token].flatten(),
             None if attention is None else attention[row.flatten()],
         )
         n_written += 1
 
         ended = token == rules.end
-        scores = (total / penalty(n_written, length_penalty)).masked_fill(~ended, -torch.inf)
-        finished.add(sentence, scores, step=n_written - 1)
+        final = (total / penalty(n_written, length_penalty)).masked_fill(~ended, -torch.inf)
+        finished.add(sentence, final, step=n_written - 1)
         total = total.masked_fill(ended, -torch.inf)
         # Log-probabilities only fall, and the penalty is largest at the limit (+ end marker).
         reachable = total.amax(dim=1) / penalty(limits + 1, length_penalty)
@@ -86,21 +97,49 @@ def beam_search(
         parents, last = choices.flatten(), token.flatten()
 
 
-def most_likely(
-    continued: Float[Tensor, "rows places"], beam: int, width: int
-) -> tuple[
-    Float[Tensor, "live new_width"], Int[Tensor, "live new_width"], Int[Tensor, "live new_width"]
-]:
-    """Each sentence's most likely continuations: log-probability, row continued, place in it.
+CHUNK = 128
 
-    A sentence has `width` rows. There are `beam` continuations, or all where there are fewer; among
-    equals the earlier row, and in it the earlier place, comes first.
+
+def best(
+    scores: Float[Tensor, "rows tokens"], before: Float[Tensor, "sentences width"], count: int
+) -> tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]:
+    """The `count` highest sums of what a row had before and a token's score, highest first.
+
+    With each goes its place among the `width` * `tokens` of its sentence; among equals the earlier
+    place comes first. There are fewer where there are fewer places. Only the `count` chunks of
+    tokens that have the highest maxima are searched: no place elsewhere can be among the best,
+    because each of these chunks holds one that precedes it.
     """
-    n_places = continued.size(1)
-    total, place = continued.view(-1, width * n_places).sort(dim=1, descending=True, stable=True)
-    total, place = total[:, :beam], place[:, :beam]
-    first_row = torch.arange(len(total), device=total.device).unsqueeze(1) * width
-    return total, first_row + place // n_places, place % n_places
+    (n_sentences, width), n_tokens = before.shape, scores.shape[1]
+    n_whole, n_left = divmod(n_tokens, CHUNK)
+    n_chunks = n_whole + bool(n_left)
+    if n_chunks * width <= count:
+        return first_best((before.view(-1, 1) + scores).view(n_sentences, -1), count)
+    body, tail = scores.split([n_whole * CHUNK, n_left], dim=1)
+    maxima = body.unflatten(1, (n_whole, CHUNK)).amax(2)
+    if n_left:
+        maxima = torch.cat([maxima, tail.amax(1, keepdim=True)], 1)
+    maxima = (before.view(-1, 1) + maxima).view(n_sentences, -1)
+    chosen = first_best(maxima, count)[1].sort(dim=1).values.unsqueeze(2)  # in order of place
+    row, chunk = chosen // n_chunks, chosen % n_chunks
+    token = chunk * CHUNK + torch.arange(CHUNK, device=scores.device)  # [sentences, count, CHUNK]
+    places = (row * n_tokens + token.clamp(max=n_tokens - 1)).flatten(1)
+    found = scores.view(n_sentences, -1).gather(1, places).view_as(token)
+    sums = (before.gather(1, row.squeeze(2)).unsqueeze(2) + found).masked_fill(
+        token >= n_tokens, -torch.inf
+    )
+    values, order = first_best(sums.flatten(1), count)
+    return values, places.gather(1, order)
+
+
+def first_best(
+    scores: Float[Tensor, "rows places"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """By top-k, and where there are equals, whose order that leaves open, by a stable sort."""
+    values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
+    if (values[:, 1:] == values[:, :-1]).any():
+        values, places = scores.sort(dim=1, descending=True, stable=True)
+    return values[:, :count], places[:, :count]
 
 
 class Finished:

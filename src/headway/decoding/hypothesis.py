@@ -69,51 +69,13 @@ def ranked(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
 
 
-def log_normalizers(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows 1"]:
-    """What to subtract from each row's logits to make them log-probabilities.
+def normalize_(logits: Float[Tensor, "rows vocabulary"]) -> None:
+    """Make log-probabilities of them, in place.
 
     A few rows at a time on a CPU, so that they stay in its cache.
     """
-    pieces = [logits] if logits.is_cuda else logits.split(16)
-    return torch.cat([piece.logsumexp(1, keepdim=True) for piece in pieces])
-
-
-CHUNK = 128
-
-
-def best(
-    scores: Float[Tensor, "rows places"], count: int
-) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """The `count` highest scores of each row, highest first, and their places.
-
-    Among equal scores the earlier place comes first. Only the `count` chunks of the row that have
-    the highest maxima are searched: no place elsewhere can be among the best, because each of
-    these chunks holds one that precedes it.
-    """
-    n_whole, n_left = divmod(scores.shape[1], CHUNK)
-    if n_whole + bool(n_left) <= count:
-        return _first_best(scores, count)
-    body, tail = scores.split([n_whole * CHUNK, n_left], dim=1)
-    maxima = body.unflatten(1, (n_whole, CHUNK)).amax(2)
-    if n_left:
-        maxima = torch.cat([maxima, tail.amax(1, keepdim=True)], 1)
-    chosen = _first_best(maxima, count)[1].sort(dim=1).values  # in the order of the row
-    within = torch.arange(CHUNK, device=scores.device)
-    places = (chosen.unsqueeze(2) * CHUNK + within).flatten(1)
-    beyond = places >= scores.shape[1]
-    candidates = scores.gather(1, places.masked_fill(beyond, 0)).masked_fill_(beyond, -torch.inf)
-    values, order = _first_best(candidates, count)
-    return values, places.gather(1, order)
-
-
-def _first_best(
-    scores: Float[Tensor, "rows places"], count: int
-) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """As `best`: by top-k, and where there are equals, whose order that leaves open, by sorting."""
-    values, places = scores.topk(min(count + 1, scores.shape[1]), dim=1)
-    if (values[:, 1:] == values[:, :-1]).any():
-        values, places = scores.sort(dim=1, descending=True, stable=True)
-    return values[:, :count], places[:, :count]
+    for piece in [logits] if logits.is_cuda else logits.split(16):
+        piece.sub_(piece.logsumexp(1, keepdim=True))
 
 
 def worth_leaving(n_going_on: int, n_rows: int) -> bool:

@@ -5,7 +5,7 @@ plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or opt
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,18 +13,13 @@ from torch import Tensor, nn
 
 from headway.errors import ConfigError
 from headway.models.interfaces import AttentionWeights, Step
-from headway.nn.attention import AttentionMaps, MultiHeadAttention
+from headway.nn import cache
+from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import TokenEmbedding, compute_dtype, project
-from headway.nn.feed_forward import Activation, FeedForward
-from headway.nn.layers import Layer, Look, Norm, Stack, StackState
-from headway.nn.masks import causal_mask, padding_mask
-from headway.nn.positions import (
-    LearnedPositions,
-    NoPositions,
-    RelativePositions,
-    SinusoidalPositions,
-)
+from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, project
+from headway.nn.layers import Activation, FeedForward, Layer, Norm, Stack
+from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions
+from headway.nn.watching import watched
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
 
@@ -109,36 +104,28 @@ def layer(config: TransformerConfig, *, crosses: bool) -> Layer:
 
     Relative and rotary positions act in self-attention only.
     """
-    relative = RelativePositions(config.key_size) if config.positions == "relative" else None
-    around = MultiHeadAttention(
-        config.d_model,
-        config.heads,
-        d_k=config.key_size,
-        d_v=config.value_size,
-        dropout=config.attention_dropout,
-        rotary=config.positions == "rotary",
-        relative=relative,
-    )
-    across = None
-    if crosses:
-        across = MultiHeadAttention(
+
+    def attention(**positions: Any) -> MultiHeadAttention:
+        return MultiHeadAttention(
             config.d_model,
             config.heads,
             d_k=config.key_size,
             d_v=config.value_size,
             dropout=config.attention_dropout,
+            **positions,
         )
-    feed_forward = FeedForward(
-        config.d_model,
-        config.d_ff,
-        activation=config.activation,
-        dropout=config.activation_dropout,
-    )
+
+    relative = RelativePositions(config.key_size) if config.positions == "relative" else None
     return Layer(
         config.d_model,
-        around,
-        feed_forward,
-        across,
+        attention(rotary=config.positions == "rotary", relative=relative),
+        FeedForward(
+            config.d_model,
+            config.d_ff,
+            activation=config.activation,
+            dropout=config.activation_dropout,
+        ),
+        attention() if crosses else None,
         norm=config.norm,
         dropout=config.dropout,
         epsilon=config.layer_norm_epsilon,
@@ -181,38 +168,34 @@ class Transformer(nn.Module):
         return self.config.max_length if self.config.positions == "learned" else None
 
     def encode(
-        self, source: Int[Tensor, "batch source"], look: AttentionMaps | None = None
+        self, source: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
         """The encoder's output, and which of its positions are real."""
         visible = padding_mask(source, self.padding)
         x = self.source_positions(self.source_embedding(source))
-        x = self.dropout(x.to(compute_dtype(self)))
-        return self.encoder_norm(self.encoder(x, visible, look=Look(look, None))), visible
+        return self.encoder_norm(self.encoder(self.ready(x), visible)), visible
 
     def embed_target(
         self, ids: Int[Tensor, "batch target"], first: int = 0
     ) -> Float[Tensor, "batch target d_model"]:
         """What the decoder is fed; `first` is the position of the first token."""
-        x = self.target_positions(self.target_embedding(ids), first)
-        return self.dropout(x.to(compute_dtype(self)))
+        return self.ready(self.target_positions(self.target_embedding(ids), first))
+
+    def ready(self, x: Float[Tensor, "batch length d_model"]) -> Tensor:
+        """With dropout, and in the type that the model computes in: embeddings are float32."""
+        return self.dropout(x.to(next(self.encoder.parameters()).dtype))
 
     def features(
-        self,
-        source: Int[Tensor, "batch source"],
-        target: Int[Tensor, "batch target"],
-        look: tuple[AttentionMaps, Look] | None = None,
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target d_model"]:
         """What is multiplied by `output_weight` to give the logits.
 
         The causal mask lets one pass stand for feeding the truth step by step (section 3.1).
         Padding behind the target needs no mask: no real position looks that far.
         """
-        of_encoder, of_decoder = (None, None) if look is None else look
-        encoded, source_visible = self.encode(source, of_encoder)
+        encoded, source_visible = self.encode(source)
         visible = causal_mask(target.shape[1], target.device)
-        x = self.decoder(
-            self.embed_target(target), visible, encoded, source_visible, look=of_decoder
-        )
+        x = self.decoder(self.embed_target(target), visible, encoded, source_visible)
         return self.decoder_norm(x)
 
     def forward(
@@ -225,10 +208,13 @@ class Transformer(nn.Module):
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> AttentionWeights:
         """The attention weights of every layer and head in one pass."""
-        encoder: AttentionMaps = []
-        decoder: AttentionMaps = []
-        cross: AttentionMaps = []
-        self.features(source, target, look=(encoder, Look(decoder, cross)))
+        across = [layer.cross_attention for layer in self.decoder if layer.cross_attention]
+        with (
+            watched(layer.self_attention for layer in self.encoder) as encoder,
+            watched(layer.self_attention for layer in self.decoder) as decoder,
+            watched(across) as cross,
+        ):
+            self.features(source, target)
         return AttentionWeights(*(torch.stack(maps) for maps in (encoder, decoder, cross)))
 
     @torch.no_grad()
@@ -236,26 +222,27 @@ class Transformer(nn.Module):
         self,
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
-    ) -> StackState:
+    ) -> cache.StackState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
-        encoded, visible = self.encode(source)
-        fed = None if prefix is None or not prefix.shape[1] else self.embed_target(prefix)
-        return self.decoder.start(source.shape[0], encoded, visible, fed)
+        state = cache.start(self.decoder, len(source), *self.encode(source))
+        for token in () if prefix is None else prefix.unbind(1):
+            x = self.embed_target(token[:, None], state.length)[:, 0]
+            _, state, _ = cache.step(self.decoder, x, state)
+        return state
 
     @torch.no_grad()
     def step(
-        self, state: StackState, last: Int[Tensor, " rows"], want_attention: bool = False
+        self, state: cache.StackState, last: Int[Tensor, " rows"], want_attention: bool = False
     ) -> Step:
         """Feed one token per row behind the cached ones; see `StepDecoder`."""
         x = self.embed_target(last[:, None], state.length)[:, 0]
-        look: AttentionMaps | None = [] if want_attention else None
-        x, after = self.decoder.step(x, state, look)
+        x, after, weights = cache.step(self.decoder, x, state)
         logits = project(self.decoder_norm(x), self.output_weight, self.output_bias).float()
         attention = None
-        if look is not None:
-            attention = look[-1].float().mean(1).flatten(0, 1)[:, : state.n_source]
+        if want_attention and weights is not None:
+            attention = weights.float().mean(1).flatten(0, 1)
         return Step(logits, after, attention)
 
 

@@ -1,4 +1,7 @@
-"""Token embeddings, and the output projection that shares their matrix (section 3.4)."""
+"""What goes in: token embeddings (section 3.4) and where each token stands (section 3.5).
+
+Attention alone is blind to order: without positions, permuting the input permutes the output.
+"""
 
 import math
 
@@ -45,9 +48,35 @@ def project(
     return F.linear(features, weight.to(features.dtype), bias)
 
 
-def compute_dtype(model: nn.Module) -> torch.dtype:
-    """The type that a model computes in: that of its first linear layer."""
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
-            return module.weight.dtype
-    return torch.float32
+def sinusoids(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "positions d_model"]:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (section 3.5).
+
+    Sine and cosine alternate. PE(pos + k) is the same rotation of PE(pos) for every pos, so that a
+    fixed distance is a fixed linear map.
+    """
+    position = torch.arange(first, first + n_positions, dtype=torch.float64)[:, None]
+    column = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (column / d_model)  # [positions, d_model / 2]
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    return table[:, :d_model].float()
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds the paper's table to the embeddings: a buffer, no parameter; it grows when needed."""
+
+    table: Tensor
+
+    def __init__(self, d_model: int, n_positions: int = 512) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_buffer("table", sinusoids(n_positions, d_model), persistent=False)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], first: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """`first` is the position of x's first token."""
+        end = first + x.shape[1]
+        if end > self.table.shape[0]:
+            longer = sinusoids(2 * end, self.d_model)
+            self.table = longer.to(device=self.table.device, dtype=self.table.dtype)
+        return x + self.table[first:end]

@@ -1,7 +1,4 @@
-"""Where a token stands: sinusoids (section 3.5), learned, relative, and rotary positions.
-
-Attention alone is blind to order: without positions, permuting the input permutes the output.
-"""
+"""Other positions than the paper's sinusoids: learned, relative, rotary, or none at all."""
 
 import math
 
@@ -10,40 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import UserError
-
-
-def sinusoids(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "positions d_model"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (section 3.5).
-
-    Sine and cosine alternate. PE(pos + k) is the same rotation of PE(pos) for every pos, so that a
-    fixed distance is a fixed linear map.
-    """
-    position = torch.arange(first, first + n_positions, dtype=torch.float64)[:, None]
-    column = torch.arange(0, d_model, 2, dtype=torch.float64)
-    angle = position / 10000 ** (column / d_model)  # [positions, d_model / 2]
-    table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
-    return table[:, :d_model].float()
-
-
-class SinusoidalPositions(nn.Module):
-    """Adds the paper's table to the embeddings: a buffer, no parameter; it grows when needed."""
-
-    table: Tensor
-
-    def __init__(self, d_model: int, n_positions: int = 512) -> None:
-        super().__init__()
-        self.d_model = d_model
-        self.register_buffer("table", sinusoids(n_positions, d_model), persistent=False)
-
-    def forward(
-        self, x: Float[Tensor, "batch length d_model"], first: int = 0
-    ) -> Float[Tensor, "batch length d_model"]:
-        """`first` is the position of x's first token."""
-        end = first + x.shape[1]
-        if end > self.table.shape[0]:
-            longer = sinusoids(2 * end, self.d_model)
-            self.table = longer.to(device=self.table.device, dtype=self.table.dtype)
-        return x + self.table[first:end]
+from headway.nn.embedding import sinusoids
 
 
 class LearnedPositions(nn.Module):
@@ -97,19 +61,17 @@ class RelativePositions(nn.Module):
         """The term q . a[clip(j - i)] / sqrt(d_k) of every score."""
         i = torch.arange(query.shape[2], device=query.device)
         j = torch.arange(n_keys, device=query.device)
-        return self.at(query, i[:, None], j[None, :])
+        return self.at(query, (j - i[:, None])[None, None])
 
     def at(
         self,
         query: Float[Tensor, "batch heads query d_k"],
-        i: Int[Tensor, "#query 1"],
-        j: Int[Tensor, "1 key"],
+        distance: Int[Tensor, "#batch 1 #query key"],
     ) -> Float[Tensor, "batch heads query key"]:
-        """The same for queries at the positions `i` and keys at the positions `j`."""
-        distance = (j - i).clamp(-self.reach, self.reach) + self.reach
-        distance = distance.expand(query.shape[2], -1)
+        """The same where each key stands at the given distance behind the query, j - i."""
+        column = distance.clamp(-self.reach, self.reach) + self.reach
         by_distance = (query / math.sqrt(query.shape[-1])) @ self.keys.T  # [.., query, distances]
-        return by_distance.gather(-1, distance.expand(*query.shape[:2], -1, -1))
+        return by_distance.gather(-1, column.expand(*query.shape[:3], -1))
 
 
 def rotate(
