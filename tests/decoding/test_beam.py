@@ -7,7 +7,8 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headway.decoding.beam import beam_search, greedy
+from headway.decoding.beam import beam_search
+from headway.decoding.greedy import greedy
 
 WIDE = 150  # more than the 121 outputs of up to 4 words out of 3
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from headway.decoding.beam import greedy
+from headway.decoding.greedy import greedy
 from headway.decoding.sampling import sample
 
 

@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 import torch
 
-from headway.decoding.beam import beam_search, greedy
+from headway.decoding.beam import beam_search
+from headway.decoding.greedy import greedy
 from headway.decoding.sampling import sample
 from headway.decoding.search import METHODS, search
 from headway.decoding.settings import DecodingSettings, Method

@@ -1,6 +1,5 @@
-"""Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty; greedy search."""
+"""Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty."""
 
-from dataclasses import replace
 from itertools import islice
 
 import torch
@@ -18,14 +17,6 @@ from headway.decoding.hypothesis import (
     worth_leaving,
 )
 from headway.models.interfaces import State, StepDecoder
-
-
-def greedy(
-    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
-) -> list[list[Hypothesis]]:
-    """One hypothesis for each sentence: always the most likely next token, a beam of 1."""
-    settings = replace(rules.settings, method="beam", beam=1, n_best=1)
-    return beam_search(decoder, state, last, rules._replace(settings=settings))
 
 
 @torch.no_grad()
@@ -60,14 +51,9 @@ def beam_search(
         width = total.size(1)
         limits = max_lengths[sentence]
         scores, after, attention = decoder.step(state, last, rules.want_attention)
-        if rules.want_scores or beam > 1:
-            normalize_(scores)
+        normalize_(scores)
         permissions.apply_(scores, limits.repeat_interleave(width), n_written)
-        if beam > 1:
-            total, place = best(scores, total, beam)  # all of [live, new width]
-        else:  # a row has no rivals: its tokens are compared before any rounding of the sum
-            value, place = best(scores, torch.zeros_like(total), 1)
-            total = total + value
+        total, place = best(scores, total, beam)  # all of [live, new width]
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
         trace.append(

@@ -5,15 +5,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.decoding.beam import best
-from headway.decoding.hypothesis import (
-    Hypothesis,
-    Permissions,
-    Rules,
-    Trace,
-    normalize_,
-    ranked,
-    worth_leaving,
-)
+from headway.decoding.greedy import roll_out
+from headway.decoding.hypothesis import Hypothesis, Rules
 from headway.models.interfaces import State, StepDecoder
 
 
@@ -55,44 +48,15 @@ def sample(
     settings, generator = rules.settings, rules.generator
     if generator is None:
         generator = torch.Generator(last.device).manual_seed(settings.seed)
-    copies = settings.n_best
-    n_sentences = rules.max_lengths.numel()
-    if not n_sentences:
-        return []
-    written = torch.arange(n_sentences * copies, device=last.device)
-    sentence = written // copies  # [rows]: the sentence that each row writes
-    if copies > 1:
-        state, last = state.select(sentence), last[sentence]
-    permissions = Permissions(rules)
-    last_step = torch.full_like(written, -1)  # for each hypothesis: where its end marker is
-    last_choice = torch.zeros_like(written)
-    parents = written
-    trace = Trace(rules._replace(want_scores=True))
-    n_written = 0
-    while True:
-        scores, state, attention = decoder.step(state, last, rules.want_attention)
-        normalize_(scores)
-        permissions.apply_(scores, rules.max_lengths[sentence], n_written)
-        last = draw(
+
+    def choose(scores: Tensor) -> Tensor:
+        return draw(
             scores,
             temperature=settings.temperature,
             top_k=settings.top_k,
             top_p=settings.top_p,
             generator=generator,
         )
-        trace.append(parents, last, scores.gather(1, last.unsqueeze(1)).squeeze(1), attention)
 
-        ending = ((last == rules.end) & (last_step[written] < 0)).nonzero().squeeze(1)
-        last_step[written[ending]] = n_written
-        last_choice[written[ending]] = ending
-        going_on = (last_step[written] < 0).nonzero().squeeze(1)
-        if not len(going_on):
-            break
-        parents = torch.arange(len(written), device=written.device)
-        if worth_leaving(len(going_on), len(written)):
-            # What has ended leaves the batch.
-            state, parents, last = state.select(going_on), going_on, last[going_on]
-            written, sentence = written[going_on], sentence[going_on]
-        n_written += 1
-    found = trace.read(last_step, last_choice)
-    return [ranked(found[i : i + copies]) for i in range(0, len(found), copies)]
+    rules = rules._replace(want_scores=True)
+    return roll_out(decoder, state, last, rules, choose=choose, copies=settings.n_best)

@@ -9,7 +9,8 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.decoding.beam import beam_search, greedy
+from headway.decoding.beam import beam_search
+from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import State, StepDecoder

@@ -46,8 +46,8 @@ class StepDecoder(Protocol):
         source: Int[Tensor, "rows source"] | None,
         prefix: Int[Tensor, "rows prefix"] | None = None,
     ) -> State:
-        """Read the source once (padded, end of sentence included), and in one pass a prefix: the
-        begin marker and the first tokens of the output, the last one not yet."""
+        """Read the source once (padded, end of sentence included), and then a prefix: the begin
+        marker and the first tokens of the output, the last one not yet."""
         ...
 
     def step(self, state: Any, last: Int[Tensor, " rows"], want_attention: bool = False) -> Step:

@@ -67,13 +67,16 @@ class Cache:
     def moved(
         self, sentences: Int[Tensor, " kept"], slots: Int[Tensor, "kept used"], n_more: int
     ) -> "Cache":
-        """The given slots of the given sentences, with room for `n_more` and as much again."""
-        used = slots.shape[1]
-        return Cache(self.memory.moved(sentences, slots, 2 * evened(used + n_more)), used)
+        """The given slots of the given sentences, with room for `n_more`: it grows by doubling."""
+        used, room = slots.shape[1], EVEN
+        while room < used + n_more:
+            room *= 2
+        return Cache(self.memory.moved(sentences, slots, room), used)
 
     def select(self, sentences: Int[Tensor, " kept"], used: int) -> "Cache":
-        """The first `used` slots of the given sentences, and as much room as there was."""
-        return Cache(self.memory.select(sentences), used)
+        """The first `used` slots of the given sentences."""
+        some = (part[:, :, :, : max(EVEN, evened(used))] for part in self.memory)
+        return Cache(KeysAndValues(*some).select(sentences), used)
 
     def with_room(self, used: int, n_more: int) -> "Cache":
         """A cache that holds the first `used` slots and may be written to behind them."""
