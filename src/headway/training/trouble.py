@@ -159,8 +159,8 @@ def wait_for_room(
         if not told:
             told = True
             trainer.reporter.say(
-                f"the disk is full: {size(float(n_bytes))} are needed in {place}, {size(free)} are free. "
-                f"Training pauses at step {trainer.progress.step:,} until there is room; "
+                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are "
+                f"free. Training pauses at step {trainer.progress.step:,} until there is room; "
                 "Ctrl-C ends it, and the last checkpoint is whole"
             )
         rest(trainer)
@@ -202,7 +202,7 @@ def rest(trainer: "Trainer[Any]") -> None:
         time.sleep(_ASK_S)
 
 
-def size(n_bytes: float) -> str:
+def size(n_bytes: int | float) -> str:
     """In words: 12 MB, 3.4 GB."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{math.ceil(n_bytes / 1e6):,} MB"
 
@@ -233,7 +233,7 @@ def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
             whole.append(step)
     if not damaged or not whole:
         raise error
-    progress.validated = [s for s in progress.validated if s in whole or s not in steps]
+    progress.validated = whole  # others' weights were not kept
     for step in damaged:
         if step not in whole:
             trainer.reporter.say(f"the weights of step {step:,} are damaged: chosen without them")
