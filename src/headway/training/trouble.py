@@ -161,7 +161,7 @@ def wait_for_room(
             trainer.reporter.say(
                 f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are "
                 f"free. Training pauses at step {trainer.progress.step:,} until there is room; "
-                "Ctrl-C ends it, and the last checkpoint is whole"
+                f"Ctrl-C ends it, {last_saved(trainer)}"
             )
         rest(trainer)
     raise error
@@ -191,20 +191,25 @@ def rest(trainer: "Trainer[Any]") -> None:
     until = time.monotonic() + LOOK_AGAIN_S
     while True:
         if trainer.stop_asked():
-            saved = checkpoint.resumable(trainer.folder.checkpoints)
-            last = f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"
             raise StoppedError(
-                f"stopped at step {trainer.progress.step:,} while the disk is full; {last}. Free "
-                f"some space, then: headway train --out {trainer.folder.path} --resume"
+                f"stopped at step {trainer.progress.step:,} while the disk is full; "
+                f"{last_saved(trainer)}. Free some space, then: "
+                f"headway train --out {trainer.folder.path} --resume"
             )
         if time.monotonic() >= until:
             return
         time.sleep(_ASK_S)
 
 
+def last_saved(trainer: "Trainer[Any]") -> str:
+    """What can be gone on from, in words."""
+    saved = checkpoint.resumable(trainer.folder.checkpoints)
+    return f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"
+
+
 def size(n_bytes: int | float) -> str:
-    """In words: 12 MB, 3.4 GB."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{math.ceil(n_bytes / 1e6):,} MB"
+    """In words: 12.5 MB, 3.4 GB."""
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
 
 
 # -- damaged checkpoints ----------------------------------------------------------------------
