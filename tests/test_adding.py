@@ -141,6 +141,30 @@ def test_an_added_task_trains_stops_goes_on_and_is_used(corpus, tmp_path, monkey
     assert after_t[h] > after_t[x], "it has read many a The"
 
 
+def test_an_added_task_survives_when_its_batches_do_not_fit(corpus, tmp_path, monkeypatch):
+    whole, halved = tmp_path / "whole", tmp_path / "halved"
+    assert train_letters(whole, "--data.corpus", str(corpus)).status == 0
+    loss, n_rows = letters.LettersTask.loss, []
+
+    def little_memory(self: Any, model: Any, batch: Any) -> Any:
+        if model.training:
+            n_rows.append(len(batch.rows))
+            if len(batch.rows) > 4:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        return loss(self, model, batch)
+
+    monkeypatch.setattr(letters.LettersTask, "loss", little_memory)
+    finished = train_letters(halved, "--data.corpus", str(corpus))
+    assert finished.status == 0, finished.err
+    assert "learned in 2 parts" in finished.err
+    assert max(n_rows) > 4
+    for line, other in zip(RunFolder(whole).read_log(), RunFolder(halved).read_log(), strict=True):
+        assert other["letters"] == line["letters"]
+        assert other.get("loss", 0) == pytest.approx(line.get("loss", 0), abs=2e-5)
+    weights = (load_file(run / "model.safetensors")["rows.weight"] for run in (whole, halved))
+    torch.testing.assert_close(*weights, rtol=1e-3, atol=1e-4)
+
+
 def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path):
     run = tmp_path / "run"
     finished = train_letters(run, "--data.corpus", str(corpus), "--model.type", "counts")

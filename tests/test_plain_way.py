@@ -15,8 +15,8 @@ SIDE_ROOMS = (
     "data/doctor", "text/memories", "text/codes", "text/code_", "text/mixing", "data/coded",
     "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
     "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
-    "training/row_adam", "decoding/sampling", "decoding/processes", "commands/filling",
-    "commands/tags", "errors/",
+    "training/row_adam", "training/trouble", "decoding/sampling", "decoding/processes",
+    "commands/filling", "commands/tags", "errors/",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
 import stat
@@ -47,6 +48,18 @@ def refuse_large(path: Path, limit_bytes: int) -> None:
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
     if status.st_size > limit_bytes:
         raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
+
+
+def free_bytes(folder: Path) -> float:
+    """What may still be written there; no end to it where the file system does not know."""
+    usage = shutil.disk_usage(folder)
+    return float(usage.free) if usage.total else math.inf
+
+
+def refuse_full(folder: Path, n_bytes: int) -> None:
+    """Raise DiskError where so many bytes have no room."""
+    if free_bytes(folder) < n_bytes:
+        raise DiskError(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
 
 def digest(value: Any) -> str:

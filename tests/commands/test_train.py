@@ -24,10 +24,10 @@ from everyday_run import (
 )
 
 from headway.config import format_toml
+from headway.errors import StoppedError
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
-from headway.training.console import StoppedError
 from headway.training.loop import Trainer
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -149,6 +150,11 @@ class LettersTask:
         return F.cross_entropy(
             logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0, reduction="sum"
         )
+
+    def halves(self, batch: Batch) -> list[Batch]:
+        halves = [rows for rows in np.array_split(batch.rows, 2) if len(rows)]
+        n_letters = [int((rows[:, 1:] != 0).sum()) for rows in halves]
+        return [Batch(rows, n, {"letters": n}) for rows, n in zip(halves, n_letters, strict=True)]
 
     def validate(self, model: nn.Module) -> Validation:
         batch = self.batch(self.valid, range(len(self.valid)))

@@ -54,6 +54,9 @@ class Regression:
         self.carried = self.carried + x.sum()
         return (model(x).float() - x.sum(1, keepdim=True)).square().sum()
 
+    def halves(self, batch: Batch) -> list[Batch]:
+        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
+
     def validate(self, model: nn.Module) -> Validation:
         assert not model.training
         assert torch.is_inference_mode_enabled()
@@ -561,6 +564,9 @@ class Points:
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         return (model(batch.rows) - batch.rows.cos()).square().sum()
+
+    def halves(self, batch: Batch) -> list[Batch]:
+        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
 
     def validate(self, model: nn.Module) -> Validation:
         return Validation(1.0, 0.0, "bleu")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names
-from headway.errors import RunError
+from headway.errors import RunError, StoppedError
 
 if TYPE_CHECKING:
     from headway.config import Sections
@@ -52,7 +52,6 @@ def demo(
     from headway.config import merge, parse_overrides
     from headway.runtime import set_threads
     from headway.text.everyday import EXAMPLES
-    from headway.training.console import StoppedError
     from headway.translator import Translator
 
     given = parse_overrides(overrides, options=option_names(demo))

@@ -112,6 +112,7 @@ class BatchStream:
         self._batches = batches
         self._rank, self._world = rank, world
         self._epoch = batches.epoch(0)
+        self._identity = _identity(batches)
         self.epoch = 0
         self.index = 0
 
@@ -128,7 +129,7 @@ class BatchStream:
 
     def state(self) -> dict[str, int]:
         """All that `restore` needs, ready for JSON; the same in every process."""
-        return {"epoch": self.epoch, "index": self.index, **self._identity()}
+        return {"epoch": self.epoch, "index": self.index, **self._identity}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go to where `state` was taken, be it by another number of processes.
@@ -136,7 +137,7 @@ class BatchStream:
         Raises:
             RunError: it was taken from other data, another batch size or another seed.
         """
-        for name, value in self._identity().items():
+        for name, value in self._identity.items():
             if state.get(name, 0) != value:
                 raise RunError(
                     f"the order of batches can only be resumed with the same {name}; the run has "
@@ -145,12 +146,12 @@ class BatchStream:
         self.epoch, self.index = state["epoch"], state["index"]
         self._epoch = self._batches.epoch(self.epoch)
 
-    def _identity(self) -> dict[str, int]:
-        of = self._batches
-        weights = 0 if of.weights is None else zlib.crc32(of.weights.tobytes())
-        return {
-            "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": weights
-        }  # fmt: skip
+
+def _identity(of: TokenBatches) -> dict[str, int]:
+    weights = 0 if of.weights is None else zlib.crc32(of.weights.tobytes())
+    return {
+        "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": weights
+    }  # fmt: skip
 
 
 def pad(

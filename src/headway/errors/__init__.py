@@ -23,3 +23,9 @@ class DataError(UserError):
 
 class RunError(UserError):
     """A run folder is missing, damaged, already taken, or belongs to something else."""
+
+
+class StoppedError(HeadwayError):
+    """Training was asked to stop, and what can be gone on from is saved."""
+
+    exit_status = 130

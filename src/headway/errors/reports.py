@@ -8,6 +8,11 @@ OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
 """Only a mistake of the program leads to them."""
 MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
 
+NO_MEMORY = (
+    "can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED"
+)  # fmt: skip
+"""In the words of torch's allocators, which raise a RuntimeError."""
+
 
 def complain(message: str, status: int) -> int:
     """Say it on stderr; returns the exit status."""
@@ -21,7 +26,7 @@ def report(error: BaseException, show_traceback: bool) -> int:
         return complain("interrupted", 130)
     if isinstance(error, OSError) and error.errno in errno.errorcode.keys() - OURS:
         return complain(_about_file(error), 1 if error.errno in MACHINES_LIMITS else 2)
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    if out_of_memory(error):
         return complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
     message = " ".join(f"{type(error).__name__}: {error}".split())
     if show_traceback:
@@ -30,6 +35,13 @@ def report(error: BaseException, show_traceback: bool) -> int:
     else:
         where = _save_traceback(error)
     return complain(f"{message}\nThis is a bug in headway; {where}.", 1)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether Python, torch or a GPU had no memory left for what was asked."""
+    if isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY):
+        return True
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
 def _began_with_ctrl_c(error: BaseException | None) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from headway.errors import StoppedError
 from headway.runs import fitting, parent
 from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
-from headway.training.console import ConsoleReporter, StoppedError, clock, stop_on_signal
+from headway.training.console import ConsoleReporter, clock, stop_on_signal
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
 from headway.training.parameters import load_weights

@@ -11,7 +11,6 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from headway.errors import HeadwayError
 from headway.training.interfaces import Validation
 from headway.training.loop import Progress as TrainingProgress
 
@@ -59,12 +58,6 @@ class ConsoleReporter:
     def say(self, message: str) -> None:
         """One line."""
         self.console.print(message, markup=False)
-
-
-class StoppedError(HeadwayError):
-    """Training was asked to stop, and has saved what it had."""
-
-    exit_status = 130
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What passes between the training loop and others: a task to learn, and who hears how it goes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor, nn
@@ -53,6 +53,13 @@ class Task(Protocol):
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """What is to be minimized, summed over the batch's units; carries the gradient."""
+        ...
+
+    def halves(self, batch: Batch) -> Sequence[Batch]:
+        """Its rows in two batches, whose losses add up to its own; itself alone if it has but one.
+
+        Asked for where a batch does not fit into memory.
+        """
         ...
 
     def validate(self, model: nn.Module) -> Validation:

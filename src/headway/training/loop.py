@@ -1,19 +1,20 @@
 """The training loop: batches in, weights out. It knows losses and scores, not tasks or texts."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from headway.errors import HeadwayError
+from headway.disk import DiskError, refuse_full
+from headway.errors import RunError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
-from headway.training import checkpoint
+from headway.training import checkpoint, trouble
 from headway.training.frozen import freeze
-from headway.training.interfaces import Position, Reporter, Task, Validation
+from headway.training.interfaces import Batch, Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
@@ -21,6 +22,9 @@ from headway.training.tensor_files import save_tensors
 
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
+
+MARGIN_BYTES = 1 << 20
+"""Free space that must be left beside what is written: small files, a file system's own needs."""
 
 
 @dataclass
@@ -42,6 +46,10 @@ class Progress:
     landing: int = 0
     """The step at which patience ran out and the rate began to come down; 0 = not yet."""
     finished: bool = False
+    parts: int = 1
+    """In how many each batch is learned, as it did not fit into memory: a power of two."""
+    rate_share: float = 1.0
+    """Of the learning rate; less since a loss was not finite."""
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Progress":
@@ -52,6 +60,19 @@ class Progress:
             loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
             known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
         return cls(**known)
+
+
+class Moment(NamedTuple):
+    """What an update changes besides the weights that it learns."""
+
+    position: Position
+    random: dict[str, Tensor]
+    buffers: dict[str, Tensor]
+
+
+def n_bytes_of(tensors: Mapping[str, Tensor]) -> int:
+    """What they take on the disk."""
+    return sum(tensor.nbytes for tensor in tensors.values())
 
 
 class Trainer(Generic[AnyTask]):
@@ -81,43 +102,68 @@ class Trainer(Generic[AnyTask]):
         self.progress = Progress(counts=dict.fromkeys(task.counted, 0))
         self.clock = time.monotonic()
         self.losses: list[Tensor] = []  # on the device, since the last line of metrics.jsonl
+        self.beginning = self.moment()
+        self.stop_asked: Callable[[], bool] = lambda: False
 
     def train(self, stop_asked: Callable[[], bool]) -> Progress:
         """Run to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
-        settings, stop = self.settings, False
-        self.clock = time.monotonic()
+        self.clock, self.stop_asked, stop = time.monotonic(), stop_asked, False
         while not (self.progress.finished or stop):
-            self.losses.append(self.update())
-            self.progress.sums["time_s"] += self.count_time()
-            step = self.progress.step
-            due = step % settings.checkpoint_every == 0 or self.at_the_end
-            if due or step % settings.log_every == 0:
-                self.log()
-            if due:
-                self.validate()
-                self.count_time()
-            stop = stop_asked()
-            if due or stop:
-                self.save()
+            try:
+                stop = self.advance()
+            except trouble.NotFiniteError as error:
+                trouble.go_back(self, error)
         return self.progress
+
+    def advance(self) -> bool:
+        """An update and what is due after it; returns whether to stop, which was asked for."""
+        self.losses.append(self.update())
+        self.progress.sums["time_s"] += self.count_time()
+        step = self.progress.step
+        due = step % self.settings.checkpoint_every == 0 or self.at_the_end
+        if due or step % self.settings.log_interval == 0:
+            self.log()
+        if due:
+            self.validate()
+            self.count_time()
+        stop = self.stop_asked()
+        if due or stop:
+            self.save()
+        return stop
 
     def update(self) -> Tensor:
         """One optimizer update; returns its summed loss, still on the device."""
         progress, settings = self.progress, self.settings
         soften(self.model, settings.dropout_share(progress.step))
         batches = [self.task.next_batch() for _ in range(settings.accumulate)]
-        n_units = sum(batch.units for batch in batches)
-        losses = []
+        before, losses = self.moment(), list[Tensor]()
+        while not losses:
+            try:
+                losses = self.add_gradients(batches)
+            except (MemoryError, RuntimeError) as error:
+                trouble.halve(self, batches, before, error)
         for batch in batches:
-            loss = self.task.loss(self.model, batch)
-            (loss / n_units).backward()
-            losses.append(loss.detach())
+            progress.sums["units"] += batch.units
             for name, n in batch.counts.items():
                 progress.counts[name] += n
         progress.step += 1
-        self.optimizer.step(settings.rate(progress.step, progress.landing), settings.clip_norm)
-        progress.sums["units"] += n_units
+        self.optimizer.step(self.learning_rate, settings.clip_norm)
         return torch.stack(losses).sum()
+
+    def add_gradients(self, batches: Sequence[Batch]) -> list[Tensor]:
+        """The summed losses of batches; the gradients of their mean are added up in the model."""
+        n_units, n_parts, losses = sum(batch.units for batch in batches), self.progress.parts, []
+        for batch in batches if n_parts == 1 else trouble.in_parts(self.task, batches, n_parts):
+            loss = self.task.loss(self.model, batch)
+            (loss / n_units).backward()
+            losses.append(loss.detach())
+        return losses
+
+    @property
+    def learning_rate(self) -> float:
+        """That of the last update, or of the one that is being made."""
+        progress = self.progress
+        return self.settings.rate(progress.step, progress.landing) * progress.rate_share
 
     def count_time(self) -> float:
         """Add the seconds since this was last called to the time of the training; they return."""
@@ -135,16 +181,9 @@ class Trainer(Generic[AnyTask]):
 
     def log(self) -> None:
         """One line of metrics.jsonl, over the updates since the last."""
-        progress, sums = self.progress, self.fetched_sums()
+        progress, sums = self.progress, self.finite_sums()
         loss = sums["loss"] / sums["units"]
-        if not loss < float("inf"):
-            raise HeadwayError(
-                f"The loss must stay finite; it is {loss} at step {progress.step}. Lower "
-                "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
-                "is whole."
-            )
-        learning_rate = self.settings.rate(progress.step, progress.landing)
-        self.write_line({"loss": round(loss, 5), "learning_rate": learning_rate})
+        self.write_line({"loss": round(loss, 5), "learning_rate": self.learning_rate})
         self.reporter.step(
             progress,
             loss=loss,
@@ -154,18 +193,31 @@ class Trainer(Generic[AnyTask]):
         )
         progress.sums = Progress().sums
 
-    def fetched_sums(self) -> dict[str, float]:
-        """`Progress.sums`, with the losses that were still on the device."""
+    def finite_sums(self) -> dict[str, float]:
+        """`Progress.sums`, with the losses that were still on the device.
+
+        Raises NotFiniteError where they, or the weights after them, are not finite.
+        """
         sums = self.progress.sums
         sums["loss"] += sum(loss.item() for loss in self.losses)
         self.losses.clear()
+        if not (sums["loss"] < float("inf") and self.optimizer.finite()):
+            raise trouble.NotFiniteError(self.progress.step, sums["loss"])
         return sums
 
     def write_line(self, found: Mapping[str, float]) -> None:
         """Step, time, counts and what was found, in metrics.jsonl."""
         progress = self.progress
         known = {"step": progress.step, "time_s": round(progress.time_s, 3), **progress.counts}
-        self.folder.log({**known, **found})
+        self.put_down(lambda: self.folder.log({**known, **found}), 1000)
+
+    def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
+        """Write to the run folder; where the disk has no room for it, training pauses."""
+        try:
+            refuse_full(self.folder.path, n_bytes + MARGIN_BYTES)
+            write()
+        except DiskError as error:
+            trouble.wait_for_room(self, write, n_bytes + MARGIN_BYTES, error)
 
     # -- validation ---------------------------------------------------------------------------
 
@@ -180,7 +232,7 @@ class Trainer(Generic[AnyTask]):
         progress.since_best = 0 if best else progress.since_best + 1
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
-            save_tensors(self.optimizer.weights(), self.folder.model)
+            self.save_model(self.optimizer.weights())
         elif 0 < patience <= progress.since_best and not progress.landing:
             self.end_early()
         if self.at_the_end:
@@ -189,6 +241,10 @@ class Trainer(Generic[AnyTask]):
         self.write_line(found)
         self.reporter.validation(progress, result, best=best)
         return result
+
+    def save_model(self, weights: Mapping[str, Tensor]) -> None:
+        """Make these weights the run's model."""
+        self.put_down(lambda: save_tensors(weights, self.folder.model), n_bytes_of(weights))
 
     def measured(self, weights: Mapping[str, Tensor], by: Callable[[nn.Module], Result]) -> Result:
         """What `by` finds of these weights in the float32 twin."""
@@ -224,19 +280,19 @@ class Trainer(Generic[AnyTask]):
 
     def save(self) -> None:
         """A checkpoint that `resume` can go on from; older ones that nobody needs go."""
-        self.fetched_sums()
-        random_state = {"cpu": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            random_state["cuda"] = torch.cuda.get_rng_state(self.device)
-        position = self.task.position()
-        adam = self.optimizer.state()
-        groups = {"random": random_state, "adam": adam, "position": position.tensors}
+        self.finite_sums()
+        position, random, _ = self.moment()
+        groups = {"random": random, "adam": self.optimizer.state(), "position": position.tensors}
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
-        folder, progress = self.folder.checkpoints, self.progress
+        folder, progress, weights = self.folder.checkpoints, self.progress, self.optimizer.weights()
         state = {"progress": asdict(progress), "position": position.countable}
-        self.folder.keep_log()
-        checkpoint.write(folder, progress.step, self.optimizer.weights(), tensors, state)
-        recent = checkpoint.resumable(folder)[-2:]
+
+        def write() -> None:
+            self.folder.keep_log()
+            checkpoint.write(folder, progress.step, weights, tensors, state)
+
+        self.put_down(write, n_bytes_of(weights) + n_bytes_of(tensors))
+        recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
         window = self.averaged() + progress.validated[-self.settings.average :]
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
@@ -251,13 +307,30 @@ class Trainer(Generic[AnyTask]):
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
         self.optimizer.restore(saved.weights, groups["adam"])
-        torch.set_rng_state(groups["random"]["cpu"])
-        if self.device.type == "cuda" and "cuda" in groups["random"]:
-            torch.cuda.set_rng_state(groups["random"]["cuda"], self.device)
         self.progress = Progress.of(saved.state["progress"])
         self.losses.clear()
-        self.task.go_to(Position(saved.state["position"], groups["position"]))
+        position = Position(saved.state["position"], groups["position"])
+        self.return_to(Moment(position, groups["random"], {}))
         return True
+
+    def moment(self) -> Moment:
+        """As it is now."""
+        random = {"cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self.device)
+        position, buffers = self.task.position(), self.optimizer.buffers
+        carried = {name: tensor.clone() for name, tensor in position.tensors.items()}
+        kept = {name: buffer.clone() for name, buffer in buffers.items()}
+        return Moment(position._replace(tensors=carried), random, kept)
+
+    def return_to(self, moment: Moment) -> None:
+        """Have it as it was; buffers that it does not name stay as they are."""
+        self.task.go_to(moment.position)
+        torch.set_rng_state(moment.random["cpu"])
+        if self.device.type == "cuda" and "cuda" in moment.random:
+            torch.cuda.set_rng_state(moment.random["cuda"], self.device)
+        for name, buffer in moment.buffers.items():
+            self.optimizer.buffers[name].copy_(buffer)
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -273,6 +346,8 @@ class Trainer(Generic[AnyTask]):
         In the running are the best and the last checkpoint, the average up to the best and the
         average of the last ones. `score` sees each in the float32 twin, and higher is better; it
         may cost more than a validation, and be closer to how the model will be used.
+
+        A checkpoint that is missing or damaged is left out, and that is said.
         """
         progress, folder = self.progress, self.folder
         if not progress.best_step:
@@ -288,11 +363,15 @@ class Trainer(Generic[AnyTask]):
         if len(names) == 1:
             return names[(progress.best_step,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
-        scores = {
-            steps: self.measured(checkpoint.average(folder.checkpoints, steps), score)
-            for steps in names
-        }
-        chosen = max(scores, key=scores.__getitem__)
-        save_tensors(checkpoint.average(folder.checkpoints, chosen), folder.model)
+        try:
+            scores = {
+                steps: self.measured(checkpoint.average(folder.checkpoints, steps), score)
+                for steps in names
+            }
+            chosen = max(scores, key=scores.__getitem__)
+            self.save_model(checkpoint.average(folder.checkpoints, chosen))
+        except RunError as error:
+            trouble.leave_out_damaged(self, error)
+            return self.choose(score)
         others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
         return f"{names[chosen]} ({others})"

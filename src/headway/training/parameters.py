@@ -84,9 +84,20 @@ class FlatAdam:
         if self.rows:
             self.rows.step(learning_rate)
         self.rounded.copy_(self.masters.data[: self.n_rounded])
+        self.clear()
+        return norm
+
+    def clear(self) -> None:
+        """Forget the gradients."""
         self.gradient.zero_()
         self.rounded_gradient.zero_()
-        return norm
+        if self.rows:
+            self.rows.clear()
+
+    def finite(self) -> bool:
+        """Whether every weight that training changes is a finite number."""
+        changed = [self.masters, *(self.rows.weights().values() if self.rows else ())]
+        return all(bool(torch.linalg.vector_norm(some.detach()).isfinite()) for some in changed)
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """A flat vector cut into tensors with the parameters' names and shapes (views)."""

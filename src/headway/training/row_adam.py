@@ -41,13 +41,17 @@ class RowAdam:
                 parameter.grad.mul_(factor)
 
     def step(self, learning_rate: float) -> None:
-        """Update the rows that have a gradient, and forget it."""
+        """Update the rows that have a gradient."""
         for parameter, n_before in zip(self.parameters.values(), self.steps, strict=True):
             self.adam.state[parameter]["step"] = int(n_before)
         self.adam.param_groups[0]["lr"] = learning_rate
         self.adam.step()
         for number, parameter in enumerate(self.parameters.values()):
             self.steps[number] = self.adam.state[parameter]["step"]
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters.values():
             parameter.grad = None
 
     def state(self) -> dict[str, Tensor]:

@@ -7,6 +7,9 @@ from headway.errors import ConfigError
 from headway.errors import settings as refused
 from headway.schedules import SCHEDULES, Schedule
 
+MOST_LINES = 5000
+"""In metrics.jsonl, beside those at validations."""
+
 
 @dataclass(frozen=True)
 class TrainingSettings:
@@ -48,7 +51,7 @@ class TrainingSettings:
     """Validations without a better score before training ends early; 0 = never. A decaying rate
     first comes down to its end, over a tenth of `max_steps`."""
     log_every: int = 20
-    """Updates between lines in metrics.jsonl."""
+    """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
 
     def __post_init__(self) -> None:
         least = dict.fromkeys(("average", "log_every", "accumulate"), 1)
@@ -80,6 +83,11 @@ class TrainingSettings:
         """The last update: `max_steps`, or a tenth of it after `landing`, where there is one."""
         end = landing + max(1, self.max_steps // 10) if landing else self.max_steps
         return min(end, self.max_steps)
+
+    @property
+    def log_interval(self) -> int:
+        """Updates between lines in metrics.jsonl, so that no training fills the disk with them."""
+        return max(self.log_every, self.max_steps // MOST_LINES)
 
     def dropout_share(self, step: int) -> float:
         """How much of the dropout the update after `step` others is made with."""

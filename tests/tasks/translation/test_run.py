@@ -13,10 +13,10 @@ import torch
 from everyday_run import FLAGS, Finished, command, left_behind, unfinish
 from safetensors.torch import load_file
 
+from headway.errors import StoppedError
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.training.checkpoint import save_tensors
-from headway.training.console import StoppedError
 from headway.training.loop import Trainer
 from headway.translator import Translator
 

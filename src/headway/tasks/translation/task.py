@@ -124,6 +124,11 @@ class TranslationTask:
         """See `headway.training.interfaces.Task`."""
         return self.cross_entropy(model, batch, self.label_smoothing).smoothed
 
+    def halves(self, batch: Batch) -> list[Batch]:
+        """See `headway.training.interfaces.Task`."""
+        store, rows = batch.rows
+        return [self.batch(store, half) for half in np.array_split(rows, 2) if len(half)]
+
     def validation_loss(self, model: nn.Module) -> float:
         """Nats per target token of the validation pairs, not smoothed."""
         nats, n_tokens = 0.0, 0

@@ -1,0 +1,260 @@
+"""What a training does by itself when something goes wrong, so that it can be left alone.
+
+Entered only then: a batch does not fit into memory, a loss is not finite, the disk is full, or a
+checkpoint that the end needs is damaged. Whatever is done is said.
+"""
+
+import errno
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from headway.disk import DiskError, disk_errors, free_bytes, sweep
+from headway.errors import HeadwayError, RunError, StoppedError
+from headway.errors.reports import out_of_memory
+from headway.training import checkpoint
+from headway.training.interfaces import Batch, Task
+from headway.training.parameters import saved_tensors
+from headway.training.tensor_files import load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    from headway.training.loop import Moment, Trainer
+
+LOOK_AGAIN_S = 5.0
+"""Between two looks at a full disk."""
+PATIENCE_S = 300.0
+"""How long a disk may refuse what it says it has room for."""
+_ASK_S = 0.2
+
+# -- out of memory ----------------------------------------------------------------------------
+
+
+def halve(
+    trainer: "Trainer[Any]", batches: Sequence[Batch], before: "Moment", error: Exception
+) -> None:
+    """Have the update made in smaller parts, as if it had not been begun.
+
+    Raises:
+        HeadwayError: there are no smaller ones.
+        Exception: `error` itself, if it is not about memory.
+    """
+    if not out_of_memory(error):
+        raise error
+    progress = trainer.progress
+    now, smaller = (in_parts(trainer.task, batches, progress.parts * n) for n in (1, 2))
+    if len(now) == len(smaller):
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise HeadwayError(
+            "An update must fit into memory row by row; it does not after step "
+            f"{progress.step} ({why}). Take a smaller model or leave out the longest rows; the "
+            "last checkpoint is whole."
+        )
+    progress.parts *= 2
+    trainer.optimizer.clear()
+    trainer.return_to(before)
+    trainer.reporter.say(
+        f"out of memory after step {progress.step:,}: from now on a batch is learned in "
+        f"{progress.parts} parts whose gradients are added up, which is the same update"
+    )
+
+
+def in_parts(task: Task, batches: Sequence[Batch], n_parts: int) -> list[Batch]:
+    """Each batch in so many, a power of two, or in its rows where they are fewer."""
+    parts = list(batches)
+    for _ in range(n_parts.bit_length() - 1):
+        parts = [half for part in parts for half in task.halves(part)]
+    return parts
+
+
+# -- numbers that are not finite --------------------------------------------------------------
+
+
+class NotFiniteError(HeadwayError):
+    """A loss, or a weight after the update, is not a finite number."""
+
+    def __init__(self, step: int, loss: float) -> None:
+        what = "weights" if math.isfinite(loss) else "loss"
+        found = "they are not" if math.isfinite(loss) else f"it is {loss}"
+        super().__init__(
+            f"The {what} must stay finite; {found} at step {step}. Lower "
+            "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
+            "is whole."
+        )
+
+
+def go_back(trainer: "Trainer[Any]", error: NotFiniteError) -> None:
+    """Once: to the last checkpoint, or to the beginning, with half the rate from there on.
+
+    Raises `error` the second time.
+    """
+    failed, folder = trainer.progress, trainer.folder.checkpoints
+    if failed.rate_share < 1:
+        raise error
+    saved = checkpoint.resumable(folder)
+    due = [step for step in saved if step in failed.validated]
+    if due or not failed.validated:  # those of stops in between would not be there without a stop
+        for step in saved:
+            if step > max(due, default=-1):
+                checkpoint.discard(checkpoint.folder_of(folder, step))
+    if not trainer.resume():
+        if failed.validated:  # the twin has no longer the weights that were drawn
+            raise error
+        begin_again(trainer)
+    trainer.progress.rate_share = 0.5
+    trainer.progress.time_s = failed.time_s
+    trainer.reporter.say(
+        f"{str(error).partition('. ')[0]}. This once, training goes back to step "
+        f"{trainer.progress.step:,}, with half the learning rate from there on"
+    )
+    trainer.save()
+
+
+def begin_again(trainer: "Trainer[Any]") -> None:
+    """Go to step 0, with the weights as they were drawn: the twin was not given others yet."""
+    moments = {name: torch.zeros_like(t) for name, t in trainer.optimizer.state().items()}
+    trainer.optimizer.restore(saved_tensors(trainer.twin), moments)
+    trainer.progress = type(trainer.progress)(counts=dict.fromkeys(trainer.task.counted, 0))
+    trainer.losses.clear()
+    trainer.return_to(trainer.beginning)
+
+
+# -- a full disk ------------------------------------------------------------------------------
+
+
+def wait_for_room(
+    trainer: "Trainer[Any]", write: Callable[[], None], n_bytes: int, error: DiskError
+) -> None:
+    """Pause until the disk has room for so many bytes, then `write`.
+
+    Raises:
+        DiskError: it cannot be written to, or refuses although it has plenty of room.
+        StoppedError: training was asked to stop meanwhile.
+    """
+    place, begun = trainer.folder.path, time.monotonic()
+    told, refused_since = False, math.inf
+    while error.full:
+        clear_leftovers(trainer)
+        free = free_bytes(place)
+        if free >= n_bytes:
+            try:
+                write()
+            except DiskError as again:
+                error, refused_since = again, min(refused_since, time.monotonic())
+                if not error.full or room_is_not_the_matter(error, free, n_bytes):
+                    raise
+                if time.monotonic() - refused_since > PATIENCE_S:
+                    raise
+            else:
+                trainer.clock += time.monotonic() - begun
+                if told:
+                    trainer.reporter.say("there is room again: training goes on")
+                return
+        else:
+            refused_since = math.inf
+        if not told:
+            told = True
+            trainer.reporter.say(
+                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are "
+                f"free. Training pauses at step {trainer.progress.step:,} until there is room; "
+                f"Ctrl-C ends it, {last_saved(trainer)}"
+            )
+        rest(trainer)
+    raise error
+
+
+def clear_leftovers(trainer: "Trainer[Any]") -> None:
+    """Remove what a failed write has left: parts of a checkpoint, half a line of metrics.jsonl."""
+    for remains in (".*.part", ".*.trash"):
+        sweep(trainer.folder.checkpoints, remains, unused_s=0.0)
+    metrics = trainer.folder.metrics
+    if metrics.exists():
+        with disk_errors(metrics):
+            *whole, cut = metrics.read_bytes().splitlines(keepends=True) or [b""]
+            if not cut.endswith(b"\n"):
+                os.truncate(metrics, sum(map(len, whole)))
+
+
+def room_is_not_the_matter(error: DiskError, free: float, n_bytes: int) -> bool:
+    """Whether waiting is of no use. A quota is not seen in the free space, and may be raised."""
+    cause = error.__cause__
+    quota = isinstance(cause, OSError) and cause.errno == errno.EDQUOT
+    return free >= 2 * n_bytes and not quota
+
+
+def rest(trainer: "Trainer[Any]") -> None:
+    """Let some time pass, unless training is asked to stop."""
+    until = time.monotonic() + LOOK_AGAIN_S
+    while True:
+        if trainer.stop_asked():
+            raise StoppedError(
+                f"stopped at step {trainer.progress.step:,} while the disk is full; "
+                f"{last_saved(trainer)}. Free some space, then: "
+                f"headway train --out {trainer.folder.path} --resume"
+            )
+        if time.monotonic() >= until:
+            return
+        time.sleep(_ASK_S)
+
+
+def last_saved(trainer: "Trainer[Any]") -> str:
+    """What can be gone on from, in words."""
+    saved = checkpoint.resumable(trainer.folder.checkpoints)
+    return f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"
+
+
+def size(n_bytes: int | float) -> str:
+    """In words: 12.5 MB, 3.4 GB."""
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+# -- damaged checkpoints ----------------------------------------------------------------------
+
+
+def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
+    """Have the weights chosen without the checkpoints that cannot be read.
+
+    The run's model is what scored best, and stands in for the best checkpoint.
+
+    Raises RunError (`error`) if none is damaged, or all are.
+    """
+    progress, folder = trainer.progress, trainer.folder
+    steps = {*trainer.averaged(), *progress.validated[-trainer.settings.average :]}
+    whole: list[int] = []
+    damaged: list[int] = []
+    for step in sorted(steps):
+        file = checkpoint.folder_of(folder.checkpoints, step) / checkpoint.WEIGHTS
+        try:
+            load_tensors(file)
+        except RunError:
+            damaged.append(step)
+            if step == progress.best_step and _stands_in(trainer, file):
+                whole.append(step)
+        else:
+            whole.append(step)
+    if not damaged or not whole:
+        raise error
+    progress.validated = whole  # others' weights were not kept
+    for step in damaged:
+        if step not in whole:
+            trainer.reporter.say(f"the weights of step {step:,} are damaged: chosen without them")
+    if progress.best_step not in whole:
+        progress.best_step = whole[-1]
+        last = checkpoint.folder_of(folder.checkpoints, whole[-1]) / checkpoint.WEIGHTS
+        trainer.save_model(load_tensors(last))
+
+
+def _stands_in(trainer: "Trainer[Any]", file: Path) -> bool:
+    try:
+        save_tensors(load_tensors(trainer.folder.model), file)
+    except RunError:
+        return False
+    trainer.reporter.say(
+        f"the weights of step {trainer.progress.best_step:,}, the best, are damaged: "
+        f"{trainer.folder.model.name} stands in for them"
+    )
+    return True
