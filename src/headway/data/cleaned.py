@@ -116,7 +116,6 @@ def clean_corpus(
             else:
                 from headway.data.many_pieces import cleaned_in_pieces
 
-                work /= key_of({"files": _names(corpus, valid)})  # its pieces hold the names
                 found = cleaned_in_pieces(cleaning, work, part, workers)
             content.update(_content(found, corpus, valid, part))
 
