@@ -58,7 +58,7 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
         refuse_unreadable(task_of(merge(stored, given)), stored or given)
     parent = given.get("training", {}).get("init_from")
     if parent and not stored:
-        RunFolder.open(Path(parent))
+        RunFolder.open(Path(parent).absolute())
     with RunFolder.alone(request.out, say):
         if not stored:
             folder.refuse_taken()

@@ -9,6 +9,7 @@ import numpy as np
 from headway.config import Sections, build
 from headway.data.batching import Indices
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
+from headway.disk import refuse_undecodable
 from headway.errors import ConfigError, DataError
 from headway.runs.kind import Say, Sizes
 from headway.runs.settings import Settings
@@ -126,6 +127,7 @@ def refuse_unreadable(sections: Sections) -> None:
     for corpus in (data.corpus(), data.validation()):
         if corpus is not None:
             corpus.check()
+            refuse_undecodable(*(path.absolute() for path in corpus.files))
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
