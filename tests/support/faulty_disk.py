@@ -59,8 +59,10 @@ def nursery(folder: Path, cache: Path) -> Iterator["Nursery"]:
         yield Nursery(process, folder / "said")
     finally:
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
         process.wait()
+        process.stdout.close()
 
 
 class Nursery:
