@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headway.config import merge, read_toml
+from headway.config import Sections, merge, read_toml
 from headway.runs.flags import sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import task_of
-from headway.runs.train import train as run_training
-from headway.tasks import kind_named
+from headway.tasks import kind_named, refuse_unreadable
 from headway.training.run_folder import RunFolder
 
 PathLike = str | Path
@@ -38,9 +37,29 @@ def train(
     `say`, by default to stderr. Raises a `headway.errors.UserError` for what the caller can put
     right.
     """
+    say = say or partial(print, file=sys.stderr, flush=True)
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
-    folder = RunFolder(Path(out))
-    stored = folder.settings() if resume and folder.config.exists() else {}
-    kind = kind_named(task_of(merge(stored, sections)))
     request = Request(sections, Path(out), preset, resume)
-    return run_training(kind, request, say or partial(print, file=sys.stderr, flush=True)).path
+    stored = _refuse_unusable(request, say)
+    from headway.runs.train import train as run_training  # and torch, which takes seconds
+
+    kind = kind_named(task_of(merge(stored, sections)))
+    return run_training(kind, request, say).path
+
+
+def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
+    """Refuse, before torch is loaded, what cannot be read or written to, as `run_training` would.
+
+    Returns the settings of the run that is gone on with, if there is one.
+    """
+    folder, given = RunFolder(request.out), request.sections
+    stored = folder.settings() if request.resume and folder.config.exists() else {}
+    if not stored or not folder.finished:
+        refuse_unreadable(task_of(merge(stored, given)), stored or given)
+    parent = given.get("training", {}).get("init_from")
+    if parent and not stored:
+        RunFolder.open(Path(parent).absolute())
+    with RunFolder.alone(request.out, say):
+        if not stored:
+            folder.refuse_taken()
+    return stored

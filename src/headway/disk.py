@@ -62,6 +62,23 @@ def refuse_full(folder: Path, n_bytes: int) -> None:
         raise DiskError(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
 
+def refuse_undecodable(*paths: Path) -> None:
+    """Raise DataError for a name that is no UTF-8, where it is to be written down or passed on."""
+    for path in paths:
+        try:
+            str(path).encode("utf-8")
+        except UnicodeEncodeError:
+            try:
+                os.fsencode(path).decode("utf-8")
+                remedy = "It is, but this process does not know: set PYTHONUTF8=1."
+            except UnicodeDecodeError:
+                remedy = "Rename it."
+            raise DataError(
+                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
+                f"{remedy}"
+            ) from None
+
+
 def digest(value: Any) -> str:
     """SHA-256 of what JSON can hold; the order of keys does not matter."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()

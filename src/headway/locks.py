@@ -4,10 +4,11 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from headway.errors import UserError
+from headway.disk import disk_errors
+from headway.errors import ConfigError, UserError
 
 Say = Callable[[str], None]
 
@@ -55,6 +56,53 @@ def only_writer(what: Path, say: Say) -> Iterator[None]:
 
     path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
     with _held(_locked(path, refuse, say), path):
+        yield
+
+
+@contextmanager
+def only_writer_of_folder(folder: Path, say: Say) -> Iterator[None]:
+    """`only_writer` of a folder, which is made; if nothing is in it at the end, it goes again.
+
+    Raises:
+        DiskError: it cannot be written to.
+        TakenError: another process writes to it.
+    """
+    inside = folder / "x"
+    with disk_errors(inside):
+        folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stack.callback(_remove_empty, folder)
+        with disk_errors(inside):
+            stack.enter_context(only_writer(folder, say))
+        yield
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
+@contextmanager
+def only_writer_of_file(out: Path | None, say: Say) -> Iterator[None]:
+    """`only_writer` of a file that a command writes as a whole at its end; its folder is made.
+
+    Behind a link, of what it names. A pipe, a device or standard output (None) is not locked.
+
+    Raises:
+        ConfigError: it is a folder.
+        DiskError: it cannot be written.
+        TakenError: another process writes it.
+    """
+    if out is None or (out.exists() and not out.is_file() and not out.is_dir()):
+        yield
+        return
+    if out.is_dir():
+        raise ConfigError(f"a file is to be written; {out} is a folder. Name a file inside it.")
+    file = Path(os.path.realpath(out))
+    with ExitStack() as stack:
+        with disk_errors(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(only_writer(file, say))
         yield
 
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -70,6 +71,22 @@ ssize_t pwrite64(int handle, const void *data, size_t n, off64_t at) {
     if (counts_handle(handle) && fails()) return -1;
     return REAL(pwrite64)(handle, data, n, at);
 }
+ssize_t pwrite(int handle, const void *data, size_t n, off_t at) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(pwrite)(handle, data, n, at);
+}
+ssize_t sendfile64(int handle, int from, off64_t *at, size_t n) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(sendfile64)(handle, from, at, n);
+}
+ssize_t sendfile(int handle, int from, off_t *at, size_t n) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(sendfile)(handle, from, at, n);
+}
+ssize_t copy_file_range(int from, off64_t *at, int handle, off64_t *to, size_t n, unsigned how) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(copy_file_range)(from, at, handle, to, n, how);
+}
 ssize_t writev(int handle, const struct iovec *parts, int n) {
     if (counts_handle(handle) && fails()) return -1;
     return REAL(writev)(handle, parts, n);
@@ -77,6 +94,18 @@ ssize_t writev(int handle, const struct iovec *parts, int n) {
 int fsync(int handle) {
     if (counts_handle(handle) && fails()) return -1;
     return REAL(fsync)(handle);
+}
+int fdatasync(int handle) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(fdatasync)(handle);
+}
+int posix_fallocate64(int handle, off64_t at, off64_t n) {
+    if (counts_handle(handle) && fails()) return errno;
+    return REAL(posix_fallocate64)(handle, at, n);
+}
+int ftruncate(int handle, off_t n) {
+    if (counts_handle(handle) && fails()) return -1;
+    return REAL(ftruncate)(handle, n);
 }
 int ftruncate64(int handle, off64_t n) {
     if (counts_handle(handle) && fails()) return -1;
@@ -86,12 +115,27 @@ int rename(const char *from, const char *to) {
     if (counts_path(to) && fails()) return -1;
     return REAL(rename)(from, to);
 }
+static int counts_at(int folder, const char *path) {
+    return folder == AT_FDCWD || path[0] == '/' ? counts_path(path) : counts_handle(folder);
+}
+int renameat(int folder, const char *from, int other, const char *to) {
+    if (counts_at(other, to) && fails()) return -1;
+    return REAL(renameat)(folder, from, other, to);
+}
+int renameat2(int folder, const char *from, int other, const char *to, unsigned how) {
+    if (counts_at(other, to) && fails()) return -1;
+    return REAL(renameat2)(folder, from, other, to, how);
+}
+int chmod(const char *path, mode_t mode) {
+    if (counts_path(path) && fails()) return -1;
+    return REAL(chmod)(path, mode);
+}
 int unlink(const char *path) {
     if (counts_path(path) && fails()) return -1;
     return REAL(unlink)(path);
 }
 int unlinkat(int folder, const char *path, int flags) {
-    if ((folder == AT_FDCWD ? counts_path(path) : counts_handle(folder)) && fails()) return -1;
+    if (counts_at(folder, path) && fails()) return -1;
     return REAL(unlinkat)(folder, path, flags);
 }
 int mkdir(const char *path, mode_t mode) {
@@ -102,11 +146,19 @@ int link(const char *from, const char *to) {
     if (counts_path(to) && fails()) return -1;
     return REAL(link)(from, to);
 }
-int open64(const char *path, int flags, ...) {
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
-    if ((flags & (O_CREAT | O_TRUNC)) && counts_path(path) && fails()) return -1;
-    return REAL(open64)(path, flags, mode);
-}
+#define OPENS(name, before, give, counted)                                        \
+    int name(before const char *path, int flags, ...) {                           \
+        va_list rest;                                                             \
+        va_start(rest, flags);                                                    \
+        mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0;               \
+        va_end(rest);                                                             \
+        if ((flags & (O_CREAT | O_TRUNC)) && counted && fails()) return -1;       \
+        return REAL(name)(give path, flags, mode);                                \
+    }
+#define NOTHING
+#define FOLDER int folder,
+#define IT folder,
+OPENS(open, NOTHING, NOTHING, counts_path(path))
+OPENS(open64, NOTHING, NOTHING, counts_path(path))
+OPENS(openat, FOLDER, IT, counts_at(folder, path))
+OPENS(openat64, FOLDER, IT, counts_at(folder, path))

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SHIM = Path(__file__).with_suffix(".c")
+LIMIT_S = 90
+"""No life is longer: one that hangs is ended by SIGALRM."""
 SOURCE = Path(__file__).parent.parent.parent / "src"
 
 
@@ -56,8 +59,10 @@ def nursery(folder: Path, cache: Path) -> Iterator["Nursery"]:
         yield Nursery(process, folder / "said")
     finally:
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
         process.wait()
+        process.stdout.close()
 
 
 class Nursery:
@@ -95,6 +100,7 @@ class Nursery:
 
 def _live(order: dict[str, Any], library: Any, answer: int) -> None:
     """In the child: run the command on a failing disk, and report the number of calls."""
+    signal.alarm(LIMIT_S)
     said = os.open(order["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(said, 1)
     os.dup2(said, 2)
@@ -114,7 +120,6 @@ def _live(order: dict[str, Any], library: Any, answer: int) -> None:
 
 
 def _nurse(library: Any) -> None:
-    import signal
     import threading
 
     import headway.tasks.translation.kind

@@ -1,6 +1,7 @@
 """What verbs take: settings as flags (any as `--section.key VALUE`), a kind of file, a run."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -60,6 +61,11 @@ def option_names(verb: Callable[..., object]) -> list[str]:
         for parameter in inspect.signature(verb).parameters.values()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
+
+
+def say(message: str) -> None:
+    """On stderr, at once."""
+    print(message, file=sys.stderr, flush=True)
 
 
 def kind_of(path: Path) -> str:

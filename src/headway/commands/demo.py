@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names
+from headway.disk import refuse_undecodable
 from headway.errors import RunError, StoppedError
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def demo(
     from headway.translator import Translator
 
     given = parse_overrides(overrides, options=option_names(demo))
+    refuse_undecodable(out.absolute())
     if budget:
         given = merge(given, {"training": {"budget": budget}})
     corpus = _write_corpus(out)

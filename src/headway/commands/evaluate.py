@@ -152,6 +152,7 @@ def _check_counts(path: Path, n: int, reference: Path, n_references: int) -> Non
 
 def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[System]":
     from headway.commands.evaluating import System
+    from headway.text.lines import shown
 
     if not 1 <= len(paths) <= 2:
         raise ConfigError(
@@ -163,5 +164,5 @@ def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[Sy
     for path in paths:
         lines = _read(path)
         _check_counts(path, len(lines), reference, n_references)
-        systems.append(System(path.name if names_differ else str(path), lines))
+        systems.append(System(shown(Path(path.name) if names_differ else path), lines))
     return systems

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.commands.arguments import kind_of
+from headway.commands.arguments import kind_of, say
 from headway.commands.stages import Stages
 from headway.disk import write_bytes
 from headway.errors import ConfigError, DataError
+from headway.locks import only_writer_of_file
 from headway.text.languages import same_language
 from headway.text.lines import check_file, shown
 from headway.text.memories import po, tables, tmx, xliff
@@ -120,7 +121,8 @@ def translate_file(
             lambda segments: translator.translate_segments(segments, **how), translator.longest
         )
 
-    fill_file(file, out, wanted, load, overwrite=overwrite)
+    with only_writer_of_file(out, say):
+        fill_file(file, out, wanted, load, overwrite=overwrite)
 
 
 def check_place(file: Path, out: Path | None, *, overwrite: bool) -> None:

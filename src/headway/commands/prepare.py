@@ -1,17 +1,18 @@
 """`headway prepare`: the data doctor. What was read, kept and dropped, and what looks wrong."""
 
 import json as json_format
-import os
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from headway.commands.arguments import Overrides, option_names, takes
+from headway.commands.arguments import Overrides, option_names, say, takes
+from headway.disk import DiskError, whole_text
 from headway.errors import ConfigError, DataError
+from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.runs.flags import PAIRS, sections_of
+from headway.text.lines import printable, shown
 
 if TYPE_CHECKING:
     from headway.data.cleaned import CleanedCorpus
@@ -63,42 +64,52 @@ def prepare(
     settings = build(TranslationData, given, section="data")
     corpus, valid = settings.corpus(), settings.validation()
     tools = _tools(tokenizer, settings)
-    with Stages() as stages:
-        cleaned = clean_corpus(
-            corpus,
-            settings.cleaning(),
-            cache_root(),
-            valid=valid,
-            hold_out=0,
-            workers=settings.workers,
-            say=_say,
-            progress=stages,
-        )
-        named = languages(corpus)
-        clean_files = _clean_files(out, *named) if out else []
-        _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
-        with _listener(suspects) as hear:
-            examination = examine(
-                cleaned,
-                *named,
-                tools,
-                directions=directions(corpus),
-                hear=hear,
+    with _only_writer(out, page, suspects):
+        with Stages() as stages:
+            cleaned = clean_corpus(
+                corpus,
+                settings.cleaning(),
+                cache_root(),
+                valid=valid,
+                hold_out=0,
+                workers=settings.workers,
+                say=say,
                 progress=stages,
             )
-    found = _found(cleaned, examination, corpus, valid, named, tools)
-    if page is not None:
-        _write_page(page, found)
-    if json:
-        print(json_format.dumps(found, ensure_ascii=False))
-    else:
-        print("\n".join(report_lines(found)))
-    if clean_files:
-        _write_clean(cleaned, clean_files)
+            named = languages(corpus)
+            clean_files = _clean_files(out, *named) if out else []
+            _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
+            with _listener(suspects) as hear:
+                examination = examine(
+                    cleaned,
+                    *named,
+                    tools,
+                    directions=directions(corpus),
+                    hear=hear,
+                    progress=stages,
+                )
+        found = _found(cleaned, examination, corpus, valid, named, tools)
+        if page is not None:
+            _write_page(page, found)
+        if json:
+            print(json_format.dumps(found, ensure_ascii=False))
+        else:
+            print("\n".join(report_lines(found)))
+        if clean_files:
+            _write_clean(cleaned, clean_files)
 
 
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)
+@contextmanager
+def _only_writer(out: Path | None, *files: Path | None) -> Iterator[None]:
+    """Be the only process that writes to these; what cannot be written is refused at once."""
+    with ExitStack() as stack:
+        for file in filter(None, files):
+            if not file.parent.is_dir():
+                raise _unwritable(file, "its folder is not there")
+            stack.enter_context(only_writer_of_file(file, say))
+        if out is not None:
+            stack.enter_context(only_writer_of_folder(out, say))
+        yield
 
 
 def _tools(tokenizer: Path | None, settings: "DataSettings") -> "Tools":
@@ -131,7 +142,7 @@ def _found(
     return {
         **report.as_dict(),
         "problems": problems,
-        "files": [str(path) for path in corpus.files],
+        "files": [shown(path) for path in corpus.files],
         "source_language": named[0],
         "target_language": named[1],
         "lengths": examination.sizes.summary(),
@@ -169,7 +180,7 @@ def _next(
         command += [f"--{side}-language", code] if code else []
     urgent = any(finding.severity == "look" for finding in examination.findings)
     first = "when you have looked at what was found, " if urgent else ""
-    return f"Next: {first}{shlex.join(command)} --out RUN"
+    return printable(f"Next: {first}{shlex.join(command)} --out RUN")
 
 
 def _named(corpus: "Corpus | None", dashes: str) -> "Iterator[str]":
@@ -202,7 +213,7 @@ def _listener(path: Path | None) -> "Iterator[Callable[[Symptom, Pair, str], Non
             file.write("\t".join(cells) + "\n")
 
         yield hear
-    _say(f"suspicious pairs: {path}")
+    say(f"suspicious pairs: {path}")
 
 
 def _write_page(path: Path, found: dict[str, Any]) -> None:
@@ -210,7 +221,7 @@ def _write_page(path: Path, found: dict[str, Any]) -> None:
 
     with _text(path) as file:
         file.write(page(found))
-    _say(f"page: {path}")
+    say(f"page: {path}")
 
 
 def _refuse_overwriting(written: Sequence[Path], cleaned: "CleanedCorpus") -> None:
@@ -229,26 +240,21 @@ def _clean_files(folder: Path, source: str | None, target: str | None) -> list[P
 
 def _write_clean(cleaned: "CleanedCorpus", finals: Sequence[Path]) -> None:
     """Write the clean training pairs as two files, complete or not at all."""
-    folder = finals[0].parent
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = [final.with_name(f".{final.name}.{os.getpid()}.part") for final in finals]
-    try:
-        with _text(parts[0]) as sources, _text(parts[1]) as targets:
-            for pair in cleaned.pairs("train"):
-                sources.write(pair.source + "\n")
-                targets.write(pair.target + "\n")
-        for part, final in zip(parts, finals, strict=True):
-            part.replace(final)
-    finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
-    _say(f"clean pairs: {finals[0]} and {finals[1]}")
+    with whole_text(finals[0]) as sources, whole_text(finals[1]) as targets:
+        for pair in cleaned.pairs("train"):
+            sources.write(pair.source + "\n")
+            targets.write(pair.target + "\n")
+    say(f"clean pairs: {finals[0]} and {finals[1]}")
 
 
-def _text(path: Path) -> TextIO:
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
     try:
-        return path.open("w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(
-            f"cannot write {path}: {error.strerror}. Check its folder and permissions."
-        ) from None
+        with whole_text(path) as file:
+            yield file
+    except DiskError as error:
+        raise _unwritable(path, str(error.__cause__)) from None
+
+
+def _unwritable(path: Path, why: str) -> DataError:
+    return DataError(f"cannot write {path}: {why}. Check its folder and permissions.")

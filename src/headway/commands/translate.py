@@ -2,17 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from itertools import islice
 from json import dump
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import FILLED_IN, Unread, kind_of, option_names, ready
+from headway.commands.arguments import FILLED_IN, Unread, kind_of, option_names, ready, say
 from headway.commands.standard_input import LINES_AT_ONCE, typed_lines
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
 from headway.errors import ConfigError
+from headway.locks import only_writer_of_file
 from headway.text.lines import check_file, read_lines
 
 if TYPE_CHECKING:
@@ -113,10 +114,12 @@ def translate_lines(
     """Translate every line of `file` (or standard input) to `out` (or standard output)."""
     if file is not None:
         check_file(file)
-    translator, how = load()
     collected: list[dict[str, Any]] = []
     n_cut = n_mended = 0
-    with nullcontext(sys.stdout) if out is None else whole_text(out) as output:
+    with ExitStack() as opened:
+        opened.enter_context(only_writer_of_file(out, say))
+        translator, how = load()
+        output = sys.stdout if out is None else opened.enter_context(whole_text(out))
         for chunk in in_chunks(file) if file else typed_lines():
             translations = translator.translate_fully(
                 chunk, want_alignment=alignment or json, **how

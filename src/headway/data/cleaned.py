@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -21,14 +21,14 @@ from headway.text.cleaning import (
     may_hold_codes,
 )
 from headway.text.cleaning import VERSION as CLEANING_VERSION
-from headway.text.corpora import Corpus, read_pairs
+from headway.text.corpora import Corpus, directions, read_pairs
 
 Split = Literal["train", "valid"]
 
 IN_MEMORY = 1 << 23
 """Bytes of files that are cleaned at once, in seconds; more, or packed ones, are piece by piece."""
 
-_FORMAT = 5
+_FORMAT = 6
 """Raised whenever the same pairs give another folder."""
 
 
@@ -100,8 +100,8 @@ def clean_corpus(
             "version": CLEANING_VERSION,
             "format": _FORMAT,
             "settings": asdict(settings),
-            "corpora": [repr(corpus), repr(valid)],
-            "checksums": checksums,
+            "corpora": _read_as(corpus, valid),
+            "checksums": [checksums[str(path)] for path in files],
             "hold_out": hold_out if valid is None else 0,
             "seed": seed,
         }
@@ -119,7 +119,35 @@ def clean_corpus(
                 found = cleaned_in_pieces(cleaning, work, part, workers)
             content.update(_content(found, corpus, valid, part))
 
-    return made_once(directory, lambda: _opened(directory, checksums), make, say)
+    def opened() -> CleanedCorpus:
+        return _opened(directory, checksums, _names(corpus, valid))
+
+    return made_once(directory, opened, make, say)
+
+
+def _names(*corpora: Corpus | None) -> list[str]:
+    """What pairs say that they are from."""
+    return list(dict.fromkeys(part.name for one in corpora if one for part in one.parts))
+
+
+def _read_as(*corpora: Corpus | None) -> list[list[Any]]:
+    """All that the pairs of each part depend on beside the bytes of its files.
+
+    Folders do not matter, nor whether a language was given or is what the file says: a run that is
+    gone on with has both, and finds what was made when it began.
+    """
+    number = {name: i for i, name in enumerate(_names(*corpora))}
+    found: list[list[Any]] = []
+    for one in corpora:
+        named = directions(one) if one and one.pairs else {}
+        found.append(
+            [
+                [number[part.name], [path.name for path in part.files], repr(part.use)]
+                + ([] if part.files[1:] else list(named[part.name]))
+                for part in (one.parts if one else ())
+            ]
+        )
+    return found
 
 
 def _fit_in_memory(files: Iterable[Path]) -> bool:
@@ -127,13 +155,34 @@ def _fit_in_memory(files: Iterable[Path]) -> bool:
     return sum(sizes) < IN_MEMORY
 
 
-def _opened(directory: Path, checksums: dict[str, str]) -> CleanedCorpus:
+def _opened(directory: Path, checksums: dict[str, str], names: list[str]) -> CleanedCorpus:
+    """What was made there, with files by the `names` that they have now."""
     known = read_sealed(directory)
     reports = {split: Report.from_dict(plain) for split, plain in known.pop("reports").items()}
     pieces = {
         split: [Piece(directory, *of) for of in some] for split, some in known.pop("pieces").items()
     }
-    return CleanedCorpus(directory, reports, pieces=pieces, checksums=checksums, **known)
+    cleaned = CleanedCorpus(directory, reports, pieces=pieces, checksums=checksums, **known)
+    return cleaned if cleaned.files == names else _renamed(cleaned, names)
+
+
+def _renamed(cleaned: CleanedCorpus, names: list[str]) -> CleanedCorpus:
+    now = dict(zip(cleaned.files, names, strict=True))
+    for report in cleaned.reports.values():
+        report.rename(now)
+    pieces: dict[Split, list[Piece]] = {
+        split: [piece._replace(files=[now[file] for file in piece.files]) for piece in some]
+        for split, some in cleaned.pieces.items()
+    }
+    if cleaned.reports["train"].suspicions:  # these are words
+        cleaned.reports["train"].suspicions = _suspicions(pieces["train"])
+    return replace(cleaned, files=names, pieces=pieces)
+
+
+def _suspicions(pieces: Iterable[Piece]) -> list[str]:
+    from headway.text.shifts import suspicions
+
+    return suspicions(chain.from_iterable(map(Piece.rows_by_file, pieces)))
 
 
 def _cleaned_at_once(cleaning: Cleaning, part: Path) -> Found:
@@ -168,10 +217,7 @@ def _content(found: Found, corpus: Corpus, valid: Corpus | None, part: Path) -> 
         for pair in held_out:
             valid_report.keep(pair)
     if suspicious(chain.from_iterable(map(Piece.rows_by_file, train))):
-        from headway.text.shifts import suspicions
-
-        cleaned.suspicions = suspicions(chain.from_iterable(map(Piece.rows_by_file, train)))
-    named = [*corpus.parts, *(valid.parts if valid else ())]
+        cleaned.suspicions = _suspicions(train)
     pieces: dict[Split, list[Piece]] = {"train": train, "valid": valid_pieces}
     return {
         "reports": {
@@ -179,7 +225,7 @@ def _content(found: Found, corpus: Corpus, valid: Corpus | None, part: Path) -> 
             "valid": valid_report.as_dict(),
         },
         "n_characters": sum(piece.n_characters() for piece in train),
-        "files": list(dict.fromkeys(part.name for part in named)),
+        "files": _names(corpus, valid),
         "pieces": {split: [piece[1:] for piece in some] for split, some in pieces.items()},
         "may_hold_codes": may_hold,
     }

@@ -57,8 +57,8 @@ class Shown:
         return tuple(PLACEHOLDERS) if self.codes == "mask" else ()
 
     def key(self) -> dict[str, Any]:
-        """All that the texts depend on, for the name of what is kept of them."""
-        return {"codes": [self.codes, VERSION], "tags": dict(self.tags)}
+        """All that the texts depend on but for the corpus, for the name of what is kept of them."""
+        return {"codes": [self.codes, VERSION], "tags": list(self.tags.values())}
 
 
 def handling_of_codes(

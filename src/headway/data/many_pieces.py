@@ -138,7 +138,7 @@ def clean_block(work: Path, kind: str, settings: CleaningSettings, block: Block)
     name = f"{kind}-{block.number:05}"
     directory = work / name
     content = reopened(directory, lambda: read_sealed(directory))
-    if content is None:
+    if content is None or not {*content["files"]} <= {*block.columns[2]}:  # other names then
         with sealed_folder(directory) as (part, content):
             content.update(_cleaned(block, settings, part, name))
     n_rows = content["n_rows"]

@@ -131,7 +131,10 @@ def prepare_corpus(
         store = _encoded(cleaned, split, subwords, shown[split], data, root, say, progress)
         stores[split] = store
         reports[split] = Report.from_dict(cleaned.reports[split].as_dict())
-        reports[split].move_to_dropped(Report.from_dict(store.content["dropped"]))
+        dropped = Report.from_dict(store.content["dropped"])
+        dropped.rename(dict(zip(store.content["files"], cleaned.files, strict=False)))
+        store.content["files"] = cleaned.files  # the names that they have now
+        reports[split].move_to_dropped(dropped)
         if unknown := store.content["unknown"]:
             n_tokens = sum(store.content["n_tokens"].values())
             say(f"{unknown:,} of {n_tokens:,} sub-words are unknown ({split})")

@@ -40,9 +40,9 @@ def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:
     Files are compared by their checksums, later.
     """
     given, before = request.sections, settings.sections()
-    kind.refuse_changed_use(given.get("data", {}), before.get("data", {}))
     base = preset(kind, request.preset, given) if request.preset else {}
     now = Settings.of(merge(before, base, given), kind).sections()
+    kind.refuse_changed_use(now.get("data", {}), before.get("data", {}))
     for section, values in now.items():
         for key, value in values.items():
             had = before[section][key]

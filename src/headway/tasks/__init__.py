@@ -1,18 +1,35 @@
 """Tasks: each is a `headway.runs.kind.Kind` in a file or folder here, and a line in `TASKS`."""
 
 import importlib
+from collections.abc import Callable
+from typing import Any
 
+from headway.config import Sections
 from headway.errors import settings as refused
 from headway.runs.kind import Kind
 
 TASKS = {"translation": "headway.tasks.translation.kind:KIND"}
 """Where the `Kind` of each task is; it is imported when it is asked for."""
 
+FILES = {"translation": "headway.tasks.translation.pairs:refuse_unreadable"}
+"""Where a task refuses files that cannot be read, at once: without torch. It may be left out."""
+
 
 def kind_named(name: str) -> Kind:
     """What a task brings; raises ConfigError for one that is not known."""
     if name not in TASKS:
         raise refused.unknown_name("--task", name, TASKS)
-    module, _, value = TASKS[name].partition(":")
-    kind: Kind = getattr(importlib.import_module(module), value)
+    kind: Kind = _found(TASKS[name])
     return kind
+
+
+def refuse_unreadable(name: str, sections: Sections) -> None:
+    """Raise ConfigError or DataError for a file that a task would read, and that is not there."""
+    if name in FILES:
+        refuse: Callable[[Sections], None] = _found(FILES[name])
+        refuse(sections)
+
+
+def _found(place: str) -> Any:
+    module, _, value = place.partition(":")
+    return getattr(importlib.import_module(module), value)

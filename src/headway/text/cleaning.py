@@ -7,7 +7,7 @@ Nothing happens silently: a `Report` counts every pair that was read, kept, mend
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple, Self
@@ -140,6 +140,11 @@ class Report:
         self.kept -= later.dropped.total()
         self.noticed -= later.noticed
         self.add(replace(later, noticed=Counter()))
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Have the examples say other names of files."""
+        for examples in self.examples.values():
+            examples[:] = [one._replace(file=names.get(one.file, one.file)) for one in examples]
 
     def as_dict(self) -> dict[str, Any]:
         """Lists and dicts, ready for JSON."""

@@ -94,7 +94,12 @@ def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
 
 def shown(path: Path) -> str:
     """A name that can be written as UTF-8, whatever bytes it holds."""
-    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+    return printable(str(path))
+
+
+def printable(text: str) -> str:
+    """A text that can be written as UTF-8, whatever names it holds."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_language(name: str) -> bool:

@@ -4,14 +4,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, format_toml, merge, parse_toml
-from headway.disk import checksum, disk_errors, refuse_large, sync, write_text
+from headway.disk import checksum, disk_errors, refuse_large, refuse_undecodable, sync, write_text
 from headway.errors import RunError
-from headway.locks import Say, only_writer
+from headway.locks import Say, only_writer_of_folder
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 
@@ -45,17 +45,14 @@ class RunFolder:
 
         Raises:
             DiskError: it cannot be written to.
+            DataError: its name is no UTF-8.
             RunError: it is a file.
             TakenError: another process writes to it.
         """
+        refuse_undecodable(path)
         if path.exists() and not path.is_dir():
             raise RunError(f"--out must name a folder; {path} is a file. Give another name.")
-        with disk_errors(path / CONFIG):
-            path.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as stack:
-            stack.callback(_remove_empty, path)
-            with disk_errors(path / CONFIG):
-                stack.enter_context(only_writer(path, say))
+        with only_writer_of_folder(path, say):
             yield cls(path)
 
     def refuse_taken(self) -> None:
@@ -142,6 +139,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """An existing run; raises RunError when there is none."""
+        refuse_undecodable(path)
         folder = cls(path)
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"
@@ -204,11 +202,6 @@ class RunFolder:
         if self.metrics.exists():
             with disk_errors(self.metrics):
                 sync(self.metrics)
-
-
-def _remove_empty(path: Path) -> None:
-    with suppress(OSError):
-        path.rmdir()
 
 
 def _changed(file: Path) -> str:

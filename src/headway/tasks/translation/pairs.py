@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from headway.config import Sections
+from headway.config import Sections, build
 from headway.data.batching import Indices
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
+from headway.disk import refuse_undecodable
 from headway.errors import ConfigError, DataError
 from headway.runs.kind import Say, Sizes
 from headway.runs.settings import Settings
@@ -115,6 +116,18 @@ class Pairs:
     def save_vocabulary(self, folder: RunFolder) -> None:
         """tokenizer.json."""
         self.vocabulary.save(folder.tokenizer)
+
+
+def refuse_unreadable(sections: Sections) -> None:
+    """Raise ConfigError or DataError for a file that cannot be read, before anything else is done.
+
+    Text files, pairs and validation data; [data] is all that is looked at.
+    """
+    data = build(TranslationData, sections.get("data", {}), section="data")
+    for corpus in (data.corpus(), data.validation()):
+        if corpus is not None:
+            corpus.check()
+            refuse_undecodable(*(path.absolute() for path in corpus.files))
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:

@@ -1,0 +1,114 @@
+"""Names that are no UTF-8, a C locale, streams that are closed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux"),
+    pytest.mark.usefixtures("torch_settings_restored"),
+]
+SOURCE = Path(__file__).parent.parent.parent / "src"
+LATIN = os.fsdecode(b"caf\xe9")
+HEADWAY = f'{sys.executable} -c "import sys; from headway.cli import main; sys.exit(main())"'
+
+
+@pytest.fixture
+def place(
+    everyday_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Pairs under such a name."""
+    monkeypatch.chdir(tmp_path)
+    for file in everyday_files:
+        (tmp_path / f"{LATIN}{file.suffix}").write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """What a command of the shell does; `headway` is this one."""
+    known = {**os.environ, "PYTHONPATH": str(SOURCE), **environment}
+    return subprocess.run(
+        ["sh", "-c", line.replace("headway ", f"{HEADWAY} ")],
+        env=known, capture_output=True, check=False,
+    )  # fmt: skip
+
+
+def test_a_run_whose_settings_could_not_name_its_files_is_refused_before_anything_is_read(
+    place: Path, everyday_files: tuple[Path, Path], everyday_run: Path, own_cache: Path
+) -> None:
+    good = " ".join(f"--{s} {f}" for s, f in zip(("source", "target"), everyday_files, strict=True))
+    for arguments in (
+        f"--source {LATIN}.en --target {LATIN}.zh --out run", f"{good} --out {LATIN}",
+        f"{good} --out run --init-from {LATIN}",
+    ):  # fmt: skip
+        ran = shell(f"headway train {arguments}")
+        assert ran.returncode == 2
+        assert b"has a name in UTF-8; got " in ran.stderr
+        assert b"Rename it." in ran.stderr
+    (place / LATIN).symlink_to(everyday_run)
+    ran = shell(f"headway translate {LATIN} < {LATIN}.en")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"Rename it." in ran.stderr
+    assert {path.name for path in place.iterdir()} == {f"{LATIN}.en", f"{LATIN}.zh", LATIN}
+    assert list(own_cache.iterdir()) == []
+
+
+def test_such_a_file_is_translated_scored_and_examined(place: Path, everyday_run: Path) -> None:
+    ran = shell(f"headway translate {everyday_run} {LATIN}.en --out new{LATIN}")
+    assert ran.returncode == 0, ran.stderr
+    assert (place / f"new{LATIN}").read_bytes().count(b"\n") == 300
+    ran = shell(f"headway evaluate --hypothesis new{LATIN} --reference {LATIN}.zh --json")
+    assert ran.returncode == 0, ran.stderr
+    assert b"caf\\\\udce9" in ran.stdout
+    json.loads(ran.stdout)  # is UTF-8
+    both = f"--source {LATIN}.en --target {LATIN}.zh"
+    made = f"--page {LATIN}.html --suspects {LATIN}.tsv --out {LATIN}.clean"
+    ran = shell(f"headway prepare {both} {made} --json")
+    assert ran.returncode == 0, ran.stderr
+    json.loads(ran.stdout)
+    (place / f"{LATIN}.html").read_text(encoding="utf-8")
+
+
+def test_a_c_locale_changes_nothing(place: Path, everyday_run: Path) -> None:
+    (place / "données.en").write_text("The dog runs.\n", encoding="utf-8")
+    as_usual = shell(f"headway translate {everyday_run} données.en --runtime.threads 1")
+    assert as_usual.returncode == 0, as_usual.stderr
+    bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = shell(f"headway translate {everyday_run} données.en --runtime.threads 1", **bare)
+    assert (ran.returncode, ran.stdout) == (0, as_usual.stdout), ran.stderr
+    ran = shell("headway train --source données.en --target données.en --out run", **bare)
+    assert ran.returncode == 2
+    assert b"PYTHONUTF8=1" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "words"),
+    [
+        ("headway translate RUN <&-", 2, b"standard input is closed. Name a file."),
+        ("headway translate RUN new.en >&-", 2, b"standard output is closed. Give --out"),
+        ("headway translate RUN new.en --out a.zh <&- >&- 2>&-", 0, b""),
+        ("headway evaluate --hypothesis new.en --reference new.en >&-", 2, b"output is closed"),
+        ("headway prepare --source SRC --target TGT >&-", 2, b"standard output is closed"),
+        ("headway train --source nosuch --target nosuch --out r 2>&-", 2, b""),
+    ],
+)
+def test_a_closed_stream_is_said_where_it_is_needed(
+    line: str,
+    status: int,
+    words: bytes,
+    place: Path,
+    everyday_run: Path,
+    everyday_files: tuple[Path, Path],
+) -> None:
+    (place / "new.en").write_text("The dog runs.\n", encoding="utf-8")
+    names = {"RUN": everyday_run, "SRC": everyday_files[0], "TGT": everyday_files[1]}
+    for name, path in names.items():
+        line = line.replace(name, str(path))
+    ran = shell(line)
+    assert ran.returncode == status, ran.stderr
+    assert words in ran.stderr
+    assert b"bug" not in ran.stderr

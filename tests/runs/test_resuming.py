@@ -1,0 +1,92 @@
+"""Going on with a run: what was prepared when it began is found again."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
+
+from headway.text.everyday import generate
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+SHORT = [*FLAGS, "--training.max-steps=4"]
+
+
+def written(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The same pairs in files of several kinds, and how each is named for `train`."""
+    write_pairs(Path(), "a", pairs)
+    rows = "".join(f"{source}\t{target}\n" for source, target in pairs)
+    Path("a.tsv").write_text(f"en\tzh\n{rows}", encoding="utf-8")
+    units = "".join(
+        f'<tu><tuv xml:lang="en"><seg>{source}</seg></tuv>'
+        f'<tuv xml:lang="zh"><seg>{target}</seg></tuv></tu>\n'
+        for source, target in pairs
+    )
+    header = '<header srclang="en"/>'
+    text = f'<?xml version="1.0"?>\n<tmx version="1.4">{header}<body>\n{units}</body></tmx>\n'
+    Path("a.tmx").write_text(text, encoding="utf-8")
+    return {
+        "text": ["--source", "a.en", "--target", "a.zh"],
+        "tsv": ["--pairs", "a.tsv"],
+        "tmx, tagged": ["--pairs", "a.tmx@2:tag=mine"],
+    }
+
+
+def resumed(out: Path, *more: str) -> Finished:
+    unfinish(out)
+    return command("train", "--out", str(out), "--resume", *more)
+
+
+@pytest.mark.parametrize("kind", ["text", "tsv", "tmx, tagged"])
+def test_nothing_is_prepared_again_when_a_run_is_gone_on_with(
+    kind: str, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    files = written(generate(200, 3))[kind]
+    began = command("train", *files, "--out", "run", *SHORT)
+    assert began.status == 0, began.err
+    made = {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()}
+    assert len(made) >= 4  # cleaned, sub-words, two encoded
+    model = Path("run/model.safetensors").read_bytes()
+    for folder, run in ((tmp_path, Path("run")), (tmp_path / "elsewhere", Path("../run"))):
+        monkeypatch.chdir(folder)
+        (run / "model.safetensors").unlink()
+        shutil.rmtree(run / "checkpoints")
+        went_on = resumed(run)
+        assert went_on.status == 0, went_on.err
+        assert {path.name: path.stat().st_mtime_ns for path in own_cache.iterdir()} == made
+        assert (run / "model.safetensors").read_bytes() == model
+
+
+def test_a_cached_corpus_is_named_as_it_is_named_now(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pairs = generate(60, 3)
+    write_pairs(Path(), "a", [*pairs, pairs[0], ("alone", "")])
+    named = {}
+    for folder in (Path(), tmp_path):
+        files = [str(folder / "a.en"), str(folder / "a.zh")]
+        done = command("prepare", "--source", files[0], "--target", files[1], "--json")
+        assert done.status == 0, done.err
+        report = json.loads(done.out)
+        named[folder] = [one["file"] for some in report["examples"].values() for one in some]
+    assert set(named[Path()]) == {"a.en"}
+    assert named[tmp_path] == [str(tmp_path / "a.en")] * len(named[Path()])
+    assert len(list(own_cache.iterdir())) == 1
+
+
+def test_files_with_weights_may_be_named_again_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(generate(200, 3))
+    began = command("train", "--data.pairs", "a.tsv@2", "--out", "run", *SHORT)
+    assert began.status == 0, began.err
+    again = resumed(Path("run"), "--data.pairs", "a.tsv@2")
+    assert again.status == 0, again.err
+    refused = resumed(Path("run"), "--data.pairs", "a.tsv@3")
+    assert refused.status == 2
+    assert "keeps the weights" in refused.err
