@@ -1,14 +1,15 @@
 """The training loop: batches in, weights out. It knows losses and scores, not tasks or texts."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor, nn
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, RunError, UserError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
 from headway.training import checkpoint
@@ -52,6 +53,22 @@ class Progress:
             loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
             known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
         return cls(**known)
+
+    def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
+        """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
+        for name, kind in get_type_hints(Progress).items():
+            TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
+        if not (
+            self.step == step
+            and self.validated == sorted({*self.validated})
+            and all(0 <= n <= step for n in (self.landing, *self.validated))
+            and self.best_step in (0, *self.validated)
+            and self.since_best >= 0
+            and 0 <= self.time_s < float("inf")
+            and self.sums.keys() == Progress().sums.keys()
+            and self.counts.keys() == set(counted)
+        ):
+            raise ValueError(f"{checkpoint.STATE} contradicts itself")
 
 
 class Trainer(Generic[AnyTask]):
@@ -246,6 +263,18 @@ class Trainer(Generic[AnyTask]):
         self.folder.cut_log(-1 if saved is None else saved.step)
         if saved is None:
             return False
+        try:
+            self.go_on_from(saved)
+        except (*checkpoint.UNLIKE, UserError) as error:
+            place = checkpoint.folder_of(self.folder.checkpoints, saved.step)
+            raise RunError(
+                f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
+                "or take the run from a copy."
+            ) from error
+        return True
+
+    def go_on_from(self, saved: checkpoint.Checkpoint) -> None:
+        """Be as it was when a checkpoint was written."""
         groups: dict[str, dict[str, Tensor]] = {"random": {}, "adam": {}, "position": {}}
         for name, tensor in saved.resume.items():
             group, _, own_name = name.partition(".")
@@ -255,9 +284,9 @@ class Trainer(Generic[AnyTask]):
         if self.device.type == "cuda" and "cuda" in groups["random"]:
             torch.cuda.set_rng_state(groups["random"]["cuda"], self.device)
         self.progress = Progress.of(saved.state["progress"])
+        self.progress.refuse_unsound(saved.step, self.task.counted)
         self.losses.clear()
         self.task.go_to(Position(saved.state["position"], groups["position"]))
-        return True
 
     # -- the end ------------------------------------------------------------------------------
 
