@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.config import merge, read_toml
+from headway.errors import ConfigError
 from headway.runs.flags import sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import task_of
@@ -41,6 +42,9 @@ def train(
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     folder = RunFolder(Path(out))
     stored = folder.settings() if resume and folder.config.exists() else {}
-    kind = kind_named(task_of(merge(stored, sections)))
+    try:
+        kind = kind_named(task_of(merge(stored, sections)))
+    except ConfigError as error:
+        raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
     request = Request(sections, Path(out), preset, resume)
     return run_training(kind, request, say or partial(print, file=sys.stderr, flush=True)).path

@@ -221,7 +221,7 @@ def harmed(place: Ground, name: str, verb: str, base: End) -> Trial:
         shutil.rmtree(left, ignore_errors=True)
     shutil.copytree(place.reference, run)
     if verb == "resume":
-        _stopped(run)
+        make_stopped(run)
     HARMS[name](run)
     end = place.nursery.life(_command(place, verb, run, child), killed_after_s=30)
     return Trial(f"{name}, {verb}", _harm_done(place, name, verb, end, base))
@@ -248,7 +248,7 @@ def _command(place: Ground, verb: str, run: Path, child: Path) -> list[str]:
     }[verb]  # fmt: skip
 
 
-def _stopped(run: Path) -> None:
+def make_stopped(run: Path) -> None:
     """Make of a finished run one that was stopped before its last checkpoint."""
     config = (run / "config.toml").read_text(encoding="utf-8").partition("# What the files")[0]
     (run / "config.toml").write_text(config.replace("finished = true\n", ""), encoding="utf-8")
@@ -258,7 +258,7 @@ def _stopped(run: Path) -> None:
 
 
 def _harm_done(place: Ground, name: str, verb: str, end: End, base: End) -> str:
-    needed = verb in NEEDED_BY.get(name, VERBS)
+    needed = verb in needed_by(name)
     if end.status == 0 and not needed:
         return ""
     if end.status != 2:
@@ -369,11 +369,13 @@ def _each(name: str, harm: Callable[[str], Harm]) -> Harm:
 
 def _foreign_moments(run: Path) -> None:
     """Adam's moments of a larger model, and the checksums made to fit."""
+    import torch
+
     from headway.training.tensor_files import load_tensors, save_tensors
 
     for path in run.glob("checkpoints/*/resume.safetensors"):
         held = {
-            name: tensor.repeat(2) if name.startswith("adam.exp") else tensor
+            name: torch.cat([tensor, tensor]) if "exp_avg" in name else tensor
             for name, tensor in load_tensors(path).items()
         }
         save_tensors(held, path)
@@ -557,7 +559,7 @@ HARMS: dict[str, Harm] = {
     "a piece of id 10^9": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=10**9)),
     "a piece of id -1": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=-1)),
     "a piece of id 2.5": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=2.5)),
-    "one piece more": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=400)),
+    "one piece more": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=10_000)),
     "no pieces": _vocabulary(lambda plain: plain["model"].update(vocab={})),
     "merges of nothing": _vocabulary(lambda plain: plain["model"].update(merges=[["zz", "qq"]])),
     "no model": _vocabulary(lambda plain: plain.pop("model")),
@@ -570,10 +572,14 @@ HARMS: dict[str, Harm] = {
 """What may be wrong with a run folder that comes from somebody else."""
 
 _READERS = ("translate", "evaluate", "init-from")
-NEEDED_BY: dict[str, Sequence[str]] = {
+_NEEDED_BY: dict[str, Sequence[str]] = {
     **{name: _READERS for name in (*HARMS, *_WEIGHTS) if name.startswith("model.safetensors")},
     **dict.fromkeys(_WEIGHTS, _READERS),  # going on chooses them anew
     **dict.fromkeys(_CHECKPOINTS, ("resume",)),
     **dict.fromkeys(_SET_ASIDE, ()),
 }
-"""Which verbs must refuse a harm; all of them where it is not named."""
+
+
+def needed_by(name: str) -> Sequence[str]:
+    """Which verbs must refuse a harm."""
+    return _NEEDED_BY.get(name, VERBS)

@@ -70,9 +70,9 @@ class DecodingSettings:
                 "0 ranks by probability, 0.6 is the paper's value, more prefers longer output."
             )
         if self.temperature < 1e-6:
-            least = "above 0" if self.temperature <= 0 else "at least 1e-6"
+            rule = "above 0" if self.temperature <= 0 else "at least 1e-6"
             raise ConfigError(
-                f"decoding.temperature must be {least}; got {self.temperature}. "
+                f"decoding.temperature must be {rule}; got {self.temperature}. "
                 "For the most likely token at each step, choose decoding.method greedy."
             )
         if not 0 < self.top_p <= 1:

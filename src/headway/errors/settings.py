@@ -95,7 +95,7 @@ def wrong_value(
         if typing.get_origin(option) is Literal
         for choice in typing.get_args(option)
     ]
-    close = difflib.get_close_matches(str(value), choices, n=1)
+    close = difflib.get_close_matches(_shown(value).strip("'"), choices, n=1)
     if close:
         remedy = f"Did you mean {close[0]!r}?"
     elif default in (None, dataclasses.MISSING) or isinstance(default, tuple):
