@@ -12,7 +12,7 @@ from headway.text.lines import MAX_LINE_BYTES, bounded_lines
 
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 20
+CHARACTERS_AT_ONCE = 1 << 18
 """About how many of them are held, however long the lines are: sub-words take a hundred times as
 much memory."""
 
