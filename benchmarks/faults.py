@@ -123,57 +123,11 @@ def pairs(place: Ground, n_cases: int, rng: random.Random) -> Iterator[Trial]:
 
 
 def hostile(place: Ground, n_cases: int, rng: random.Random) -> Iterator[Trial]:
-    """Each kind of harm with each verb that opens a run, in processes of their own."""
-    text = place.folder / "new.en"
-    text.write_text("The dog runs.\n", encoding="utf-8")
-    files = place.train(Path())[1:5]
-    base_s, base_bytes, _, _ = measured(place, ["check", str(place.reference)])
-    names = list(faults.HARMS)[: n_cases or None]
-    for name in names:
-        for verb in ("translate", "evaluate", "init-from", "resume"):
-            run = place.folder / "hostile"
-            shutil.rmtree(run, ignore_errors=True)
-            shutil.copytree(place.reference, run)
-            faults.HARMS[name](run)
-            out = str(place.folder / "child")
-            shutil.rmtree(out, ignore_errors=True)
-            arguments = {
-                "translate": ["translate", str(run), str(text)],
-                "evaluate": ["evaluate", str(run), "--source", files[1], "--reference", files[3]],
-                "init-from": ["train", *files, "--out", out, "--init-from", str(run)],
-                "resume": ["train", "--out", str(run), "--resume"],
-            }[verb]
-            seconds, n_bytes, status, said = measured(place, arguments)
-            wrong = ""
-            if status != 2 and not (status == 0 and harmless(name, verb, said)):
-                wrong = f"status {status}: {said[-400:]}"
-            elif "bug in headway" in said or (str(run) not in said and status):
-                wrong = f"no file is named: {said[-400:]}"
-            elif status and (seconds > base_s + 2 or n_bytes > base_bytes + 500e6):
-                wrong = f"{seconds:.1f} s and {n_bytes / 1e6:.0f} MB"
-            yield Trial(f"{name}, {verb}", wrong)
-
-
-def harmless(name: str, verb: str, said: str) -> bool:
-    """What may go on as if nothing were wrong: what the verb does not need, or what is said."""
-    finished = "nothing to resume" in said
-    return verb == "resume" or finished or name in ("no merges",)
-
-
-def measured(place: Ground, arguments: list[str]) -> tuple[float, float, int, str]:
-    """Seconds, bytes, exit status and words of a command, which is ended after a minute."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "OMP_NUM_THREADS": "1",
-                   "HEADWAY_CACHE": str(place.folder / "cache")}  # fmt: skip
-    clock = time.monotonic()
-    process = subprocess.Popen(
-        ["timeout", "60", *command(place, arguments)], env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return time.monotonic() - clock, usage.ru_maxrss * 1024.0, process.returncode, said
+    """Each kind of harm with each verb that opens a run."""
+    base = faults.good_load(place)
+    for name in list(faults.HARMS)[: n_cases or None]:
+        for verb in faults.VERBS:
+            yield faults.harmed(place, name, verb, base)
 
 
 KINDS = {"kills": kills, "errors": errors, "flips": flips, "pairs": pairs, "hostile": hostile}

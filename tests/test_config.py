@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.config import build, format_toml, merge, parse_overrides, read_toml
+from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 
 
@@ -249,3 +250,11 @@ def test_what_toml_cannot_say_is_refused() -> None:
         format_toml({"data": {"source": "\udcff"}})
     with pytest.raises(TypeError, match="no dict"):
         format_toml({"data": {"source": {}}})
+
+
+@pytest.mark.parametrize(
+    "value", [10**30, -(10**30), "9" * 30, 1 << 70_000], ids=["large", "below", "text", "long"]
+)
+def test_a_whole_number_that_nothing_can_hold_is_refused_whatever_its_length(value):
+    with pytest.raises(ConfigError, match=r"beam must be a whole number between -2\^63 and 2\^63"):
+        build(DecodingSettings, {"beam": value}, section="decoding")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, merge, read_toml
+from headway.errors import ConfigError
 from headway.runs.flags import sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import task_of
-from headway.tasks import kind_named, refuse_unreadable
+from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
 from headway.training.run_folder import RunFolder
 
 PathLike = str | Path
@@ -54,6 +55,10 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
     """
     folder, given = RunFolder(request.out), request.sections
     stored = folder.settings() if request.resume and folder.config.exists() else {}
+    try:
+        refuse_unknown(task_of(merge(stored, given)))
+    except ConfigError as error:
+        raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
     if not stored or not folder.finished:
         refuse_unreadable(task_of(merge(stored, given)), stored or given)
     parent = given.get("training", {}).get("init_from")

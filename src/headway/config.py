@@ -133,7 +133,10 @@ def _convert(value: Any, annotation: Any) -> Any:
     if isinstance(value, bool) and bool not in options:  # pydantic takes it for 0 or 1
         raise ValueError
     adapter = TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False))
-    return adapter.validate_python(value)
+    converted = adapter.validate_python(value)
+    if isinstance(converted, int) and abs(converted) >= 1 << 63:  # no tensor, nor seed, takes it
+        raise ValueError
+    return converted
 
 
 def format_toml(sections: Mapping[str, Mapping[str, Any]]) -> str:

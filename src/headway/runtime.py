@@ -31,6 +31,8 @@ class RuntimeSettings:
     def __post_init__(self) -> None:
         if self.threads < 0:
             raise refused.out_of_range("threads", "0 (all cores) or more", self.threads, usual=0)
+        if self.threads > 1 << 10:
+            raise refused.out_of_range("threads", "at most 1,024", self.threads, usual=0)
         if not 0 <= self.seed < 2**63:
             raise refused.out_of_range("seed", "from 0 to 2^63 - 1", self.seed, usual=1)
 

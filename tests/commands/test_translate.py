@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 from everyday_run import Finished, command
 
-from headway.commands.standard_input import waiting_lines
+from headway.commands.standard_input import (
+    CHARACTERS_AT_ONCE,
+    decoded,
+    in_chunks,
+    waiting_lines,
+)
 from headway.errors import DataError
 from headway.translator import Translator
 
@@ -237,3 +242,25 @@ def test_a_folder_without_a_run_or_without_a_model_yet_is_refused(everyday_run, 
     assert finished.status == 2
     assert "has no model yet" in finished.err
     assert "--resume" in finished.err
+
+
+@pytest.mark.parametrize("held", ["a pipe", "a file"])
+def test_long_lines_are_not_held_by_the_thousand(held):
+    text = b"".join(b"%d" % (i % 10) * 500_000 + b"\n" for i in range(40))
+    stream = io.BufferedReader(io.BytesIO(text))
+    chunks = waiting_lines(stream) if held == "a pipe" else in_chunks(decoded(stream))
+    found = []
+    for chunk in chunks:
+        assert sum(map(len, chunk)) < CHARACTERS_AT_ONCE + 500_001
+        found += chunk
+    assert "\n".join(found).encode() + b"\n" == text
+
+
+def test_lines_of_a_file_that_are_too_long_are_said(everyday_run, tmp_path):
+    text = tmp_path / "long.en"
+    text.write_bytes(b"The dog runs.\n" + b"a" * (1 << 21) + b"\nThe dog runs.\n")
+    finished = translate(everyday_run, text)
+    first, blank, last = finished.out.splitlines()
+    assert (first, blank) == (last, "")
+    assert "1 of the lines had more than 1,048,576 bytes" in finished.err
+    assert "the first is line 2" in finished.err

@@ -11,10 +11,11 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from faulty_disk import End, Nursery, nursery
 
+from headway.disk import checksum, digest
 from headway.text.everyday import generate
 
 SMALL = (
@@ -206,6 +207,67 @@ def files_to_flip(place: Ground) -> list[Path]:
 
 
 Harm = Callable[[Path], None]
+VERBS = ("translate", "evaluate", "init-from", "resume")
+"""What opens a run that may be somebody else's."""
+
+
+def harmed(place: Ground, name: str, verb: str, base: End) -> Trial:
+    """A run with one of `HARMS` given to a verb: refused at once, in words that name the run.
+
+    `base` is `good_load`. The run to be resumed was stopped before its end.
+    """
+    run, child = place.folder / "hostile", place.folder / "child"
+    for left in (run, child):
+        shutil.rmtree(left, ignore_errors=True)
+    shutil.copytree(place.reference, run)
+    if verb == "resume":
+        make_stopped(run)
+    HARMS[name](run)
+    end = place.nursery.life(_command(place, verb, run, child), killed_after_s=30)
+    return Trial(f"{name}, {verb}", _harm_done(place, name, verb, end, base))
+
+
+def good_load(place: Ground) -> End:
+    """A life that opens a run and translates a line with it."""
+    end = place.nursery.life(_command(place, "translate", place.reference, place.folder / "none"))
+    assert end.status == 0, end.said
+    return end
+
+
+def _command(place: Ground, verb: str, run: Path, child: Path) -> list[str]:
+    text = place.folder / "new.en"
+    text.write_text("The dog runs.\n", encoding="utf-8")
+    files = place.train(child)[1:5]
+    return {
+        "translate": ["translate", str(run), str(text)],
+        "evaluate": ["evaluate", str(run), "--source", files[1], "--reference", files[3]],
+        "init-from": ["train", *files, "--out", str(child), "--init-from", str(run),
+                      "--training.max-steps=2", "--training.checkpoint-every=2",
+                      "--runtime.device=cpu"],
+        "resume": ["train", "--out", str(run), "--resume"],
+    }[verb]  # fmt: skip
+
+
+def make_stopped(run: Path) -> None:
+    """Make of a finished run one that was stopped before its last checkpoint."""
+    config = (run / "config.toml").read_text(encoding="utf-8").partition("# What the files")[0]
+    (run / "config.toml").write_text(config.replace("finished = true\n", ""), encoding="utf-8")
+    (run / "README.md").unlink()
+    steps = sorted((run / "checkpoints").iterdir(), key=lambda path: int(path.name[5:]))
+    shutil.rmtree(steps[-1])
+
+
+def _harm_done(place: Ground, name: str, verb: str, end: End, base: End) -> str:
+    needed = verb in needed_by(name)
+    if end.status == 0 and not needed:
+        return ""
+    if end.status != 2:
+        return f"status {end.status} after {end.seconds:.1f} s: {end.said[-400:]}"
+    if "bug in headway" in end.said or str(place.folder / "hostile") not in end.said:
+        return f"no file is named: {end.said[-400:]}"
+    if end.seconds > base.seconds + 2 or end.n_bytes > base.n_bytes + 500e6:
+        return f"{end.seconds:.1f} s and {(end.n_bytes - base.n_bytes) / 1e6:.0f} MB"
+    return ""
 
 
 def _setting(section: str, key: str, value: object) -> Harm:
@@ -255,12 +317,12 @@ def _grown(name: str, n_bytes: int) -> Harm:
     return lambda run: os.truncate(run / name, n_bytes)
 
 
-def _tensors(change: Callable[[dict[str, object]], object]) -> Harm:
+def _tensors(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Harm:
     def harm(run: Path) -> None:
         from safetensors.torch import load_file, save_file
 
         held = load_file(run / "model.safetensors")
-        save_file(change(held) or held, run / "model.safetensors")  # type: ignore[arg-type]
+        save_file(change(held), run / "model.safetensors")
 
     return harm
 
@@ -269,7 +331,7 @@ def _header(text: bytes) -> Harm:
     return _file("model.safetensors", len(text).to_bytes(8, "little") + text + bytes(64))
 
 
-def _vocabulary(change: Callable[[dict[str, object]], object]) -> Harm:
+def _vocabulary(change: Callable[[dict[str, Any]], object]) -> Harm:
     def harm(run: Path) -> None:
         plain = json.loads((run / "tokenizer.json").read_text(encoding="utf-8"))
         change(plain)
@@ -280,33 +342,199 @@ def _vocabulary(change: Callable[[dict[str, object]], object]) -> Harm:
     return harm
 
 
+def _state(change: Callable[[dict[str, Any]], object]) -> Harm:
+    """Every checkpoint's state.json changed, and its checksum made to fit."""
+
+    def harm(run: Path) -> None:
+        for path in run.glob("checkpoints/*/state.json"):
+            state = json.loads(path.read_text(encoding="utf-8"))
+            sums = state.pop("sha256")
+            state = change(state) or state
+            if isinstance(state, dict):
+                state["sha256"] = {**sums, "state.json": digest(state)}
+            path.write_text(json.dumps(state), encoding="utf-8")
+
+    return harm
+
+
+def _each(name: str, harm: Callable[[str], Harm]) -> Harm:
+    """The same done to a file of every checkpoint."""
+
+    def harms(run: Path) -> None:
+        for path in run.glob(f"checkpoints/*/{name}"):
+            harm(str(path.relative_to(run)))(run)
+
+    return harms
+
+
+def _foreign_moments(run: Path) -> None:
+    """Adam's moments of a larger model, and the checksums made to fit."""
+    import torch
+
+    from headway.training.tensor_files import load_tensors, save_tensors
+
+    for path in run.glob("checkpoints/*/resume.safetensors"):
+        held = {
+            name: torch.cat([tensor, tensor]) if "exp_avg" in name else tensor
+            for name, tensor in load_tensors(path).items()
+        }
+        save_tensors(held, path)
+        sums = {"resume.safetensors": checksum(path)}
+        state = json.loads((path.parent / "state.json").read_text(encoding="utf-8"))
+        state["sha256"].update(sums)
+        (path.parent / "state.json").write_text(json.dumps(state), encoding="utf-8")
+
+
+def _described(*tensors: str) -> Harm:
+    """Weights whose header has these entries, and which are sparse: no byte of them is on disk."""
+    return _header(("{" + ",".join(tensors) + "}").encode())
+
+
+def _forged(name: str, shape: object, offsets: object, kind: str = "F32") -> str:
+    return json.dumps({name: {"dtype": kind, "shape": shape, "data_offsets": offsets}})[1:-1]
+
+
+def _terabyte(run: Path) -> None:
+    """A header that tells the truth of a file larger than any memory, all of which is holes."""
+    _described(_forged("a", [1 << 38], [0, 1 << 40]))(run)
+    with (run / "model.safetensors").open("rb") as file:
+        n_bytes = int.from_bytes(file.read(8), "little")
+    os.truncate(run / "model.safetensors", 8 + n_bytes + (1 << 40))
+
+
+def _many_pieces(run: Path) -> None:
+    """A vocabulary of 100 MB: a row of weights for each there is not."""
+    more = {f"piece{i:030}": i + 1000 for i in range(2_000_000)}
+    _vocabulary(lambda plain: plain["model"]["vocab"].update(more))(run)
+
+
+def _unsealed(name: str, content: bytes) -> Harm:
+    def harm(run: Path) -> None:
+        _setting("run", "task", '"translation"')(run)
+        (run / name).write_bytes(content)
+
+    return harm
+
+
+def _elsewhere(name: str) -> Harm:
+    """The file is a link to one of the user's, which has the same content."""
+
+    def harm(run: Path) -> None:
+        shutil.move(run / name, run.with_name("mine"))
+        (run / name).symlink_to(run.with_name("mine"))
+
+    return harm
+
+
+_ABSURD: dict[str, dict[str, Sequence[object]]] = {
+    "model": {
+        "heads": (10**12, 0, -1, 3, '"four"', 2.5, "0x" + "f" * 6000, "[[2]]", "true"),
+        "d_model": (10**12, 0, 7, 1 << 16),
+        "d_ff": (10**12, 10**9, 1 << 20, -5),
+        "encoder_layers": (10**12, 10**9, 1000, 0),
+        "decoder_layers": (10**9, -1),
+        "max_length": (10**15,),
+        "d_k": (10**12,),
+        "dropout": ("nan", 2.0),
+        "layer_norm_epsilon": ("nan", "inf", 0.0),
+        "positions": ('"sideways"',),
+        "type": ('"gpt"', 7),
+        "wings": (2,),
+    },
+    "decoding": {
+        "beam": (10**9, 0, -1, 10**30),
+        "max_extra_length": (10**9, -3),
+        "n_best": (10**9,),
+        "length_penalty": ("1e308", "nan", "-1e308"),
+        "temperature": ("1e-320", "inf"),
+        "method": ('"magic"',),
+        "seed": (10**30,),
+    },
+    "training": {
+        "batch_tokens": (10**12, -1),
+        "accumulate": (10**9, 0),
+        "log_every": (0,),
+        "max_steps": (10**18,),
+        "average": (10**9,),
+        "learning_rate": ("nan", "inf", 1e9),
+        "budget": ('"99999999999d"', '"soon"'),
+        "freeze": ("[7]",),
+    },
+    "data": {
+        "max_characters": (-1, 10**18),
+        "max_length": (10**15,),
+        "workers": (10**9,),
+        "source": (7,),
+    },
+    "runtime": {"threads": (10**9,), "seed": (-1, 10**30)},
+    "text": {"vocabulary_size": (10**12,), "algorithm": ('"magic"',)},
+    "run": {"task": ('"parrot"',), "finished": ('"perhaps"',)},
+}
+
+_WEIGHTS: dict[str, Harm] = {
+    "an extra tensor": _tensors(lambda held: {**held, "more": next(iter(held.values())).clone()}),
+    "a tensor less": _tensors(lambda held: dict([*held.items()][1:])),
+    "half precision": _tensors(lambda held: {k: v.half() for k, v in held.items()}),
+    "whole numbers": _tensors(lambda held: {k: v.int() for k, v in held.items()}),
+    "no numbers": _tensors(lambda held: {k: v * float("nan") for k, v in held.items()}),
+    "one infinite number": _tensors(lambda held: {k: v / (v != v.max()) for k, v in held.items()}),
+    "another shape": _tensors(lambda held: {k: v[..., :-1].contiguous() for k, v in held.items()}),
+    "a header of lists": _header(b"[[[[]]]]"),
+    "a header without end": _header(b'{"a":' * 2000),
+    "a header of a million lists": _header(b'{"a":[' + b"[]," * 5_000_000 + b"[]]}"),
+    "a header longer than the file": _file("model.safetensors", b"\xff" * 8 + b"{}"),
+    "offsets beyond the end": _described(_forged("a", [9999999999], [0, 39999999996])),
+    "offsets that overlap": _described(_forged("a", [8], [0, 32]), _forged("b", [8], [0, 32])),
+    "offsets below zero": _described(_forged("a", [16], [-64, 0])),
+    "offsets the wrong way": _described(_forged("a", [16], [64, 0])),
+    "offsets of text": _described(_forged("a", [16], "ab")),
+    "a shape that overflows": _described(_forged("a", [1 << 62, 4, 16], [0, 64])),
+    "a shape of many axes": _described(_forged("a", [1 << 60] * 10_000, [0, 64])),
+    "a name twice": _described(_forged("a", [8], [0, 32]), _forged("a", [8], [32, 64])),
+    "a type that there is not": _described(_forged("a", [16], [0, 64], "F99")),
+    "a terabyte of holes": _terabyte,
+}
+"""What may be wrong with `model.safetensors`."""
+
+_CHECKPOINTS: dict[str, Harm] = {
+    "a state of numbers too large": _state(lambda state: state["progress"].update(step=10**18)),
+    "a state of words": _state(lambda state: state["progress"].update(validated=["x"] * 9)),
+    "a state with more": _state(lambda state: state["progress"].update(wings=2)),
+    "a state with less": _state(lambda state: {"step": state["step"]}),
+    "a state of another order": _state(lambda state: state["progress"].update(validated=[4, 2])),
+    "a state before zero": _state(lambda state: state["progress"].update(time_s=-1e300)),
+    "a place beyond the data": _state(lambda state: state["position"].update(index=10**12)),
+    "a place in words": _state(lambda state: state["position"].update(epoch="x")),
+    "a place of lists": _state(lambda state: {**state, "position": []}),
+    "moments of another model": _foreign_moments,
+    "data.json of lists": _file("data.json", b"[[]]"),
+    "data.json without end": _file("data.json", b'{"a":' * 100_000),
+    "data.json of words": _unsealed("data.json", b'{"sha256": "x"}'),
+    "data.json, pipe": _link("data.json", "fifo"),
+    "metrics.jsonl, pipe": _link("metrics.jsonl", "fifo"),
+    "metrics.jsonl, the user's": _elsewhere("metrics.jsonl"),
+    "model.safetensors, the user's": _elsewhere("model.safetensors"),
+}
+"""What only going on with a run meets, and must refuse."""
+
+_SET_ASIDE: dict[str, Harm] = {
+    "states of lists": _state(lambda state: [[state]]),
+    "states without end": _each("state.json", lambda name: _file(name, b"[" * 100_000)),
+    "states that are pipes": _each("state.json", lambda name: _link(name, "fifo")),
+    "states that are huge": _each("state.json", lambda name: _grown(name, 1 << 40)),
+    "moments that are pipes": _each("resume.safetensors", lambda name: _link(name, "fifo")),
+    "moments that are huge": _each("resume.safetensors", lambda name: _grown(name, 1 << 40)),
+    "weights that are endless": _each("weights.safetensors", lambda name: _link(name, "/dev/zero")),
+    "a metrics.jsonl of one line": _file("metrics.jsonl", b"7" * 300_000_000),
+    "a metrics.jsonl of lists": _file("metrics.jsonl", b'{"step": [' * 100_000 + b"\n[]\n7\n"),
+}
+"""What going on with a run may do without, if it says so or nothing is lost."""
+
 HARMS: dict[str, Harm] = {
     **{
-        f"{key} = {value}": _setting("model", key, value)
-        for key, values in {
-            "heads": (10**12, 0, -1, 3),
-            "d_model": (10**12, 0, 7),
-            "d_ff": (10**12, 10**9, -5),
-            "encoder_layers": (10**12, 10**9, 0),
-            "decoder_layers": (10**9, -1),
-            "max_length": (10**15,),
-            "d_k": (10**12,),
-            "dropout": ("nan", 2.0),
-            "layer_norm_epsilon": ("nan", 0.0),
-            "positions": ('"sideways"',),
-            "type": ('"gpt"',),
-        }.items()
-        for value in values
-    },
-    **{
-        f"decoding {key} = {value}": _setting("decoding", key, value)
-        for key, values in {
-            "beam": (10**9, 0, -1),
-            "max_extra_length": (10**9, -3),
-            "n_best": (10**9,),
-            "length_penalty": ("1e308", "nan", "-1e308"),
-            "method": ('"magic"',),
-        }.items()
+        f"{section} {key} = {str(value)[:30]}": _setting(section, key, value)
+        for section, keys in _ABSURD.items()
+        for key, values in keys.items()
         for value in values
     },
     **{
@@ -323,20 +551,35 @@ HARMS: dict[str, Harm] = {
             "folder": _link(name, "folder"),
             "itself": _link(name, name),
             "huge": _grown(name, 1 << 40),
+            "lists without end": _file(name, b"a = " * (name[0] == "c") + b"[" * 100_000),
         }.items()
     },
-    "an extra tensor": _tensors(lambda held: {**held, "more": next(iter(held.values())).clone()}),  # type: ignore[attr-defined]
-    "a tensor less": _tensors(lambda held: held.pop(next(iter(held))) and None),
-    "half precision": _tensors(lambda held: {k: v.half() for k, v in held.items()}),  # type: ignore[attr-defined]
-    "another shape": _tensors(lambda held: {k: v[..., :-1].contiguous() for k, v in held.items()}),  # type: ignore[index]
-    "a header of lists": _header(b"[[[[]]]]"),
-    "a header without end": _header(b'{"a":' * 2000),
-    "offsets beyond the end": _header(
-        b'{"a":{"dtype":"F32","shape":[9999999999],"data_offsets":[0,39999999996]}}'
-    ),
-    "a piece of id 10^9": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=10**9)),  # type: ignore[index]
-    "a piece of id -1": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=-1)),  # type: ignore[index]
-    "no pieces": _vocabulary(lambda plain: plain["model"].update(vocab={})),  # type: ignore[attr-defined]
-    "no merges": _vocabulary(lambda plain: plain["model"].update(merges=[["zz", "qq"]])),  # type: ignore[attr-defined]
+    **_WEIGHTS,
+    "a key twice": _setting("model", "heads", "2\nheads = 2"),
+    "a piece of id 10^9": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=10**9)),
+    "a piece of id -1": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=-1)),
+    "a piece of id 2.5": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=2.5)),
+    "one piece more": _vocabulary(lambda plain: plain["model"]["vocab"].update(x=10_000)),
+    "no pieces": _vocabulary(lambda plain: plain["model"].update(vocab={})),
+    "merges of nothing": _vocabulary(lambda plain: plain["model"].update(merges=[["zz", "qq"]])),
+    "no model": _vocabulary(lambda plain: plain.pop("model")),
+    "unsealed tokenizer.json, list": _unsealed("tokenizer.json", b"[]"),
+    "unsealed tokenizer.json, nested": _unsealed("tokenizer.json", b'{"a":' * 100_000),
+    "two million pieces": _many_pieces,
+    **_CHECKPOINTS,
+    **_SET_ASIDE,
 }
 """What may be wrong with a run folder that comes from somebody else."""
+
+_READERS = ("translate", "evaluate", "init-from")
+_NEEDED_BY: dict[str, Sequence[str]] = {
+    **{name: _READERS for name in (*HARMS, *_WEIGHTS) if name.startswith("model.safetensors")},
+    **dict.fromkeys(_WEIGHTS, _READERS),  # going on chooses them anew
+    **dict.fromkeys(_CHECKPOINTS, ("resume",)),
+    **dict.fromkeys(_SET_ASIDE, ()),
+}
+
+
+def needed_by(name: str) -> Sequence[str]:
+    """Which verbs must refuse a harm."""
+    return _NEEDED_BY.get(name, VERBS)

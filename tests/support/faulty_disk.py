@@ -34,6 +34,10 @@ class End(NamedTuple):
     """What it wrote, in calls; unknown (0) if it was killed."""
     said: str
     """On stderr."""
+    seconds: float
+    """Of the processor: others may keep it busy."""
+    n_bytes: float
+    """Of memory at its peak, what the nursery held included."""
 
 
 def compiler() -> str | None:
@@ -94,8 +98,9 @@ class Nursery:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
-        status, n_calls = json.loads(self._process.stdout.readline())
-        return End(status, n_calls, self._said.read_text(encoding="utf-8", errors="replace"))
+        status, n_calls, *cost = json.loads(self._process.stdout.readline())
+        said = self._said.read_text(encoding="utf-8", errors="replace")
+        return End(status, n_calls, said, *cost)
 
 
 def _live(order: dict[str, Any], library: Any, answer: int) -> None:
@@ -148,10 +153,11 @@ def _nurse(library: Any) -> None:
             timer.start()
         with os.fdopen(reader) as answers:
             n_calls = int(answers.read() or 0)
-        _, status = os.waitpid(child, 0)
+        _, status, usage = os.wait4(child, 0)
+        cost = (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024.0)
         if timer:
             timer.cancel()
-        print(json.dumps([os.waitstatus_to_exitcode(status), n_calls]), flush=True)
+        print(json.dumps([os.waitstatus_to_exitcode(status), n_calls, *cost]), flush=True)
 
 
 if __name__ == "__main__":

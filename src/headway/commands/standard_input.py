@@ -3,7 +3,7 @@
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedIOBase
 from typing import cast
 
@@ -12,6 +12,9 @@ from headway.text.lines import MAX_LINE_BYTES, bounded_lines
 
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held, however long the lines are: sub-words take a hundred times as
+much memory."""
 
 
 def typed_lines() -> Iterator[list[str]]:
@@ -32,32 +35,69 @@ def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
     last: str | Exception | None = ""
     while isinstance(last, str):
         texts: list[str] = []
-        last = lines.get()
+        n_characters = 0
+        last = _taken(lines)
         while isinstance(last, str):
             texts.append(last)
-            if len(texts) == LINES_AT_ONCE or lines.empty():
+            n_characters += len(last)
+            full = len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE
+            if full or lines.empty():
                 break
-            last = lines.get()
+            last = _taken(lines)
         if texts:
             yield texts
-    if too_long:
-        print(
-            f"{len(too_long)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {too_long[0]:,})",
-            file=sys.stderr,
-        )
+    tell_too_long(too_long)
     if last is not None:
         raise last
+
+
+def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
+    """The lines of a file, many at a time; those that are too long to be held count as blank."""
+    texts: list[str] = []
+    n_characters, too_long = 0, []
+    for number, line in enumerate(lines, start=1):
+        if line is None:
+            too_long.append(number)
+        texts.append(line or "")
+        n_characters += len(texts[-1])
+        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
+            yield texts
+            texts, n_characters = [], 0
+    if texts:
+        yield texts
+    tell_too_long(too_long)
+
+
+def tell_too_long(lines: Sequence[int]) -> None:
+    """Say which lines, by number, were never held; nothing where there are none."""
+    if lines:
+        print(
+            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
+            f"blank (the first is line {lines[0]:,})",
+            file=sys.stderr,
+        )
+
+
+def _taken(lines: "queue.Queue[str | Exception | None]") -> str | Exception | None:
+    """The next one, as soon as it is there."""
+    line = lines.get()
+    lines.task_done()
+    return line
 
 
 def _read(
     stream: BufferedIOBase, lines: "queue.Queue[str | Exception | None]", too_long: list[int]
 ) -> None:
+    n_characters = 0
     try:
         for number, text in enumerate(decoded(stream), start=1):
             if text is None:
                 too_long.append(number)
             lines.put(text or "")
+            n_characters += len(text or "")
+            if n_characters >= CHARACTERS_AT_ONCE:
+                lines.join()  # until all are taken
+                n_characters = 0
         lines.put(None)
     except Exception as error:  # told where the lines are taken, or that would wait forever
         lines.put(error)

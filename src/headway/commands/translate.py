@@ -1,15 +1,14 @@
 """`headway translate`: text in, translations out; a translation file is filled in."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from itertools import islice
 from json import dump
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import FILLED_IN, Unread, kind_of, option_names, ready, say
-from headway.commands.standard_input import LINES_AT_ONCE, typed_lines
+from headway.commands.standard_input import in_chunks, typed_lines
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
 from headway.errors import ConfigError
@@ -120,7 +119,7 @@ def translate_lines(
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))
-        for chunk in in_chunks(file) if file else typed_lines():
+        for chunk in in_chunks(read_lines(file)) if file else typed_lines():
             translations = translator.translate_fully(
                 chunk, want_alignment=alignment or json, **how
             )
@@ -152,13 +151,6 @@ def tell_cut(n_cut: int, translator: "Translator") -> None:
             "model was trained to read at most, and were cut at the end",
             file=sys.stderr,
         )
-
-
-def in_chunks(file: Path) -> Iterator[list[str]]:
-    """The file's lines, many at a time; an absurdly long one counts as blank."""
-    lines = read_lines(file)
-    while chunk := [line or "" for line in islice(lines, LINES_AT_ONCE)]:
-        yield chunk
 
 
 def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str:

@@ -145,6 +145,11 @@ class BatchStream:
                 )
         self.epoch, self.index = state["epoch"], state["index"]
         self._epoch = self._batches.epoch(self.epoch)
+        if not 0 <= self.index <= len(self._epoch):
+            raise RunError(
+                f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "
+                "Start a new run."
+            )
 
 
 def _identity(of: TokenBatches) -> dict[str, int]:

@@ -15,7 +15,7 @@ from headway.data.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
-from headway.errors import ConfigError
+from headway.errors import ConfigError, refuse_beyond
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SIDES = ("source", "target")
 """Of the stores that are made here."""
+
+_MOST = {"max_ratio": 1e9, "max_characters": 1 << 30, "max_length": 1 << 24, "workers": 1 << 10}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class DataSettings(CleaningSettings):
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no pair could satisfy."""
         super().__post_init__()
+        refuse_beyond(self, _MOST, above="data.")
         if self.max_length < 0:
             raise ConfigError(
                 f"data.max_length is 0 (any) or more; got {self.max_length}. Try 256."

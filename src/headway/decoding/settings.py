@@ -4,9 +4,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from headway.errors import ConfigError
+from headway.errors import ConfigError, refuse_beyond
 
 Method = Literal["beam", "greedy", "sampling"]
+
+_MOST = {
+    "beam": 10_000,
+    "n_best": 10_000,
+    "max_extra_length": 100_000,
+    "length_penalty": 10.0,
+    "temperature": 1e6,
+}
 
 
 @dataclass(frozen=True)
@@ -55,14 +63,16 @@ class DecodingSettings:
                 raise ConfigError(
                     f"decoding.{name} must be at least {least}; got {value}. Try {least}."
                 )
+        refuse_beyond(self, _MOST, above="decoding.")
         if self.length_penalty < 0:
             raise ConfigError(
                 f"decoding.length_penalty must not be negative; got {self.length_penalty}. "
                 "0 ranks by probability, 0.6 is the paper's value, more prefers longer output."
             )
-        if self.temperature <= 0:
+        if self.temperature < 1e-6:
+            rule = "above 0" if self.temperature <= 0 else "at least 1e-6"
             raise ConfigError(
-                f"decoding.temperature must be above 0; got {self.temperature}. "
+                f"decoding.temperature must be {rule}; got {self.temperature}. "
                 "For the most likely token at each step, choose decoding.method greedy."
             )
         if not 0 < self.top_p <= 1:

@@ -1,5 +1,7 @@
 """The errors that a user may see. Each message says the rule, what was given, and the remedy."""
 
+from collections.abc import Mapping
+
 
 class HeadwayError(Exception):
     """Something went wrong inside headway; the command ends with exit status 1."""
@@ -29,3 +31,17 @@ class StoppedError(HeadwayError):
     """Training was asked to stop, and what can be gone on from is saved."""
 
     exit_status = 130
+
+
+def refuse_beyond(settings: object, limits: Mapping[str, int | float], *, above: str = "") -> None:
+    """Raise ConfigError for a number that is larger than anybody can mean.
+
+    What comes from outside could otherwise ask for all memory there is, or for ever; `above` is
+    what stands before a name, such as `decoding.`.
+    """
+    for name, most in limits.items():
+        value = getattr(settings, name)
+        if not value <= most:
+            raise ConfigError(
+                f"{above}{name} must be at most {most:,}; got {value}. Give a smaller number."
+            )

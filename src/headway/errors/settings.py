@@ -95,7 +95,7 @@ def wrong_value(
         if typing.get_origin(option) is Literal
         for choice in typing.get_args(option)
     ]
-    close = difflib.get_close_matches(str(value), choices, n=1)
+    close = difflib.get_close_matches(_shown(value).strip("'"), choices, n=1)
     if close:
         remedy = f"Did you mean {close[0]!r}?"
     elif default in (None, dataclasses.MISSING) or isinstance(default, tuple):
@@ -103,9 +103,23 @@ def wrong_value(
     else:
         example = str(default).lower() if isinstance(default, bool) else str(default)
         remedy = f"For example (the default): --{_flag(section, key)} {example}"
+    small = " between -2^63 and 2^63" if int in _options(annotation) and _is_whole(value) else ""
     return ConfigError(
-        f"[{section}] {key} must be {_described(annotation)}; got {value!r}. {remedy}"
+        f"[{section}] {key} must be {_described(annotation)}{small}; got {_shown(value)}. {remedy}"
     )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and value.lstrip("+-").isdecimal())
+
+
+def _shown(value: Any) -> str:
+    """The value as Python writes it, its beginning where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or of lists in lists
+        return f"too long a {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:200]} .."
 
 
 def not_of_the_task(task: str, section: str, key: str, known: Iterable[str]) -> ConfigError:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.errors import ConfigError
+from headway.errors import ConfigError, refuse_beyond
 from headway.models.interfaces import AttentionWeights, Step
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
@@ -22,6 +22,15 @@ from headway.nn.positions import LearnedPositions, NoPositions, RelativePosition
 from headway.nn.watching import watched
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
+
+_MOST = {
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 1_000),
+    **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
+    "d_ff": 1 << 20,
+    "max_length": 1 << 24,
+    "layer_norm_epsilon": 1.0,
+}
+"""Far beyond any model; what is larger would be built for ever."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,7 @@ class TransformerConfig:
         for name in ("encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+        refuse_beyond(self, _MOST)
         if not self.layer_norm_epsilon > 0:
             raise ConfigError(
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "

@@ -152,7 +152,7 @@ def as_it_is(run: Run) -> "Settings":
 
 def shape_of_parent(parent: "Parent", given: Sections) -> Sections:
     """The parent's [model], but for what was set."""
-    return merge({"model": parent.sections()["model"]}, given)
+    return merge({"model": parent.sections().get("model", {})}, given)
 
 
 def allow(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:

@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from headway.config import Sections
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
-from headway.runs.kind import Request, Run
-from headway.runs.settings import upgraded
+from headway.runs.kind import Kind, Request, Run
+from headway.runs.loading import fitting_vocabulary
+from headway.runs.settings import Settings, upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
-from headway.training.tensor_files import load_tensors
+from headway.training.tensor_files import load_finite
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,10 @@ class Parent:
     folder: RunFolder
     sha256: str
     """Of its `model.safetensors`."""
+    vocabulary: Any = None
 
     @classmethod
-    def of_request(cls, request: Request) -> "Parent":
+    def of_request(cls, request: Request, kind: Kind) -> "Parent":
         """The run that a new one is to begin with.
 
         Raises:
@@ -41,13 +42,14 @@ class Parent:
                 f"a run that begins with another's weights has its sizes as well; got --preset "
                 f"{request.preset} and --init-from {run}. Leave one of them out."
             )
-        return cls.open(Path(run))
+        return cls.open(Path(run), kind)
 
     @classmethod
-    def open(cls, run: Path) -> "Parent":
-        """A run to begin with.
+    def open(cls, run: Path, kind: Kind | None = None) -> "Parent":
+        """A run to begin with; one of a kind is compared with its settings before it is read.
 
         Raises:
+            ConfigError: a setting of it is none.
             RunError: there is none, it is not finished, or its weights are damaged.
         """
         folder = RunFolder.open(run)
@@ -57,7 +59,10 @@ class Parent:
                 f"only a finished run can be gone on from; {run} is not. "
                 f"Finish it with: headway train --out {run} --resume"
             )
-        parent = cls(folder, checksum(folder.model))
+        vocabulary = None
+        if kind:
+            vocabulary = fitting_vocabulary(kind, Settings.of_run(folder, kind), folder)
+        parent = cls(folder, checksum(folder.model), vocabulary)
         parent.weights()
         return parent
 
@@ -82,17 +87,13 @@ class Parent:
             RunError: they cannot be read, are not finite, or are no longer those of `sha256`.
         """
         path = self.folder.model
-        weights = load_tensors(path)
-        for name, tensor in weights.items():
-            if not torch.isfinite(tensor).all():
-                raise RunError(f"{_RULE}; {name} of {path} is not finite. {_REMEDY}")
+        weights = load_finite(path)
         if checksum(path) != self.sha256:
-            raise RunError(f"{_RULE}; {path} has changed since. Put it back, or start a new run.")
+            raise RunError(
+                f"a run begins with the whole weights of its parent; {path} has changed since. "
+                "Put it back, or start a new run."
+            )
         return weights
-
-
-_RULE = "a run begins with the whole weights of its parent"
-_REMEDY = "Copy the run again, or train it anew."
 
 
 def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:

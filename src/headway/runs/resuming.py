@@ -5,10 +5,13 @@ from typing import Any
 
 from headway import runtime as machine
 from headway.config import merge
-from headway.errors import ConfigError, DataError
+from headway.errors import ConfigError, DataError, RunError
 from headway.runs.kind import Kind, Request, Run, Say
-from headway.runs.settings import Settings, preset, upgraded
+from headway.runs.loading import fitting_vocabulary
+from headway.runs.settings import Settings, preset
+from headway.training.checkpoint import WEIGHTS, folder_of, resumable
 from headway.training.run_folder import RunFolder
+from headway.training.tensor_files import shapes
 
 
 def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
@@ -19,19 +22,34 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
         DataError: a file has changed since.
     """
     folder = RunFolder(request.out)
+    folder.refuse_unwritable()
     folder.refuse_damaged()
-    stored = upgraded(folder.settings())
-    settings = Settings.of(stored, kind)
+    settings = Settings.of_run(folder, kind)
     refuse_changes(kind, request, settings)
     if folder.finished:
         say(f"{request.out} is finished; nothing to resume.")
         return None
-    data = kind.read(settings, kind.vocabulary(folder.path), say)
+    data = kind.read(settings, vocabulary_of_newest(kind, settings, folder), say)
     if folder.data.exists():
         refuse_changed_data(folder, data)
     else:
         say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
     return Run(kind, folder, settings, data, machine.start(settings.runtime), say)
+
+
+def vocabulary_of_newest(kind: Kind, settings: Settings, folder: RunFolder) -> Any:
+    """The vocabulary of a run whose settings are those of the newest checkpoint that can be read.
+
+    Nothing has been built yet: a model of any size may stand in config.toml.
+    """
+    for step in reversed(resumable(folder.checkpoints)):
+        weights = folder_of(folder.checkpoints, step) / WEIGHTS
+        try:
+            shapes(weights)
+        except RunError:  # which is said when it is set aside
+            continue
+        return fitting_vocabulary(kind, settings, folder, weights)
+    return kind.vocabulary(folder.path)
 
 
 def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:

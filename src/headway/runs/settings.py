@@ -10,6 +10,7 @@ from headway.errors import settings as refused
 from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
 from headway.schedules import paper_peak
+from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
 TRANSLATION = "translation"
@@ -67,6 +68,15 @@ class Settings:
         }
         return cls(task=kind.name, model_type=model_type, **built)
 
+    @classmethod
+    def of_run(cls, folder: RunFolder, kind: Kind) -> "Settings":
+        """The settings that stand in a run's config.toml; an error names that file."""
+        stored = upgraded(folder.settings())
+        try:
+            return cls.of(stored, kind)
+        except ConfigError as error:
+            raise ConfigError(f"in {folder.config}: {error}") from None
+
     def sections(self) -> Sections:
         """As written to config.toml."""
         sections: Sections = {"run": {"task": self.task}}
@@ -94,7 +104,10 @@ def upgraded(stored: Sections) -> Sections:
     warmup = training.get("warmup_steps")
     if "run" in stored or training.get("schedule") != "paper" or not warmup:
         return stored
-    peak = paper_peak(model.get("d_model", 512), warmup)
+    try:
+        peak = paper_peak(model.get("d_model", 512), warmup)
+    except (TypeError, ArithmeticError):  # what these are is said where they are checked
+        return stored
     return merge(stored, {"training": {"learning_rate": peak}})
 
 

@@ -41,7 +41,7 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     given, parent = request.sections, None
     allowed: list[str] = []  # presets to choose from once the data are known
     if given.get("training", {}).get("init_from"):
-        parent = Parent.of_request(request)
+        parent = Parent.of_request(request, kind)
         given = kind.inherit(parent, given)
     elif request.preset:
         given = merge(preset(kind, request.preset, given), given)
@@ -54,7 +54,7 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
         say(f"peak of the learning rate: {early.training.learning_rate:.2g}")
-    data = kind.read(early, kind.vocabulary(parent.folder.path) if parent else None, say)
+    data = kind.read(early, parent.vocabulary if parent else None, say)
     chosen = choose_preset(kind, allowed, early, data, runtime, say) if allowed else ""
     if chosen:
         given = merge(kind.presets[chosen], given)

@@ -17,10 +17,15 @@ FILES = {"translation": "headway.tasks.translation.pairs:refuse_unreadable"}
 
 def kind_named(name: str) -> Kind:
     """What a task brings; raises ConfigError for one that is not known."""
-    if name not in TASKS:
-        raise refused.unknown_name("--task", name, TASKS)
+    refuse_unknown(name)
     kind: Kind = _found(TASKS[name])
     return kind
+
+
+def refuse_unknown(name: str) -> None:
+    """Raise ConfigError for a task that is not known."""
+    if name not in TASKS:
+        raise refused.unknown_name("--task", name, TASKS)
 
 
 def refuse_unreadable(name: str, sections: Sections) -> None:

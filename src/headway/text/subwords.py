@@ -9,8 +9,8 @@ from typing import Literal, SupportsIndex
 
 from tokenizers import Tokenizer, decoders, normalizers
 
-from headway.disk import write_text
-from headway.errors import ConfigError, DataError
+from headway.disk import refuse_large, write_text
+from headway.errors import ConfigError, DataError, refuse_beyond
 from headway.text import tokenizer_files
 from headway.text.subword_training import (
     add_placeholders,
@@ -26,6 +26,8 @@ __all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
 
 Algorithm = Literal["bpe", "wordpiece"]
 CodeHandling = Literal["mask", "keep"]
+MOST_IDS = 1 << 22
+"""No vocabulary is larger; a list of pieces up to a greater id could take all memory there is."""
 _FEW = 1_000
 """Texts; among more, most words come again, and are looked up."""
 
@@ -47,7 +49,8 @@ class TextSettings:
     into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for sizes below zero."""
+        """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
+        refuse_beyond(self, {"vocabulary_size": MOST_IDS}, above="text.")
         if self.vocabulary_size < 0 or self.sample_lines < 1:
             raise ConfigError(
                 "text.vocabulary_size is 0 or more and text.sample_lines at least 1; got "
@@ -118,7 +121,7 @@ class Subwords:
         self._serialized = serialized
         self._tokenizer = _parse(serialized, origin)
         self._encode_many: Callable[[Sequence[str]], list[list[int]]] | None = None
-        self._pieces = _pieces_by_id(self._tokenizer)
+        self._pieces = _pieces_by_id(self._tokenizer, origin)
         self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
         self._markers = {self.special.padding, self.special.decoder_begin, self.special.end}
 
@@ -156,6 +159,7 @@ class Subwords:
         path = Path(path)
         file = path / "tokenizer.json" if path.is_dir() else path
         try:
+            refuse_large(file, tokenizer_files.MAX_BYTES)
             serialized = file.read_bytes().decode("utf-8-sig")
         except (OSError, ValueError):
             serialized = ""
@@ -235,11 +239,13 @@ def _parse(serialized: str, origin: str) -> Tokenizer:
     return tokenizer
 
 
-def _pieces_by_id(tokenizer: Tokenizer) -> list[str]:
+def _pieces_by_id(tokenizer: Tokenizer, origin: str) -> list[str]:
     vocabulary = tokenizer.get_vocab(with_added_tokens=True)
+    if max(vocabulary.values(), default=0) >= MOST_IDS:
+        raise tokenizer_files.id_too_large(vocabulary, MOST_IDS, origin)
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     spelled_in_bytes = isinstance(tokenizer.decoder, decoders.ByteLevel)
-    pieces = [""] * (max(vocabulary.values()) + 1)
+    pieces = [""] * (max(vocabulary.values(), default=-1) + 1)
     for piece, i in vocabulary.items():
         shown = readable(piece) if spelled_in_bytes and piece not in special else piece
         pieces[i] = shown.replace(" ", "▁")

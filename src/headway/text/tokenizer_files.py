@@ -1,10 +1,15 @@
 """Tokenizers in files of any kind: the way in for whatever is not simply a run's own."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
+from headway.disk import refuse_large
 from headway.errors import DataError
+
+MAX_BYTES = 1 << 28
+"""Ten times what the largest vocabularies in use take."""
 
 _BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -19,6 +24,7 @@ def read(path: Path) -> tuple[str, Path]:
     if path.is_dir() and not file.exists() and (path / "vocab.txt").exists():
         file = path / "vocab.txt"
     try:
+        refuse_large(file, MAX_BYTES)
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise DataError(
@@ -42,6 +48,15 @@ def refusal(error: BaseException, origin: str) -> BaseException:
     return DataError(
         f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
         "Give a run folder, a tokenizer.json or a vocab.txt."
+    )
+
+
+def id_too_large(vocabulary: Mapping[str, int], n_ids: int, origin: str) -> DataError:
+    """For a piece whose id no vocabulary has."""
+    piece = max(vocabulary, key=vocabulary.__getitem__)
+    return DataError(
+        f"the ids of a vocabulary are below {n_ids:,}; in {origin} {piece[:40]!r} has "
+        f"{vocabulary[piece]:,}. Take that file from a copy, or another tokenizer."
     )
 
 

@@ -7,6 +7,7 @@ countable, with the checksums of the two). Nothing is ever pickled.
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,11 +16,17 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headway.disk import checksum, digest, sweep, whole_folder, write_text
+from headway.disk import checksum, digest, refuse_large, sweep, whole_folder, write_text
 from headway.errors import RunError
-from headway.training.tensor_files import load_tensors, save_tensors
+from headway.training.tensor_files import load_tensors, save_tensors, shapes
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
+
+UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What another content than is expected leads to."""
+_MAX_STATE_BYTES = 1 << 23
+_MOST_TIMES = 4
+"""Adam's moments and what a task carries are at most so many times as large as the weights."""
 
 
 class Checkpoint(NamedTuple):
@@ -66,7 +73,7 @@ def steps(checkpoints: Path) -> list[int]:
     """Steps that have a folder, in order."""
     found = checkpoints.glob("step-*") if checkpoints.is_dir() else ()
     numbers = (path.name.removeprefix("step-") for path in found)
-    return sorted(int(number) for number in numbers if number.isdecimal())
+    return sorted(int(number) for number in numbers if re.fullmatch("0|[1-9][0-9]{0,15}", number))
 
 
 def resumable(checkpoints: Path) -> list[int]:
@@ -78,14 +85,20 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
     """Read a checkpoint and check it; raises RunError naming what is damaged."""
     folder = folder_of(checkpoints, step)
     try:
+        refuse_large(folder / STATE, _MAX_STATE_BYTES)
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         sums = state.pop("sha256")
+        shapes(folder / WEIGHTS), shapes(folder / RESUME)  # what no headers describe is not read
+        most = _MOST_TIMES * (folder / WEIGHTS).stat().st_size + _MAX_STATE_BYTES
+        refuse_large(folder / RESUME, most)
+        if state["step"] != step:
+            raise RunError(f"{folder / STATE} is of step {state['step']}")
         found = {name: checksum(folder / name) for name in (WEIGHTS, RESUME)}
         for name, sum_ in (found | {STATE: digest(state)}).items():
             if sums[name] != sum_:
                 raise RunError(f"{folder / name} does not match its checksum")
         weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (*UNLIKE, OSError) as error:
         raise RunError(f"{folder} cannot be read ({error})") from error
     return Checkpoint(step, weights, resume, state)
 

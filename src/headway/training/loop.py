@@ -1,15 +1,16 @@
 """The training loop: batches in, weights out. It knows losses and scores, not tasks or texts."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor, nn
 
 from headway.disk import DiskError, refuse_full
-from headway.errors import RunError
+from headway.errors import RunError, UserError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
 from headway.training import checkpoint, trouble
@@ -60,6 +61,22 @@ class Progress:
             loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
             known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
         return cls(**known)
+
+    def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
+        """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
+        for name, kind in get_type_hints(Progress).items():
+            TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
+        if not (
+            self.step == step
+            and self.validated == sorted({*self.validated})
+            and all(0 <= n <= step for n in (self.landing, *self.validated))
+            and self.best_step in (0, *self.validated)
+            and self.since_best >= 0
+            and 0 <= self.time_s < float("inf")
+            and self.sums.keys() == Progress().sums.keys()
+            and self.counts.keys() == set(counted)
+        ):
+            raise ValueError(f"{checkpoint.STATE} contradicts itself")
 
 
 class Moment(NamedTuple):
@@ -302,16 +319,28 @@ class Trainer(Generic[AnyTask]):
         self.folder.cut_log(-1 if saved is None else saved.step)
         if saved is None:
             return False
+        try:
+            self.go_on_from(saved)
+        except (*checkpoint.UNLIKE, UserError) as error:
+            place = checkpoint.folder_of(self.folder.checkpoints, saved.step)
+            raise RunError(
+                f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
+                "or take the run from a copy."
+            ) from error
+        return True
+
+    def go_on_from(self, saved: checkpoint.Checkpoint) -> None:
+        """Be as it was when a checkpoint was written."""
         groups: dict[str, dict[str, Tensor]] = {"random": {}, "adam": {}, "position": {}}
         for name, tensor in saved.resume.items():
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
         self.optimizer.restore(saved.weights, groups["adam"])
         self.progress = Progress.of(saved.state["progress"])
+        self.progress.refuse_unsound(saved.step, self.task.counted)
         self.losses.clear()
         position = Position(saved.state["position"], groups["position"])
         self.return_to(Moment(position, groups["random"], {}))
-        return True
 
     def moment(self) -> Moment:
         """As it is now."""

@@ -5,19 +5,31 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, format_toml, merge, parse_toml
-from headway.disk import checksum, disk_errors, refuse_large, refuse_undecodable, sync, write_text
+from headway.disk import (
+    checksum,
+    disk_errors,
+    refuse_large,
+    refuse_undecodable,
+    sync,
+    whole_text,
+    write_text,
+)
 from headway.errors import RunError
 from headway.locks import Say, only_writer_of_folder
+from headway.text.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 
-_MAX_BYTES = {CONFIG: 1 << 20}
+_MAX_BYTES = {CONFIG: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
 _MAX_BYTES_OF_OTHERS = 1 << 28
 """No run has more but in its weights; what is larger is not read."""
+
+_OF_PARENT = ("run", "sha256")
 
 _SEAL = "# What the files of this run are (sha256); `headway check` compares."
 _SEALED = re.compile(r"^# ([\w.-]+) ([0-9a-f]{64})$", re.MULTILINE)
@@ -61,6 +73,11 @@ class RunFolder:
             raise RunError(
                 f"{self.path} already holds a run. Go on with it by --resume, "
                 "or give another folder to --out."
+            )
+        if self.model.exists() or self.checkpoints.exists():
+            raise RunError(
+                f"{self.path} has the weights of a run, but no {CONFIG}. Take that from a copy, or "
+                "give another folder to --out."
             )
 
     def write_settings(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
@@ -110,12 +127,28 @@ class RunFolder:
 
     def _text(self, file: Path, undecodable: str = "strict") -> str:
         try:
-            refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+            self._refuse_large(file)
             return file.read_text("utf-8", undecodable)
         except OSError as error:
-            raise RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.") from None
+            raise _unreadable(file, error) from None
         except UnicodeDecodeError:
             raise RunError(_changed(file)) from None
+
+    def _refuse_large(self, file: Path) -> None:
+        try:
+            refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+        except OSError as error:
+            raise _unreadable(file, error) from None
+
+    def refuse_unwritable(self) -> None:
+        """Raise RunError where writing would change a file elsewhere, or wait for ever."""
+        for file in (self.config, self.tokenizer, self.model, self.metrics, self.card, self.data):
+            elsewhere = not Path(realpath(file)).is_relative_to(self.path.resolve())
+            if (file.exists() or file.is_symlink()) and (elsewhere or not file.is_file()):
+                raise RunError(
+                    f"a run that goes on writes to its own files; {file} is a link to another "
+                    "place, or no file. Put a copy of the file there."
+                )
 
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
@@ -150,7 +183,10 @@ class RunFolder:
 
     def settings(self) -> Sections:
         """The sections of config.toml."""
-        return parse_toml(self._settings_text(), self.config)
+        sections = parse_toml(self._settings_text(), self.config)
+        if "model" not in sections:
+            raise RunError(_changed(self.config))
+        return sections
 
     def unchecked_settings(self) -> Sections:
         """The same, whatever the seal says."""
@@ -166,7 +202,13 @@ class RunFolder:
         sums = self.sealed()
         try:
             found: dict[str, Any] = json.loads(text)
-        except ValueError:
+            parent = found.get("parent") or {"run": "", "sha256": ""}
+            sound = all(isinstance(of, dict) for of in (found["sha256"], parent)) and all(
+                isinstance(parent[key], str) and "\0" not in parent[key] for key in _OF_PARENT
+            )
+        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+            sound = False
+        if not sound:
             raise RunError(_changed(self.data)) from None
         if sums.get(self.data.name, checksum(self.data)) != checksum(self.data):
             raise RunError(_changed(self.data))
@@ -178,30 +220,47 @@ class RunFolder:
             file.write(json.dumps(line) + "\n")
 
     def read_log(self) -> list[dict[str, Any]]:
-        """All whole lines of metrics.jsonl; what a lost power supply left is no line."""
+        """All lines of metrics.jsonl; what a lost power supply left is no line."""
+        return list(self._entries())
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
         if not self.metrics.exists():
-            return []
-        lines = []
-        for text in self._text(self.metrics, "replace").split("\n")[:-1]:
-            with suppress(ValueError):
-                lines.append(json.loads(text))
-        return [line for line in lines if isinstance(line, dict) and "step" in line]
+            return
+        self._refuse_large(self.metrics)
+        with self.metrics.open("rb") as file:
+            for raw in bounded_lines(file):
+                with suppress(ValueError, RecursionError):
+                    line = json.loads(raw or b"0")
+                    if isinstance(line, dict) and isinstance(line.get("step"), int):
+                        yield line
 
     def first_score(self) -> tuple[str, float]:
-        """Name and value of the score that was measured before the first update."""
-        *_, (name, value) = self.read_log()[0].items()
+        """Name and value of the score that was measured before the first update.
+
+        Raises:
+            RunError: metrics.jsonl does not tell.
+        """
+        *_, (name, value) = next(self._entries(), {"": ""}).items()
+        if not isinstance(value, float):
+            raise RunError(f"{self.metrics} begins with a score; it has none. Take a copy of it.")
         return name, value
 
     def cut_log(self, step: int) -> None:
         """Forget what was logged after `step`: those steps will be made again."""
-        kept = [line for line in self.read_log() if line["step"] <= step]
-        write_text(self.metrics, "".join(json.dumps(line) + "\n" for line in kept))
+        with whole_text(self.metrics) as file:
+            for line in self._entries():
+                if line["step"] <= step:
+                    file.write(json.dumps(line) + "\n")
 
     def keep_log(self) -> None:
         """Have the disk keep what was logged."""
         if self.metrics.exists():
             with disk_errors(self.metrics):
                 sync(self.metrics)
+
+
+def _unreadable(file: Path, error: OSError) -> RunError:
+    return RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.")
 
 
 def _changed(file: Path) -> str:

@@ -3,12 +3,22 @@
 import re
 from dataclasses import dataclass
 
-from headway.errors import ConfigError
+from headway.errors import ConfigError, refuse_beyond
 from headway.errors import settings as refused
 from headway.schedules import SCHEDULES, Schedule
 
 MOST_LINES = 5000
 """In metrics.jsonl, beside those at validations."""
+_MOST = {
+    **dict.fromkeys(("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every"), 10**9),
+    **dict.fromkeys(("log_every", "patience"), 10**9),
+    "batch_tokens": 1 << 24,
+    "accumulate": 1 << 16,
+    "average": 1_000,
+    "learning_rate": 1e3,
+    "clip_norm": 1e9,
+    "adam_epsilon": 1.0,
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,7 @@ class TrainingSettings:
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
+        refuse_beyond(self, _MOST)
         for name in ("adam_beta1", "adam_beta2", "label_smoothing"):
             if not 0 <= getattr(self, name) < 1:
                 raise refused.unlike_the_paper(name, getattr(self, name))
@@ -94,6 +105,7 @@ class TrainingSettings:
         return min(1.0, step / self.dropout_warmup) if self.dropout_warmup else 1.0
 
 
+_LONGEST_DAYS = 3_650
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -104,6 +116,8 @@ def seconds(budget: str) -> float | None:
     text = budget.strip().lower()
     if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
         total = sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)([smhd])", text))
-        if total > 0:
+        if 0 < total <= _LONGEST_DAYS * UNITS["d"]:
             return total
+        if total:
+            raise ConfigError(f"A budget is {_LONGEST_DAYS:,}d at most; got {budget[:100]!r}.")
     raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")

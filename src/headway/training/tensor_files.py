@@ -7,6 +7,7 @@ format: eight bytes that count the header's, the header in JSON, the tensors end
 
 import hashlib
 import json
+import math
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,10 +26,19 @@ _NAMES = {
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
     torch.uint8: "U8", torch.bool: "BOOL",
 }  # fmt: skip
-_MAX_HEADER_BYTES = 100_000_000  # the library's own limit
+_N_BYTES = {name: dtype.itemsize for dtype, name in _NAMES.items()}
+_MAX_HEADER_BYTES = 1 << 23
+"""Some 60,000 tensors: more JSON than this would take more memory than is told before."""
+
+_MAX_AXES = 16
 
 Shapes = dict[str, tuple[str, tuple[int, ...]]]
 """Of each tensor by name: its type as the format calls it ("F32"), and its shape."""
+
+
+def shape_of(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
+    """The same of a tensor."""
+    return _NAMES[tensor.dtype], tuple(tensor.shape)
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
@@ -73,6 +83,22 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise _damaged(path, str(error)) from None
 
 
+def load_finite(path: Path) -> dict[str, Tensor]:
+    """The same, of weights: each of them must be a number.
+
+    Raises:
+        RunError: it cannot be used, or one is NaN or infinite.
+    """
+    weights = load_tensors(path)
+    for name, tensor in weights.items():
+        if not torch.isfinite(tensor).all():
+            raise RunError(
+                f"weights must be numbers; {name} of {path} is not finite. Copy the run again, or "
+                "train it anew."
+            )
+    return weights
+
+
 def check(path: Path) -> bool:
     """Whether a file carries a checksum, which is then right.
 
@@ -104,10 +130,7 @@ def shapes(path: Path) -> Shapes:
     """
     header, _ = _header(path)
     header.pop("__metadata__", None)
-    try:
-        return {name: (str(of["dtype"]), tuple(of["shape"])) for name, of in header.items()}
-    except (TypeError, KeyError) as error:
-        raise _damaged(path, f"its header has no {error}") from None
+    return {name: (of["dtype"], tuple(of["shape"])) for name, of in header.items()}
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
@@ -120,14 +143,44 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
             n_bytes = int.from_bytes(file.read(8), "little")
             if not 2 <= n_bytes <= min(status.st_size - 8, _MAX_HEADER_BYTES):
                 raise _damaged(path, "it is cut, or no safetensors file")
-            header = json.loads(file.read(n_bytes).decode("utf-8"))
+            header = json.loads(file.read(n_bytes).decode("utf-8"), object_pairs_hook=_once)
     except OSError as error:
         raise _damaged(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError):
         raise _damaged(path, "its header is no JSON") from None
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise _damaged(path, "its header is of another form")
+    if not _end_to_end(header, status.st_size - 8 - n_bytes):
+        raise _damaged(path, "its header and its size do not go together")
     return header, 8 + n_bytes
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table of JSON; raises ValueError where it has a name twice."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("a name stands there twice")
+    return table
+
+
+def _end_to_end(header: Mapping[str, Any], n_bytes: int) -> bool:
+    """Whether the tensors of a header lie end to end in so many bytes: no other file is read."""
+    spans = []
+    try:
+        for name, of in header.items():
+            if name != "__metadata__":
+                shape, (begin, end) = of["shape"], of["data_offsets"]
+                whole = all(type(n) is int and 0 <= n < 1 << 63 for n in (*shape, begin, end))
+                if not whole or len(shape) > _MAX_AXES:
+                    return False
+                if end - begin != _N_BYTES[of["dtype"]] * math.prod(shape):
+                    return False
+                spans.append((begin, end))
+    except (TypeError, KeyError, ValueError):
+        return False
+    spans.sort()
+    begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
+    return [*begins, n_bytes] == [0, *ends]
 
 
 def _damaged(path: Path, why: str) -> RunError:

@@ -29,7 +29,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections) -> Sections:
     Raises:
         ConfigError: what was given contradicts the vocabulary, text settings or shape.
     """
-    before = Settings.of(parent.sections(), kind)
+    before = Settings.of_run(parent.folder, kind)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     factor = 1.0 if before.training.init_from else TUNED_RATE
