@@ -199,8 +199,8 @@ def _translated(place: Ground, run: Path) -> tuple[End, str]:
 
 def files_to_flip(place: Ground) -> list[Path]:
     """Of every class: the run's own, checkpoints, bare weights, and the cache."""
-    run = [p for p in place.reference.rglob("*") if p.is_file() and p.suffix != ".md"]
-    return sorted(run) + sorted(p for p in (place.folder / "cache").rglob("*") if p.is_file())
+    both = [*sorted(place.reference.rglob("*")), *sorted((place.folder / "cache").rglob("*"))]
+    return [p for p in both if p.is_file() and p.stat().st_size and p.suffix != ".md"]
 
 
 # -- hostile folders --------------------------------------------------------------------------

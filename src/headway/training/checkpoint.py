@@ -51,14 +51,19 @@ def write(
     state: Mapping[str, Any],
 ) -> None:
     """Put down a whole checkpoint; until the last rename there is none of it."""
-    for remains in (".*.part", ".*.trash"):  # of a process that was killed
-        sweep(checkpoints, remains, unused_s=0.0)
+    clear_remains(checkpoints)
     with whole_folder(folder_of(checkpoints, step)) as part:
         save_tensors(weights, part / WEIGHTS)
         save_tensors(resume, part / RESUME)
         body = {**state, "step": step}
         sums = {name: checksum(part / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
         write_text(part / STATE, json.dumps({**body, "sha256": sums}, indent=1))
+
+
+def clear_remains(checkpoints: Path) -> None:
+    """Remove what a killed process was writing, or deleting."""
+    for remains in (".*.part", ".*.trash"):
+        sweep(checkpoints, remains, unused_s=0.0)
 
 
 def discard(folder: Path) -> None:
@@ -116,6 +121,7 @@ def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | N
 
 def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int]) -> None:
     """Free the disk: full checkpoints for `to_resume`, bare weights for `weights`, no others."""
+    clear_remains(checkpoints)
     full, bare = set(to_resume), set(weights)
     for step in steps(checkpoints):
         folder = folder_of(checkpoints, step)

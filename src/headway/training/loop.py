@@ -309,6 +309,11 @@ class Trainer(Generic[AnyTask]):
             checkpoint.write(folder, progress.step, weights, tensors, state)
 
         self.put_down(write, n_bytes_of(weights) + n_bytes_of(tensors))
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Remove the checkpoints that nobody needs any more, and what a killed process left."""
+        folder, progress = self.folder.checkpoints, self.progress
         recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
         window = self.averaged() + progress.validated[-self.settings.average :]
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
@@ -327,6 +332,7 @@ class Trainer(Generic[AnyTask]):
                 f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
                 "or take the run from a copy."
             ) from error
+        self.tidy()
         return True
 
     def go_on_from(self, saved: checkpoint.Checkpoint) -> None:
