@@ -93,10 +93,21 @@ class RunFolder:
         self.write_sealed(format_toml(sections), sums)
 
     def constant_files(self) -> list[Path]:
-        """What is written before config.toml and never again: the vocabulary, data.json."""
+        """What is written before config.toml and never again: the vocabulary, data.json.
+
+        Somebody else's files, which lay in the folder before it was locked, are none of these.
+        """
+        lock = self.path / ".lock"
+        since = lock.stat().st_mtime_ns if lock.exists() else float("inf")
         others = {CONFIG, MODEL, self.metrics.name, self.card.name}
-        files = (path for path in self.path.iterdir() if path.is_file())
-        return sorted(p for p in files if p.name not in others and not p.name.startswith("."))
+        return sorted(
+            path
+            for path in self.path.iterdir()
+            if path.is_file()
+            and path.name not in others
+            and not path.name.startswith(".")
+            and (path in (self.tokenizer, self.data) or path.stat().st_mtime_ns >= since)
+        )
 
     def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
         """config.toml with its seal: the checksums of other files and its own."""

@@ -1,0 +1,89 @@
+"""A run folder: sealed, checked, and nobody else's files touched."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from headway.errors import RunError, UserError
+from headway.runs.checking import accept, check_run
+from headway.training.run_folder import RunFolder
+
+SECTIONS = {"run": {"task": "translation"}, "model": {"type": "bag"}, "runtime": {"seed": 1}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    """A run of which only small files are there, in a folder that held a note before."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "note.txt").write_text("mine", encoding="utf-8")
+    os.utime(tmp_path / "run" / "note.txt", (1e9, 1e9))
+    with RunFolder.alone(tmp_path / "run", pytest.fail) as folder:
+        folder.tokenizer.write_text("{}", encoding="utf-8")
+        folder.write_data({"sha256": {}})
+        folder.write_settings(SECTIONS)
+    return folder
+
+
+def test_what_was_written_is_read_back(folder: RunFolder) -> None:
+    assert folder.settings() == SECTIONS
+    assert folder.record() == {"sha256": {}}
+    assert sorted(folder.sealed()) == ["config.toml", "data.json", "tokenizer.json"]
+    folder.refuse_damaged()
+
+
+def test_files_of_somebody_else_are_not_sealed(folder: RunFolder) -> None:
+    (folder.path / "note.txt").write_text("changed", encoding="utf-8")
+    folder.refuse_damaged()
+    assert "note.txt" not in [found.name for found in check_run(folder.path)]
+
+
+def test_every_flipped_bit_of_the_settings_is_noticed_or_changes_nothing(folder: RunFolder) -> None:
+    whole = folder.config.read_bytes()
+    for at in range(len(whole)):
+        folder.config.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        found, said = SECTIONS, str(folder.config)
+        try:
+            found = folder.settings()
+        except UserError as error:
+            said = str(error)
+        assert found == SECTIONS
+        assert str(folder.config) in said
+
+
+def test_the_seal_stays_when_settings_are_written_again(folder: RunFolder) -> None:
+    folder.tokenizer.write_text("[]", encoding="utf-8")  # damage meanwhile
+    folder.finish(SECTIONS)
+    with pytest.raises(RunError, match="tokenizer.json is not as headway wrote it"):
+        folder.refuse_damaged()
+
+
+def test_a_change_on_purpose_can_be_accepted(folder: RunFolder) -> None:
+    text = folder.config.read_text(encoding="utf-8")
+    folder.config.write_text(text.replace("seed = 1", "seed = 2"), encoding="utf-8")
+    with pytest.raises(RunError, match="headway check .* --accept"):
+        folder.settings()
+    assert {one.name: one.state for one in check_run(folder.path)}["config.toml"] == "damaged"
+    accept(folder.path)
+    assert folder.settings()["runtime"] == {"seed": 2}
+    assert {one.state for one in check_run(folder.path) if one.name != "model.safetensors"} == {
+        "whole"
+    }
+
+
+def test_line_ends_of_another_system_are_no_damage(folder: RunFolder) -> None:
+    folder.config.write_bytes(folder.config.read_bytes().replace(b"\n", b"\r\n"))
+    assert folder.settings() == SECTIONS
+
+
+def test_an_empty_folder_goes_again_and_a_taken_one_is_refused(
+    tmp_path: Path, folder: RunFolder
+) -> None:
+    with RunFolder.alone(tmp_path / "new", pytest.fail):
+        assert (tmp_path / "new").is_dir()
+    assert not (tmp_path / "new").exists()
+    with (
+        RunFolder.alone(folder.path, pytest.fail) as again,
+        pytest.raises(RunError, match="already holds a run"),
+    ):
+        again.refuse_taken()
