@@ -14,7 +14,7 @@ FLOORS = {
     "runtime": 0,
     "config": 0,
     "disk": 0,
-    "locks": 0,
+    "locks": 1,
     "text": 1,
     "data": 2,
     "nn": 3,

@@ -71,7 +71,7 @@ def translate(run: Path, *arguments: object) -> Finished:
 def test_a_file_that_cannot_be_read_is_refused_before_the_model_is_loaded(tmp_path):
     run, bad = tmp_path / "run", tmp_path / "bad.tmx"
     run.mkdir()
-    (run / "config.toml").write_text("[data]\n", encoding="utf-8")  # and no model
+    (run / "config.toml").write_text('[model]\ntype = "transformer"\n', encoding="utf-8")
     bad.write_text("<tmx><body>", encoding="utf-8")
     finished = translate(run, bad)
     assert finished.status == 2
@@ -215,7 +215,7 @@ def test_a_full_disk_leaves_what_was_there(po, tmp_path, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(disk.os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(DataError, match="disk is full"):
         filled(po, out)
     assert out.read_text(encoding="utf-8") == "earlier"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.po", "b.po"]

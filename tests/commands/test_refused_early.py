@@ -22,7 +22,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.tsv").write_text("one\ttwo\n", encoding="utf-8")
     (tmp_path / "empty").mkdir()
     (tmp_path / "begun").mkdir()
-    lost = {"data": {"source": ["/nosuch/x.en"], "target": ["/nosuch/x.zh"]}}
+    files = {"source": ["/nosuch/x.en"], "target": ["/nosuch/x.zh"]}
+    lost: dict[str, dict[str, object]] = {"data": {**files}, "model": {"type": "transformer"}}
     RunFolder(tmp_path / "begun").write_settings(lost)
     monkeypatch.chdir(tmp_path)
     return tmp_path
