@@ -55,16 +55,16 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
     """
     folder, given = RunFolder(request.out), request.sections
     stored = folder.settings() if request.resume and folder.config.exists() else {}
-    try:
-        refuse_unknown(task_of(merge(stored, given)))
-    except ConfigError as error:
-        raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
-    if not stored or not folder.finished:
-        refuse_unreadable(task_of(merge(stored, given)), stored or given)
-    parent = given.get("training", {}).get("init_from")
-    if parent and not stored:
-        RunFolder.open(Path(parent).absolute())
     with RunFolder.alone(request.out, say):
         if not stored:
             folder.refuse_taken()
+    try:
+        refuse_unknown(task_of(merge(stored, given)))
+        if not stored or not folder.finished:
+            refuse_unreadable(task_of(merge(stored, given)), stored or given)
+    except ConfigError as error:
+        raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
+    parent = given.get("training", {}).get("init_from")
+    if parent and not stored:
+        RunFolder.open(Path(parent).absolute())
     return stored
