@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway import locks
-from headway.locks import TakenError, alone, only_writer
+from headway.locks import TakenError, alone, only_writer, only_writer_of_folder
 
 HOLD = """
 import sys
@@ -106,6 +106,28 @@ def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
     ):
         pass
     process.communicate("\n")
+
+
+def test_a_folder_that_comes_and_goes_is_locked_by_one_at_a_time(tmp_path: Path) -> None:
+    wrong: list[BaseException] = []
+
+    def work() -> None:
+        for _ in range(200):
+            try:
+                with only_writer_of_folder(tmp_path / "run", pytest.fail):
+                    assert (tmp_path / "run" / ".lock").exists()
+            except TakenError:
+                pass
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_is_locked_by_a_file_in_it_and_another_thread_of_the_same_process_is_refused(

@@ -4,7 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from headway.disk import disk_errors
@@ -13,6 +13,7 @@ from headway.errors import ConfigError, UserError
 Say = Callable[[str], None]
 
 _ASK_AGAIN_S = 0.2
+_TRIES = 100
 _FAR = 1 << 30  # Windows lets nobody read the byte that is locked
 
 
@@ -40,21 +41,24 @@ def alone(path: Path, say: Say) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def only_writer(what: Path, say: Say) -> Iterator[None]:
+def only_writer(what: Path, say: Say) -> AbstractContextManager[None]:
     """The same for the file or folder `what`, but nobody waits for another process.
 
     Raises:
         TakenError: another process writes it.
     """
+    path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
+    return _only_writer(path, what, say)
 
+
+@contextmanager
+def _only_writer(path: Path, what: Path, say: Say) -> Iterator[None]:
     def refuse(holder: str) -> None:
         raise TakenError(
             f"one process at a time may write {what}; {holder} is at it. "
             "Wait until it has ended, or give another place."
         )
 
-    path = what / ".lock" if what.is_dir() else what.with_name(f".{what.name}.lock")
     with _held(_locked(path, refuse, say), path):
         yield
 
@@ -67,13 +71,20 @@ def only_writer_of_folder(folder: Path, say: Say) -> Iterator[None]:
         DiskError: it cannot be written to.
         TakenError: another process writes to it.
     """
-    inside = folder / "x"
-    with disk_errors(inside):
-        folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         stack.callback(_remove_empty, folder)
-        with disk_errors(inside):
-            stack.enter_context(only_writer(folder, say))
+        with disk_errors(folder / ".lock"):
+            for remaining in reversed(range(_TRIES)):
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    stack.enter_context(_only_writer(folder / ".lock", folder, say))
+                    break
+                except (
+                    FileNotFoundError,
+                    FileExistsError,
+                ):  # another process just ended, and removed it
+                    if not remaining:
+                        raise
         yield
 
 
@@ -116,8 +127,7 @@ def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
                     if os.path.samestat(os.fstat(handle), os.stat(path)):
                         return handle
             else:
-                os.lseek(handle, 0, os.SEEK_SET)
-                taken(os.read(handle, 200).decode("utf-8", "replace") or "another process")
+                taken(_holder(handle))
         except OSError as error:
             say(f"{path} cannot be locked ({error.strerror}); start nothing else that needs it")
             return handle
@@ -125,6 +135,15 @@ def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
             os.close(handle)
             raise
         os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    for _ in range(20):  # it may have locked the file, and not yet said who it is
+        os.lseek(handle, 0, os.SEEK_SET)
+        if name := os.read(handle, 200).decode("utf-8", "replace"):
+            return name
+        time.sleep(0.01)
+    return "another process"
 
 
 def _lock(handle: int) -> bool:
