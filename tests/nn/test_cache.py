@@ -2,28 +2,10 @@
 
 import pytest
 import torch
+from small_stack import stack
 
-from headway.nn.attention import MultiHeadAttention, causal_mask
+from headway.nn.attention import causal_mask
 from headway.nn.cache import start, step
-from headway.nn.layers import FeedForward, Layer, Stack
-
-
-def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
-    def attention(*, rotary: bool = False) -> MultiHeadAttention:
-        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotary)
-
-    layers = [
-        Layer(
-            8,
-            attention(rotary=rotary),
-            FeedForward(8, 12),
-            attention() if crosses else None,
-            norm="pre",
-            dropout=0.0,
-        )
-        for _ in range(3)
-    ]
-    return Stack(layers).eval()
 
 
 @pytest.mark.parametrize("crosses", [False, True])

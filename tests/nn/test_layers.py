@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from small_stack import stack
 
-from headway.nn.attention import MultiHeadAttention, causal_mask
-from headway.nn.layers import FeedForward, Layer, Residual, Stack
+from headway.nn.attention import causal_mask
+from headway.nn.layers import Residual
 
 
 def layer_norm_of_the_notes(
@@ -52,24 +53,6 @@ def test_dropout_falls_on_the_sublayers_output_before_it_is_added(norm):
 
 
 # -- layers and stacks ------------------------------------------------------------------------
-
-
-def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
-    def attention(*, rotary: bool = False) -> MultiHeadAttention:
-        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotary)
-
-    layers = [
-        Layer(
-            8,
-            attention(rotary=rotary),
-            FeedForward(8, 12),
-            attention() if crosses else None,
-            norm="pre",
-            dropout=0.0,
-        )
-        for _ in range(3)
-    ]
-    return Stack(layers).eval()
 
 
 def test_a_stack_without_source_and_with_a_causal_mask_is_a_decoder_that_stands_alone():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from headway.disk import DiskError, disk_errors, free_bytes, sweep
+from headway.disk import DiskError, disk_errors, free_bytes
 from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.reports import out_of_memory
 from headway.training import checkpoint
@@ -169,8 +169,7 @@ def wait_for_room(
 
 def clear_leftovers(trainer: "Trainer[Any]") -> None:
     """Remove what a failed write has left: parts of a checkpoint, half a line of metrics.jsonl."""
-    for remains in (".*.part", ".*.trash"):
-        sweep(trainer.folder.checkpoints, remains, unused_s=0.0)
+    checkpoint.clear_remains(trainer.folder.checkpoints)
     metrics = trainer.folder.metrics
     if metrics.exists():
         with disk_errors(metrics):
