@@ -153,6 +153,8 @@ def main() -> int:
                 if trial.wrong:
                     failed += 1
                     print(f"{kind}: {trial.what}: {trial.wrong}", flush=True)
+                if n % 50 == 0:
+                    print(f"{kind}: {n} cases so far, {failed} wrong", flush=True)
         print(f"{kind}: {n} cases in {time.monotonic() - clock:.0f} s, {failed} wrong", flush=True)
     return 1 if failed else 0
 

@@ -32,6 +32,7 @@ FLOORS = {
     "api": 10,
     "translator": 10,
     "serving": 11,
+    "workflow": 11,
     "commands": 12,
     "cli": 12,
     "__main__": 13,

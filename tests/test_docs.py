@@ -34,6 +34,7 @@ WRITTEN = {
     "model.safetensors": "training/run_folder.py",
     "metrics.jsonl": "training/run_folder.py",
     "data.json": "training/run_folder.py",
+    "checks.json": "training/run_folder.py",
     "README.md": "training/run_folder.py",
     "checkpoints/step-N/weights.safetensors": "training/checkpoint.py",
     "checkpoints/step-N/resume.safetensors": "training/checkpoint.py",
@@ -43,7 +44,8 @@ WRITTEN = {
 folder out."""
 READERS_OWN = {
     "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
-    "old.tsv", "app.part.po", "report.html", "a.en.gz",
+    "terms.tsv", "app.part.po", "report.html", "a.en.gz",
+    "en.json", "de.json", "old.tmx",
 }  # fmt: skip
 """Examples of what a reader has, or chooses to call an output."""
 NOT_FOLLOWED = ("同上", "见上表", "the same |", "as above |")

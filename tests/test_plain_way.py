@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 60, 9050
+MOST_FILES, MOST_LINES = 67, 11_000  # ten of them measure what training held: docs/checks.md
 """A change that needs more has put a side room on the way, or owes a reason."""
 SIDE_ROOMS = (
-    "data/doctor", "text/memories", "text/codes", "text/code_", "text/mixing", "data/coded",
+    "data/doctor", "text/formats", "text/codes", "text/code_projection", "text/mixing",
+    "data/coded",
     "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
     "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
     "training/row_adam", "training/trouble", "decoding/sampling", "decoding/processes",

@@ -1,5 +1,7 @@
 """A trained run from Python."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,10 @@ import torch
 from headway import Translator
 from headway.errors import ConfigError, RunError
 from headway.models.transformer import Transformer
+from headway.runs.checking import check_run
+from headway.tasks.translation.remeasuring import measured_again
 from headway.text.subwords import Subwords
+from headway.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -211,3 +216,74 @@ def test_what_is_no_run_is_refused(tmp_path):
         Translator.load(tmp_path)
     with pytest.raises(RunError, match="holds nothing"):
         Translator.load(tmp_path / "nowhere")
+
+
+def test_several_sentences_arrive_as_they_do_alone(translator):
+    texts = ["I love cats. The dog is tired.", "Yes.\nThe dog is tired!  I love cats."]
+    alone = dict(
+        zip(
+            pieces := ["I love cats.", "The dog is tired.", "Yes.", "The dog is tired!"],
+            translator.translate(pieces),
+            strict=True,
+        )
+    )
+    found = translator.translate_fully(texts, want_alignment=True, n_best=2)
+    first, second = found
+    assert first.target == alone["I love cats."] + alone["The dog is tired."]
+    assert second.target.split("\n")[0] == alone["Yes."]
+    assert second.target.endswith(alone["I love cats."])
+    assert [part.source for part in first.parts] == ["I love cats.", "The dog is tired."]
+    for one in found:
+        best = one.n_best[0]
+        assert len(best.tokens) + 1 == len(best.token_log_probs)
+        assert len(best.alignment) == len(best.tokens)
+        assert max(source for source, _ in best.alignment) < len(one.source_tokens)
+        assert len(one.n_best) == 2
+        verdict = translator.judged(one)
+        assert verdict.confidence is not None
+        assert 0 <= verdict.confidence <= 1
+
+
+def test_one_sentence_is_never_cut(translator, monkeypatch):
+    class CutError(Exception):
+        pass
+
+    def cut(_):
+        raise CutError
+
+    monkeypatch.setattr(Translator, "portions", cut)
+    assert len(translator.translate(TEXTS)) == len(TEXTS)
+    with pytest.raises(CutError):
+        translator.translate(["I love cats. The dog is tired."])
+
+
+def test_what_training_held_is_in_the_run_and_is_measured_again_alike(everyday_run, monkeypatch):
+    folder = RunFolder(everyday_run)
+    assert "checks.json" in folder.sealed()
+    written = folder.read_checks()
+    assert written["held"]["single"] == 1.0
+    monkeypatch.setenv("HEADWAY_CACHE", str(everyday_run.parent / "another-cache"))
+    again = measured_again(everyday_run, lambda _: None).as_dict()
+    again = json.loads(json.dumps(again))
+    assert again["held"] == written["held"]
+    for name, norm in again["trust"]["norms"].items():
+        assert norm == written["trust"]["norms"][name]
+    assert again["trust"]["weights"] == pytest.approx(written["trust"]["weights"], abs=1e-4)
+
+
+def test_a_run_without_checks_still_translates_each_sentence(everyday_run, tmp_path):
+    shutil.copytree(everyday_run, tmp_path / "run")
+    (tmp_path / "run" / "checks.json").unlink()
+    translator = Translator.load(tmp_path / "run", device="cpu")
+    [found] = translator.translate_fully(["I love cats. The dog is tired."])
+    assert len(found.parts) == 2
+    assert translator.judged(found).confidence is None
+    assert all(one.state != "damaged" for one in check_run(tmp_path / "run"))
+
+
+def test_damaged_checks_are_refused(everyday_run, tmp_path):
+    shutil.copytree(everyday_run, tmp_path / "run")
+    file = tmp_path / "run" / "checks.json"
+    file.write_text(file.read_text("utf-8").replace("held", "hold"), "utf-8")
+    with pytest.raises(RunError, match=r"checks\.json is not as headway wrote it"):
+        Translator.load(tmp_path / "run", device="cpu")

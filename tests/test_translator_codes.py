@@ -14,7 +14,7 @@ from headway.config import read_toml
 from headway.text.code_patterns import find, partners
 from headway.text.codes import PLACEHOLDERS
 from headway.text.everyday import generate
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -156,7 +156,7 @@ def test_a_code_that_is_invented_for_plain_text_is_taken_out(translator):
 
 
 def test_every_code_of_a_segment_arrives_as_the_file_writes_it(translator):
-    for segment, (translated, _, n_cut) in zip(
+    for segment, (translated, _, n_cut, _) in zip(
         SEGMENTS, translator.translate_segments(SEGMENTS), strict=True
     ):
         assert n_cut == 0
@@ -187,7 +187,7 @@ def test_a_model_that_never_saw_codes_is_not_asked_to_spell_those_that_it_loses(
 def test_a_segment_without_words_is_copied(translator):
     for segment in SEGMENTS[-2:]:
         [translation] = translator.translate_segments([segment])
-        assert translation == (segment, True, 0)
+        assert translation == (segment, True, 0, ())
 
 
 def test_plain_segments_are_translated_as_plain_text(translator):

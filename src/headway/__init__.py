@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.api import train
     from headway.translator import Translator
+    from headway.workflow.calls import translate_files
 
 __version__ = "0.1.0"
-__all__ = ["Translator", "__version__", "train"]
+__all__ = ["Translator", "__version__", "train", "translate_files"]
 
-_HOMES = {"train": "headway.api", "Translator": "headway.translator"}
+_HOMES = {
+    "train": "headway.api",
+    "Translator": "headway.translator",
+    "translate_files": "headway.workflow.calls",
+}
 
 
 def __getattr__(name: str) -> Any:

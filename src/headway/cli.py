@@ -1,6 +1,7 @@
 """The `headway` command: names the verbs, loads only the one that is asked for, reports errors.
 
-Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 130 interrupted.
+Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 3 `prepare --strict`
+found what nobody should train on, 130 interrupted.
 """
 
 import difflib
@@ -22,7 +23,9 @@ VERBS = {
     "prepare": "The data doctor: what was read, kept, dropped and why.",
     "train": "Train a translator on your own parallel text.",
     "translate": "Translate text line by line, or fill in a translation file.",
+    "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
+    "corrections": "What a reviewer changed between two versions of a file, as pairs.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,13 +17,18 @@ from headway.runtime import Device
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
-from headway.text.cleaning import clean, may_hold_codes
+from headway.text.checks.held import Held
+from headway.text.cleaning import clean, may_hold_codes, may_hold_sentences
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
+from headway.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from headway.tasks.translation.coded import CodedTranslator, SegmentTranslation
-    from headway.text.memories.segments import Segment
+    from headway.tasks.translation.portions import Portions
+    from headway.tasks.translation.terms import Glossaries
+    from headway.text.checks.checker import Checker, Verdict
+    from headway.text.formats.segments import Segment
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -31,14 +37,24 @@ class Translator:
     """A run folder's model, ready to translate."""
 
     def __init__(
-        self, model: StepDecoder, subwords: Subwords, settings: Settings, device: torch.device
+        self,
+        model: StepDecoder,
+        subwords: Subwords,
+        settings: Settings,
+        device: torch.device,
+        checks: Mapping[str, Any] | None = None,
     ) -> None:
+        """`checks` is what checks.json has: what the model's training held, if that is known."""
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
+        self.checks = checks or {}
         of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
         limits = (settings.data.max_length or None, of_model)
         self.longest = min((limit for limit in limits if limit is not None), default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
         self.plain = TextTranslator(model, subwords, device, self.longest)
+        held = Held.from_dict(self.checks.get("held", {}))
+        self.at_once = held.at_once._replace(subwords=held.at_once.subwords or self.longest)
+        """How much text the model takes at once; longer ones are cut, see `portions`."""
 
     @classmethod
     def load(cls, run: str | Path, *, device: Device = "auto") -> "Translator":
@@ -48,7 +64,8 @@ class Translator:
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
-        return cls(model, opened.vocabulary, opened.settings, opened.device)
+        checks = RunFolder.open(Path(run)).read_checks()
+        return cls(model, opened.vocabulary, opened.settings, opened.device, checks)
 
     @property
     def target_language(self) -> str | None:
@@ -56,15 +73,24 @@ class Translator:
         return self.settings.data.target_language
 
     def translate(
-        self, texts: Sequence[str], *, tag: str | None = None, **decoding: Any
+        self,
+        texts: Sequence[str],
+        *,
+        tag: str | None = None,
+        glossary: "Glossaries" = None,
+        **decoding: Any,
     ) -> list[str]:
         """The best translation of each text, in order; a blank one stays blank.
 
         `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
-        taken. `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
-        Raises ConfigError where there is a tag to choose, and for settings that do not exist.
+        taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
+        `headway.text.terms.keeping.Terms`. `decoding` are settings of `DecodingSettings`, such as
+        `beam=5` or `method="greedy"`. Raises ConfigError where there is a tag to choose, and for
+        settings that do not exist.
         """
-        found = self.translate_fully(texts, tag=tag, want_scores=False, **decoding)
+        found = self.translate_fully(
+            texts, tag=tag, glossary=glossary, want_scores=False, **decoding
+        )
         return [translation.target for translation in found]
 
     @torch.inference_mode()
@@ -77,23 +103,50 @@ class Translator:
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
+        glossary: "Glossaries" = None,
         **decoding: Any,
     ) -> list[Translation]:
         """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
 
-        A text longer than `longest` is cut at its end, which `Translation.n_cut` tells. `done`
-        hears how many sentences each batch finished.
+        A text of more than `at_once` is translated in portions, which are put together again: see
+        `headway.tasks.translation.portions.combined`. A portion longer than `longest` is cut at
+        its end, which `Translation.n_cut` tells. `done` hears how many portions each batch
+        finished.
         """
         settings, tag = self.decoding(decoding), self._tag(tag)
         how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
+        how["done"] = done
+        plain = self._plain(tag, glossary)
+        if not any(map(self._may_be_cut, texts)):
+            return self._found(texts, plain, settings, tag, want_scores, how)
+        from headway.tasks.translation.portions import translate_texts
+
+        return translate_texts(
+            texts,
+            self.portions(),
+            lambda some: self._found(some, plain, settings, tag, want_scores, how),
+            alpha=settings.length_penalty,
+            n_best=settings.n_best,
+        )
+
+    def _found(
+        self,
+        texts: Sequence[str],
+        plain: TextTranslator,
+        settings: DecodingSettings,
+        tag: str,
+        want_scores: bool,
+        how: dict[str, Any],
+    ) -> list[Translation]:
+        """Of texts that are translated at once."""
         cleaned = [clean(text) for text in texts]
         if any(map(may_hold_codes, cleaned)):
-            found = self._coded(settings, tag).texts(cleaned, done=done, **how)
+            found = self._coded(plain, settings, tag).texts(cleaned, **how)
         else:
             read = [tagged(text, tag) for text in cleaned] if tag else cleaned
-            found = self.plain(read, settings, want_scores=want_scores, done=done, **how)
+            found = plain(read, settings, want_scores=want_scores, **how)
             if any(may_hold_codes(one.written) for each in found for one in each.n_best):
-                found = self._coded(settings, tag).texts(cleaned, found=found, **how)
+                found = self._coded(plain, settings, tag).texts(cleaned, found=found, **how)
         return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
 
     @torch.inference_mode()
@@ -102,17 +155,76 @@ class Translator:
         segments: "Sequence[Segment]",
         *,
         tag: str | None = None,
+        glossary: "Glossaries" = None,
+        want_alignment: bool = False,
         done: Callable[[int], None] = lambda n: None,
         **decoding: Any,
     ) -> "list[SegmentTranslation]":
-        """Translations of segments of a file: see `CodedTranslator.segments`."""
-        return self._coded(self.decoding(decoding), self._tag(tag)).segments(segments, done=done)
+        """Translations of segments of a file, in portions: see `CodedTranslator.segments`."""
+        from headway.tasks.translation.portions import translate_segments
 
-    def _coded(self, settings: DecodingSettings, tag: str) -> "CodedTranslator":
+        tag = self._tag(tag)
+        coded = self._coded(self._plain(tag, glossary), self.decoding(decoding), tag)
+
+        def find(some: "list[Segment]") -> "list[SegmentTranslation]":
+            return coded.segments(some, want_alignment=want_alignment, done=done)
+
+        return translate_segments(segments, self.portions(), find)
+
+    def portions(self) -> "Portions":
+        """What cuts texts and segments into what the model takes at once."""
+        from headway.tasks.translation.portions import Portions
+
+        language = self.settings.data.source_language
+        return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language)
+
+    @cached_property
+    def checker(self) -> "Checker":
+        """What looks at translations, by what checks.json has; see `judged`."""
+        from headway.text.checks.checker import Checker
+        from headway.text.checks.trust import Trust
+
+        held = Held.from_dict(self.checks.get("held", {}))
+        return Checker(held, Trust.from_dict(self.checks.get("trust", {})))
+
+    def judged(self, translation: Translation) -> "Verdict":
+        """Flags of the best translation, and how sure it is that it is good.
+
+        Confidences need scores, and are measured with alignments (`want_alignment`), without which
+        nobody knows what was not looked at.
+        """
+        from headway.text.checks.signs import Reading
+
+        readings = [
+            Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
+            for part in translation.parts or (translation,)
+            if part.n_best
+        ]
+        return self.checker.look(translation.source, translation.target, readings)
+
+    def _may_be_cut(self, text: str) -> bool:
+        """Quick, and often true; a sub-word has two bytes or more, but in texts that are noise."""
+        limit = self.at_once.subwords
+        long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
+        return long or may_hold_sentences(text)
+
+    def _coded(
+        self, plain: TextTranslator, settings: DecodingSettings, tag: str
+    ) -> "CodedTranslator":
         """The door to the side room for texts with codes."""
         from headway.tasks.translation.coded import CodedTranslator
+        from headway.text.names import OwnCodes
 
-        return CodedTranslator(self.plain, settings, tag, masks=self.settings.text.codes == "mask")
+        own, masks = OwnCodes(plain.knows), self.settings.text.codes == "mask"
+        return CodedTranslator(plain, settings, tag, own, masks=masks)
+
+    def _plain(self, tag: str, glossary: "Glossaries") -> TextTranslator:
+        """The translator of plain text; one that keeps terms where there is a glossary."""
+        if glossary is None:
+            return self.plain
+        from headway.tasks.translation.terms import term_translator
+
+        return term_translator(self.plain, glossary, self.settings.data, tag)
 
     def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
@@ -136,4 +248,4 @@ class Translator:
         tag = self._tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
-        return attention(self._coded(self.settings.decoding, tag), text, target)
+        return attention(self._coded(self.plain, self.settings.decoding, tag), text, target)

@@ -51,6 +51,7 @@ def run_that_translates(monkeypatch):
     module = ModuleType("headway.translator")
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "headway.translator", module)
+    monkeypatch.setattr("headway.training.run_folder.RunFolder.below_use", "")
 
 
 def evaluate(*arguments):

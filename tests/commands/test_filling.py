@@ -13,12 +13,16 @@ from everyday_run import Finished, command
 
 from headway import disk
 from headway.commands.arguments import FILLED_IN, kind_of
-from headway.commands.filling import KINDS, Direction, Filler, check_place, fill_file
+from headway.commands.filling import tell
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
-from headway.text.memories import tmx, xliff
-from headway.text.memories.piecewise import AT_ONCE
-from headway.text.memories.segments import Segment
+from headway.text.fillers import FILLERS
+from headway.text.formats import tmx, xliff
+from headway.text.formats.piecewise import AT_ONCE
+from headway.text.formats.segments import Segment
+from headway.workflow.files import Call, Wishes, check_place, fill_files
+from headway.workflow.filling import Direction, Filler
+from headway.workflow.inputs import Job
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -57,9 +61,13 @@ def po(tmp_path: Path) -> Path:
     return file
 
 
-def filled(file: Path, out: Path | None, translate=shout, direction=EN_ZH, **options) -> None:
-    options = {"overwrite": False, **options}
-    fill_file(file, out, direction, lambda: Filler(translate, 100), **options)
+def filled(file: Path, out: Path | None, translate=shout, direction=EN_ZH, **wishes) -> None:
+    call = Call(direction, lambda _: Filler(translate, 100), "", print, lambda *_: None)
+    done = fill_files([str(file)], Wishes(out, **wishes), call)
+    tell(done.files, listed=False)
+    if not done.whole:
+        print(done.go_on, file=sys.stderr)
+        raise KeyboardInterrupt
 
 
 def translate(run: Path, *arguments: object) -> Finished:
@@ -137,19 +145,25 @@ def test_a_file_may_be_filled_in_where_it_is(po, tmp_path):
     po.chmod(0o640)
     link = tmp_path / "link.po"
     link.symlink_to(po)
-    filled(po, link)
+    with pytest.raises(ConfigError, match="--in-place"):
+        filled(po, link)
+    assert po.read_text(encoding="utf-8") == PO
+    filled(link, None, in_place=True)
     assert link.is_symlink()
     assert "I LOVE CATS." in po.read_text(encoding="utf-8")
     assert po.stat().st_mode & 0o777 == 0o640
     before = po.read_bytes()
-    filled(po, po)
+    filled(po, None, in_place=True)
     assert po.read_bytes() == before
 
 
 def test_the_only_copy_of_translations_is_not_overwritten(everyday_run, po):
-    finished = translate(everyday_run, po, "--out", po, "--overwrite")
+    finished = translate(everyday_run, po, "--in-place", "--overwrite")
     assert finished.status == 2
     assert "only copy" in finished.err
+    finished = translate(everyday_run, po, "--out", po)
+    assert finished.status == 2
+    assert "--in-place instead of it" in finished.err
     assert po.read_text(encoding="utf-8") == PO
 
 
@@ -178,8 +192,8 @@ def test_what_needs_a_look_is_listed_with_its_line(tmp_path, capsys):
     assert "1 of 4 gaps filled in" in said
     assert "msgconv -t UTF-8" in said
     assert "longer than the 100 sub-words" in said
-    for place in ("a.po:3: left as it was (unwritable)", "a.po:5: codes at the end",
-                  "a.po:7: left as it was (silent)", "a.po:9: left as it was (cut)"):  # fmt: skip
+    for place in ("a.po:3: left as it was (unwritable:", "a.po:5: look at it (codes_at_end:",
+                  "a.po:7: left as it was (silent:", "a.po:9: left as it was (cut:"):  # fmt: skip
         assert place in said
     assert [entry.msgstr for entry in polib.pofile(str(tmp_path / "b.po"))] == ["", "б", "", ""]
 
@@ -235,8 +249,13 @@ def test_a_file_in_another_language_is_refused(po, tmp_path):
     ("arguments", "message"),
     [
         (["a.po", "--out", "b.tmx"], "same kind"),
-        (["a.po", "--json"], "Leave out --json"),
-        (["a.po", "--n-best", "2"], "Leave out --n-best"),
+        (["a.po", "--alignment"], "Leave out --alignment"),
+        (["a.po", "--in-place", "--out", "b.po"], "one place"),
+        (["a.po", "a.tsv"], "Add --out FOLDER"),
+        (["a.po", "--fuzzy-from", "8"], "percentage from 50 to 100"),
+        (["a.po", "--leave-below", "40"], "confidence from 0 to 1"),
+        (["a.po", "--report", "r.doc"], "Name it with .html, .tsv or .json"),
+        (["a.po", "--report", "a.po"], "a page, a table or JSON"),
         (["a.pot"], "msginit"),
         (["nowhere.po"], "no such file"),
         (["a.txt", "--overwrite"], "files that are filled in"),
@@ -255,10 +274,10 @@ def test_mistakes_are_refused_with_a_remedy(everyday_run, po, arguments, message
 def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
     assert kind_of(Path("A.PO.GZ")) == ".po"
     assert kind_of(Path("po")) == kind_of(Path(".po")) == ""
-    assert set(FILLED_IN) == {*KINDS, ".pot"}
-    check_place(Path("a.po"), Path("b.txt"), overwrite=True)
+    assert set(FILLED_IN) == {*FILLERS, ".pot"}
+    check_place(Job(Path("a.po"), Path("b.txt")), in_place=False)
     with pytest.raises(ConfigError):
-        check_place(Path("a.po"), Path("b.tsv.gz"), overwrite=False)
+        check_place(Job(Path("a.po"), Path("b.tsv.gz")), in_place=False)
 
 
 @pytest.mark.parametrize(("module", "root"), [(tmx, "tmx"), (xliff, "xliff")])
@@ -270,11 +289,14 @@ def test_what_is_refused_is_never_all_in_memory(module, root, monkeypatch, tmp_p
         module.open_document(file, "en", "zh", False)
 
 
-def test_a_choice_of_texts_is_left_and_named(tmp_path, capsys):
+def test_a_choice_of_texts_is_filled_branch_by_branch_or_left_and_named(tmp_path, capsys):
     file = tmp_path / "a.tsv"
-    file.write_text("{n, plural, one {a dog} other {# dogs}}\t\na cat\t\n")
+    file.write_text(
+        "{n, plural, one {a dog} other {# dogs}}\t\na cat|%d cats\t\n{n, plural, one {a}}\t\n"
+    )
     filled(file, tmp_path / "b.tsv")
-    assert (tmp_path / "b.tsv").read_text().endswith("}\t\na cat\tA CAT\n")
+    assert [line.partition("\t")[2] for line in (tmp_path / "b.tsv").read_text().splitlines()] == [
+        "{n, plural, other {# DOGS}}", "%D CATS|%D CATS", "",
+    ]  # fmt: skip
     told = capsys.readouterr().err
-    assert "1 left: a choice of texts, as in {n, plural, ..}: translate each branch" in told
-    assert f"{file}:1: left as it was (choice)" in told
+    assert f"{file}:3: left as it was (choice: a choice of texts, as in {{n, plural, ..}}" in told

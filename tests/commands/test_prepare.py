@@ -339,14 +339,6 @@ def test_a_vocabulary_can_be_tried(
     assert "does not exist" in capsys.readouterr().err
 
 
-def test_without_the_extra_the_report_says_how_to_get_it(
-    everyday: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headway.data.doctor.languages.installed", lambda: False)
-    assert prepare("--source", everyday[0], "--target", everyday[1]) == 0
-    assert "pip install 'headway[languages]'" in capsys.readouterr().out
-
-
 def test_files_of_pairs_may_say_how_they_are_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,7 +47,7 @@ def resume(run: Path, *more: str) -> Finished:
 
 def test_the_run_folder_holds_all_that_its_owner_needs(everyday_run):
     assert sorted(path.name for path in everyday_run.iterdir()) == [
-        "README.md", "checkpoints", "config.toml", "data.json", "metrics.jsonl",
+        "README.md", "checkpoints", "checks.json", "config.toml", "data.json", "metrics.jsonl",
         "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
     suffixes = {path.suffix for path in everyday_run.rglob("*") if path.is_file()}

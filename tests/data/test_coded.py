@@ -51,6 +51,24 @@ def test_auto_asks_for_a_share_and_a_number_of_pairs_with_codes(
     assert bool(said) == bool(n_coded)
 
 
+@pytest.mark.parametrize(
+    ("weight", "expected"), [(1.0, "keep"), (4.0, "keep"), (12.0, "mask"), (0.5, "keep")]
+)
+def test_pairs_with_codes_count_as_often_as_they_are_seen(tmp_path, weight, expected):
+    """20 of 5,000 are under 2%, and so are 80; 240 are over 4%."""
+    coded, plain = tmp_path / "coded.tsv", tmp_path / "plain.tsv"
+    coded.write_text("".join(f"copy %s {n}\tkopiere %s {n}\n" for n in range(20)), "utf-8")
+    plain.write_text("".join(f"number {n}\tZahl {n}\n" for n in range(5000)), "utf-8")
+    corpus = Corpus((), (), (coded, plain), uses=(Use(weight), Use()))
+    cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache", hold_out=0)
+    weights, said = {str(coded): weight}, list[str]()
+    found = handling_of_codes(cleaned, "auto", None, tmp_path / "cache", said.append, weights)
+    share = 20 * weight / (20 * weight + 5000)
+    assert found == expected
+    assert f"{share:.1%}" in said[0]
+    assert f"({20 * weight:.0f})" in said[0]
+
+
 def test_sub_words_that_are_given_say_what_their_model_knows(tmp_path):
     cleaned = cleaned_of(tmp_path, 150, 0)
     masking, plain = subwords(PLACEHOLDERS), subwords(())

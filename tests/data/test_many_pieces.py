@@ -10,7 +10,9 @@ from headway.data.many_pieces import blocks, clean_block, hashes
 from headway.text.cleaning import CleaningSettings, Pair
 
 side = st.text("ab ", max_size=6)
-many_pairs = st.lists(st.builds(Pair, side, side, st.sampled_from("fg"), st.integers(1, 9)))
+many_pairs = st.lists(
+    st.builds(Pair, side, side, st.sampled_from("fg"), st.integers(1, 9), st.just(()))
+)
 
 
 @given(many_pairs, st.integers(1, 4), st.integers(1, 30))

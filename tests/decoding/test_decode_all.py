@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from headway.decoding.processes import shared
-from headway.decoding.search import SHARES, decode_all, even_share, like_lengths
+from headway.decoding.search import LEAST_SHARE, SHARES, decode_all, even_batches, like_lengths
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.models import Transformer, TransformerConfig
@@ -83,12 +83,23 @@ def test_the_output_ends_where_the_model_ends():
     assert len(found[0][0].ids) <= 7
 
 
-def test_batches_are_as_large_as_allowed_and_many_can_be_shared_evenly():
+def test_a_batch_holds_like_lengths_and_as_many_rows_as_allowed():
     assert like_lengths([3, 9, 2, 9], 18) == [[1, 3], [0, 2]]
     assert like_lengths([50], 10) == [[0]]
-    assert even_share(1000, 8192) == 1000  # little work stays together
-    assert even_share(16_000, 8192) == 16_000 / SHARES
-    assert even_share(80_000, 8192) == -(-80_000 // 12)
+
+
+@pytest.mark.parametrize("n", [1, 3, 100, 700, 1000, 1400, 4000])
+def test_batches_can_be_shared_evenly(n):
+    lengths = [3 + 7 * i % 31 for i in range(n)]
+    batches = even_batches(lengths, 8192)
+    assert sorted(row for batch in batches for row in batch) == list(range(n))
+    padded = [len(batch) * lengths[batch[0]] for batch in batches]
+    assert max(padded) <= 8192
+    if sum(lengths) < SHARES * LEAST_SHARE:
+        assert len(batches) <= max(1, sum(lengths) // LEAST_SHARE)  # little work stays together
+    elif len(batches) > 1:
+        assert len(batches) % SHARES == 0
+        assert max(padded) < 1.2 * sum(padded) / len(padded)
 
 
 # -- processes --------------------------------------------------------------------------------
@@ -171,11 +182,11 @@ def test_whoever_stops_listening_leaves_no_process_behind():
     assert not active_children()
 
 
-SLEEPERS = """
+SLEEPERS = r"""
 import os, time
 from headway.decoding.processes import shared
 def work(task):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\n" % os.getpid())  # in one piece: others write too
     time.sleep(60)
 try:
     list(shared(work, range(4), 2))

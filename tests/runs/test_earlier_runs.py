@@ -82,5 +82,5 @@ def test_it_can_be_gone_on_from(runs):
     )
     assert tuned.status == 0, tuned.err
     stored = RunFolder(run).settings()
-    assert stored["run"] == {"task": "translation", "finished": True}
+    assert (stored["run"]["task"], stored["run"]["finished"]) == ("translation", True)
     assert stored["training"]["learning_rate"] == pytest.approx(paper_peak(8, 4) / 3)

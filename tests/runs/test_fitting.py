@@ -1,8 +1,10 @@
 """Sizes and lengths that follow the corpus and the budget."""
 
+import re
+
 import pytest
 
-from headway.runs.fitting import SEEN, fit_dropout, fit_steps, fit_validations
+from headway.runs.fitting import SEEN, fit_dropout, fit_steps, fit_validations, hopeless
 from headway.runs.gradient import fit_warmup
 from headway.runs.kind import Sizes
 
@@ -68,3 +70,20 @@ def test_validations_are_forty_at_most_and_four_at_least():
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 1), (80, 10), (10**6, 4000)])
 def test_the_warm_up_is_an_eighth_up_to_the_papers(steps, warmup):
     assert fit_warmup(steps) == warmup
+
+
+def test_a_budget_that_teaches_nothing_is_said_with_one_that_is_enough():
+    sizes = corpus(3_000_000)
+    warning, remedy = hopeless(sizes, 900_000.0, "target tokens", 1000.0, ["tiny"])
+    assert "0.3 times through the corpus" in warning
+    assert "--preset tiny" in remedy
+    minutes = int(re.search(r"--budget (\d+)h", remedy)[1]) * 60
+    assert minutes * 60 * 1000.0 >= 10_000_000, "what is recommended is enough"
+    assert hopeless(sizes, 10_000_000.0, "target tokens", 1000.0, []) == []
+
+
+def test_a_small_corpus_seen_often_and_a_large_one_seen_in_part_are_no_cause_to_warn():
+    assert hopeless(corpus(5_000), 20_000.0, "target tokens", 1000.0, []) == []
+    assert hopeless(corpus(10**9), 30_000_000.0, "target tokens", 1000.0, []) == []
+    _, remedy = hopeless(corpus(5_000), 4_000.0, "target tokens", 1000.0, [])
+    assert "--budget 1m for 50,000 target tokens; or about 8% of the pairs" in remedy

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headway.text.code_patterns import partners
 from headway.text.code_projection import Tokens, project, without_codes
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
 MARKUP = re.compile(r"(</?\w(?: id=\"\d\")?/?>)")
 

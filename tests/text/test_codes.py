@@ -18,7 +18,7 @@ from headway.text.codes import (
     repaired,
     unmask,
 )
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
 texts = st.lists(
     st.one_of(st.sampled_from(SAMPLES), st.text(max_size=5), st.sampled_from(" 字`xy"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.text.codes import parsed
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 from headway.text.segment_texts import restored, trimmed
 
 parts = st.lists(

@@ -1,10 +1,14 @@
 """A run folder: sealed, checked, and nobody else's files touched."""
 
+import errno
+import io
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from headway.disk import DiskError, checksum
 from headway.errors import RunError, UserError
 from headway.runs.checking import accept, check_run
 from headway.training.run_folder import RunFolder
@@ -87,3 +91,57 @@ def test_an_empty_folder_goes_again_and_a_taken_one_is_refused(
         pytest.raises(RunError, match="already holds a run"),
     ):
         again.refuse_taken()
+
+
+class Refusing(io.FileIO):
+    """A file on a disk that is full for one write, and then takes three bytes at a time."""
+
+    n_writes = 0
+
+    def write(self, data: Any) -> int:
+        self.n_writes += 1
+        if self.n_writes == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(bytes(data)[:3])
+
+
+def test_a_line_of_the_log_that_was_refused_is_not_written_after_all(tmp_path, monkeypatch):
+    folder = RunFolder(tmp_path)
+    files = []
+
+    def opened(path: Path, mode: str, buffering: int = -1, **_: Any) -> Any:
+        files.append(Refusing(path, "a"))
+        return files[-1] if buffering == 0 else io.TextIOWrapper(io.BufferedWriter(files[-1]))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", opened)
+        with pytest.raises(DiskError, match="its disk is full"):
+            folder.log({"step": 1})
+        assert not folder.metrics.stat().st_size
+        files.clear()
+        patch.setattr(Refusing, "n_writes", 1)
+        folder.log({"step": 1})
+    assert folder.read_log() == [{"step": 1}]
+
+
+@pytest.mark.parametrize("text", ["[[]]", '{"a":' * 100_000, "", "\x00", "7"])
+def test_checks_that_are_none_are_refused(tmp_path, text):
+    folder = RunFolder(tmp_path)
+    assert folder.read_checks() == {}
+    folder.checks.write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=r"checks\.json is not as headway wrote it"):
+        folder.read_checks()
+
+
+def test_checks_are_sealed_when_the_run_is_finished(tmp_path):
+    folder = RunFolder(tmp_path)
+    sections = {"model": {"d_model": 16}}
+    folder.write_settings(sections)
+    folder.write_checks({"held": {}})
+    assert "checks.json" not in folder.sealed()
+    folder.finish(sections)
+    assert folder.sealed()["checks.json"] == checksum(folder.checks)
+    folder.refuse_damaged()
+    folder.checks.write_text("{}", encoding="utf-8")
+    with pytest.raises(RunError):
+        folder.refuse_damaged()

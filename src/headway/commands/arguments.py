@@ -1,5 +1,6 @@
 """What verbs take: settings as flags (any as `--section.key VALUE`), a kind of file, a run."""
 
+import glob
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 from headway.config import build, parse_overrides
 from headway.runs.flags import Flag
+from headway.text.lines import OF_ONE_LANGUAGE
 
 if TYPE_CHECKING:
     from headway.translator import Translator
@@ -24,7 +26,13 @@ Overrides = Annotated[
 ]
 """For `*overrides: Overrides`: tokens that can only be settings."""
 
-FILLED_IN = (".po", ".pot", ".tmx", ".xlf", ".xliff", ".tsv", ".jsonl")
+Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
+"""For an option that takes files until the next option."""
+
+FILLED_IN = (
+    *(".po", ".pot", ".tmx", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts"),
+    *(".csv", ".tsv", ".jsonl", *OF_ONE_LANGUAGE),
+)
 """Kinds of files that hold both sides, and are not translated line by line."""
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
@@ -73,6 +81,14 @@ def kind_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
+def plain(names: Sequence[str]) -> bool:
+    """Whether this is a single file of text, or standard input."""
+    return not names or (
+        len(names) == 1 and kind_of(Path(names[0])) not in FILLED_IN and not Path(names[0]).is_dir()
+        and not (glob.has_magic(names[0]) and not Path(names[0]).exists())
+    )  # fmt: skip
+
+
 def ready(
     run: Path,
     tag: str | None,
@@ -85,6 +101,7 @@ def ready(
     `flags` are any settings; `known_flags` the verb's options, for a suggestion.
     """
     from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
+    from headway.training.run_folder import RunFolder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
@@ -92,6 +109,8 @@ def ready(
     set_threads(runtime.threads)
     allow_tf32(chosen_device(runtime).type == "cuda")
     translator = Translator.load(run, device=runtime.device)
+    if why := RunFolder(run).below_use:
+        say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag
 

@@ -4,10 +4,11 @@ import json as json_format
 from pathlib import Path
 
 
-def check(run: Path, /, *, accept: bool = False, json: bool = False) -> int:
+def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bool = False) -> int:
     """Compare every file of a run with its checksum, and say what can be done where one is damaged.
 
-    Nothing is changed, and nothing is asked of the network. Exit status 2 if something is damaged.
+    Without --accept and --measure nothing is changed. Nothing is asked of the network. Exit status
+    2 if something is damaged.
 
     Parameters
     ----------
@@ -15,6 +16,9 @@ def check(run: Path, /, *, accept: bool = False, json: bool = False) -> int:
         The run folder; one that was published without its checkpoints will do.
     accept
         Take config.toml and the vocabulary for right as they are now, after a change by hand.
+    measure
+        Write checks.json for a translator that has none: read its training and validation text
+        again, and measure how long texts and translations are and how far it is to be trusted.
     json
         One object on stdout: `{"files": [{"name", "state", "note"}]}`.
     """
@@ -23,6 +27,11 @@ def check(run: Path, /, *, accept: bool = False, json: bool = False) -> int:
 
     if accept:
         accept_changes(run)
+    if measure:
+        from headway.commands.arguments import say
+        from headway.tasks.translation.remeasuring import measure_run
+
+        measure_run(run, say)
     found = list(check_run(run))
     if json:
         print(json_format.dumps({"files": [one._asdict() for one in found]}, ensure_ascii=False))

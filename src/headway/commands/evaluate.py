@@ -37,6 +37,7 @@ def evaluate(
     source_language: str | None = None,
     target_language: str | None = None,
     tag: str | None = None,
+    glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
@@ -67,6 +68,8 @@ def evaluate(
         Japanese, characters are scored, not words.
     tag
         Which of the run's tags stands before each source text; as in translate.
+    glossary
+        Terms that are to hold in what the run translates: .tsv, .csv or .tbx. How many do is said.
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
@@ -101,11 +104,14 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        system, language_of_run = translated(run, sources, tag)
+        system, language_of_run = translated(run, sources, tag, glossary or ())
         systems, of_target = [system], target_language or language_of_run or of_target
     else:
-        if tag is not None:
-            raise ConfigError(f"--tag is for what a run translates; got {tag!r} without a run.")
+        if tag is not None or glossary:
+            option, given = ("--tag", tag) if tag is not None else ("--glossary", glossary)
+            raise ConfigError(
+                f"{option} is for what a run translates; got {given!r} without a run."
+            )
         systems = _finished(hypothesis or [], reference[0], len(references[0]))
     if of_target is None and tokenize is None:
         print(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.commands.arguments import ready
+from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
 from headway.commands.translate import tell_cut
 from headway.metrics.diagnosis import Note, diagnose
@@ -60,11 +60,20 @@ class Outcome(NamedTuple):
     n_cut: int | None
 
 
-def translated(run: Path, sources: list[str], tag: str | None) -> tuple[System, str | None]:
+def translated(
+    run: Path, sources: list[str], tag: str | None, glossary: Sequence[Path] = ()
+) -> tuple[System, str | None]:
     """A run's translations, and the language that it translates into, if it knows."""
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
     translator, how = ready(run, tag, {})
+    if glossary:
+        from headway.text.terms.keeping import Terms
+
+        how["glossary"] = kept = Terms.read(glossary, translator.settings.data)
     found = translator.translate_fully(sources, **how)
+    if glossary:
+        pairs = [(one.source, one.target) for one in found]
+        say(f"headway: glossary: {kept.glossary.in_words()}; {kept.told(pairs)}")
     n_cut = sum(translation.n_cut > 0 for translation in found)
     tell_cut(n_cut, translator)
     lines = [translation.target for translation in found]

@@ -1,26 +1,35 @@
 """`headway prepare`: the data doctor. What was read, kept and dropped, and what looks wrong."""
 
 import json as json_format
-import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+from cyclopts import Parameter
 
 from headway.commands.arguments import Overrides, option_names, say, takes
 from headway.disk import DiskError, whole_text
 from headway.errors import ConfigError, DataError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.runs.flags import PAIRS, sections_of
-from headway.text.lines import printable, shown
 
 if TYPE_CHECKING:
+    from headway.commands.curing import Curing
+    from headway.commands.stages import Stages
     from headway.data.cleaned import CleanedCorpus
     from headway.data.doctor.examination import Examination, Tools
     from headway.data.doctor.findings import Symptom
-    from headway.data.prepared import DataSettings
-    from headway.text.cleaning import Pair, Report
+    from headway.tasks.translation.pairs import TranslationData
+    from headway.text.cleaning import Pair
     from headway.text.corpora import Corpus
+
+
+SERIOUS = 3
+"""Exit status of `--strict` where nobody should train on what was read."""
+
+Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 
 
 @takes(PAIRS)
@@ -31,8 +40,12 @@ def prepare(
     page: Path | None = None,
     suspects: Path | None = None,
     json: bool = False,
+    strict: bool = False,
+    drop: Several = None,
+    fix: Several = None,
+    memory: list[Path] | None = None,
     **flags: Any,
-) -> None:
+) -> int:
     """Read parallel text as `train` would, and say what is wrong with it and what to do.
 
     Parameters
@@ -40,70 +53,150 @@ def prepare(
     tokenizer
         A run, tokenizer.json or vocab.txt: how well does its vocabulary suit this text?
     out
-        Folder to write the clean pairs to, as two text files.
+        Folder to write the clean pairs to, as two text files. With --drop or --fix: the file, of
+        the same kind as the one that was read, or the folder for several, to write the corpus to.
     page
         HTML file to write the report to, with plots; it needs no network.
     suspects
         TSV file to write every suspicious pair to: symptom, file, line, source, target, detail.
     json
         Print one JSON object on standard output.
+    strict
+        End with exit status 3 where nobody should train on this before it is mended.
+    drop
+        Kinds of findings (as in --json: truncated, duplicate, ..) whose pairs --out leaves out.
+    fix
+        What --out mends: mojibake, entities, white_space, not_nfc, invisible, exchanged,
+        misaligned. Every other byte stays.
+    memory
+        Translation memories: count the words of FILE.. (.po, .xlf, ..) by how well they match.
     """
+    if memory:
+        from headway.commands.leverage import count_matches
+
+        count_matches(overrides, memory, flags, json=json)
+        return 0
     from headway.commands.stages import Stages
     from headway.config import build, merge, parse_overrides
-    from headway.data.cache import cache_root
-    from headway.data.cleaned import clean_corpus
-    from headway.data.doctor.examination import examine
-    from headway.data.doctor.report import report_lines
     from headway.tasks.translation.pairs import TranslationData
-    from headway.text.corpora import directions, languages
+    from headway.text.mixed_languages import refuse_mixed
 
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     given = merge(sections, sections_of(flags, PAIRS)).get("data", {})
     settings = build(TranslationData, given, section="data")
-    corpus, valid = settings.corpus(), settings.validation()
-    tools = _tools(tokenizer, settings)
-    with _only_writer(out, page, suspects):
+    settings.corpus().check()
+    refuse_mixed(settings.corpus(), settings.validation())
+    curing = _curing(drop, fix, out, settings)
+    clean = _clean_files(out, settings.corpus()) if out and not curing else []
+    tools = _tools(tokenizer, settings, everything=curing is not None and curing.everything)
+    files = _different(page, suspects, *clean, *(curing.all_files if curing else ()))
+    with _only_writer(None if curing else out, [file for file in files if file not in clean]):
         with Stages() as stages:
-            cleaned = clean_corpus(
-                corpus,
-                settings.cleaning(),
-                cache_root(),
-                valid=valid,
-                hold_out=0,
-                workers=settings.workers,
-                say=say,
-                progress=stages,
-            )
-            named = languages(corpus)
-            clean_files = _clean_files(out, *named) if out else []
-            _refuse_overwriting([*filter(None, (page, suspects)), *clean_files], cleaned)
-            with _listener(suspects) as hear:
-                examination = examine(
-                    cleaned,
-                    *named,
-                    tools,
-                    directions=directions(corpus),
-                    hear=hear,
-                    progress=stages,
-                )
-        found = _found(cleaned, examination, corpus, valid, named, tools)
+            cleaned, examination = _examined(settings, tools, files, suspects, curing, stages)
+        found = _said(cleaned, examination, settings)
         if page is not None:
             _write_page(page, found)
         if json:
             print(json_format.dumps(found, ensure_ascii=False))
         else:
+            from headway.data.doctor.report import report_lines
+
             print("\n".join(report_lines(found)))
-        if clean_files:
-            _write_clean(cleaned, clean_files)
+        if clean:
+            _write_clean(cleaned, clean)
+        if curing:
+            curing.write(cleaned, examination, settings.cleaning())
+    return SERIOUS if strict and found["serious"] else 0
+
+
+def _examined(
+    settings: "TranslationData",
+    tools: "Tools",
+    written: Sequence[Path],
+    suspects: Path | None,
+    curing: "Curing | None",
+    stages: "Stages",
+) -> "tuple[CleanedCorpus, Examination]":
+    """The clean corpus, and what is wrong with it; `written` are the files to be written."""
+    from headway.data.cache import cache_root
+    from headway.data.cleaned import clean_corpus
+    from headway.data.doctor.examination import examine
+    from headway.text.corpora import directions, languages
+
+    corpus = settings.corpus()
+    cleaned = clean_corpus(
+        corpus,
+        settings.cleaning(),
+        cache_root(),
+        valid=settings.validation(),
+        hold_out=0,
+        workers=settings.workers,
+        say=say,
+        progress=stages,
+    )
+    _refuse_overwriting(written, cleaned)
+    with _listener(suspects) as listening:
+        hearing = [listening] if listening else []
+        hearing += [curing.hear] if curing else []
+
+        def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
+            for one in hearing:
+                one(symptom, pair, detail)
+
+        examination = examine(
+            cleaned,
+            *languages(corpus),
+            tools,
+            directions=directions(corpus),
+            hear=hear if hearing else None,
+            progress=stages,
+        )
+    return cleaned, examination
+
+
+def _said(
+    cleaned: "CleanedCorpus", examination: "Examination", settings: "TranslationData"
+) -> dict[str, Any]:
+    from headway.commands.diagnosis import found_in
+
+    return found_in(cleaned, examination, settings.corpus(), settings.validation())
+
+
+def _curing(
+    drop: list[str] | None,
+    fix: list[str] | None,
+    out: Path | None,
+    settings: "TranslationData",
+) -> "Curing | None":
+    """What is to be left out and mended, if anything is."""
+    if not drop and not fix:
+        return None
+    from headway.commands.curing import Curing
+
+    corpus = settings.corpus()
+    corpus.check()
+    return Curing(drop or (), fix or (), out, corpus)
+
+
+def _different(*files: Path | None) -> list[Path]:
+    """All that are named; no two may be the same."""
+    named = [*filter(None, files)]
+    for path in named:
+        if [one.absolute() for one in named].count(path.absolute()) > 1:
+            raise ConfigError(
+                f"--page, --suspects and --out are written each to a file of its own; got {path} "
+                "for two of them. Name another."
+            )
+    return named
 
 
 @contextmanager
-def _only_writer(out: Path | None, *files: Path | None) -> Iterator[None]:
+def _only_writer(out: Path | None, files: Sequence[Path]) -> Iterator[None]:
     """Be the only process that writes to these; what cannot be written is refused at once."""
     with ExitStack() as stack:
-        for file in filter(None, files):
+        for file in files:
             if not file.parent.is_dir():
                 raise _unwritable(file, "its folder is not there")
             stack.enter_context(only_writer_of_file(file, say))
@@ -112,91 +205,17 @@ def _only_writer(out: Path | None, *files: Path | None) -> Iterator[None]:
         yield
 
 
-def _tools(tokenizer: Path | None, settings: "DataSettings") -> "Tools":
-    from headway.data.doctor.examination import Tools
-    from headway.data.doctor.languages import detector, installed
+def _tools(tokenizer: Path | None, settings: "TranslationData", *, everything: bool) -> "Tools":
+    from headway.data.doctor.examination import SLOW_PAIRS, Tools
+    from headway.data.doctor.languages import detector
     from headway.text.subwords import Subwords
 
     return Tools(
-        detect=detector() if installed() else None,
+        detect=detector(),
         subwords=Subwords.load(tokenizer) if tokenizer else None,
         max_length=settings.max_length,
+        slow_pairs=sys.maxsize if everything else SLOW_PAIRS,
     )
-
-
-def _found(
-    cleaned: "CleanedCorpus",
-    examination: "Examination",
-    corpus: "Corpus",
-    valid_corpus: "Corpus | None",
-    named: tuple[str | None, str | None],
-    tools: "Tools",
-) -> dict[str, Any]:
-    """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training."""
-    from headway.data.doctor.figures import figures
-    from headway.data.doctor.languages import HOW_TO_GET
-
-    report = cleaned.reports["train"]
-    valid = cleaned.reports["valid"]
-    problems = _problems(report)
-    return {
-        **report.as_dict(),
-        "problems": problems,
-        "files": [shown(path) for path in corpus.files],
-        "source_language": named[0],
-        "target_language": named[1],
-        "lengths": examination.sizes.summary(),
-        "valid": valid.as_dict() if valid.read else None,
-        "findings": [finding.as_dict() for finding in examination.findings],
-        "scripts": examination.scripts,
-        "languages": examination.languages,
-        "languages_missing": "" if tools.detect else f"needs py3langid ({HOW_TO_GET})",
-        "subwords": examination.subwords,
-        "n_sampled": examination.n_sampled,
-        "figures": figures(examination),
-        "next": _next(corpus, valid_corpus, problems, examination),
-    }
-
-
-def _problems(report: "Report") -> list[str]:
-    """Why `train` would refuse this, if it would."""
-    from headway.text.cleaning import refuse_unusable
-
-    try:
-        refuse_unusable(report)
-    except DataError as error:
-        return [str(error)]
-    return []
-
-
-def _next(
-    corpus: "Corpus", valid: "Corpus | None", problems: list[str], examination: "Examination"
-) -> str:
-    """What to do after reading the report: `train` with all that was said here of the files."""
-    if problems:
-        return "Next: mend what train would refuse, then run headway prepare again."
-    command = ["headway", "train", *_named(corpus, "--"), *_named(valid, "--valid-")]
-    for side, code in (("source", corpus.source_language), ("target", corpus.target_language)):
-        command += [f"--{side}-language", code] if code else []
-    urgent = any(finding.severity == "look" for finding in examination.findings)
-    first = "when you have looked at what was found, " if urgent else ""
-    return printable(f"Next: {first}{shlex.join(command)} --out RUN")
-
-
-def _named(corpus: "Corpus | None", dashes: str) -> "Iterator[str]":
-    """Files as flags name them, with their weights, tags and languages."""
-    if corpus is None:
-        return
-    from headway.text.mixing import format_pairs_file
-
-    uses = zip(corpus.pairs, corpus.uses, strict=True)
-    files = {
-        "source": list(map(str, corpus.source)),
-        "target": list(map(str, corpus.target)),
-        "pairs": [format_pairs_file(path, use) for path, use in uses],
-    }
-    for name, given in files.items():
-        yield from [dashes + name, *given] if given else []
 
 
 @contextmanager
@@ -233,7 +252,11 @@ def _refuse_overwriting(written: Sequence[Path], cleaned: "CleanedCorpus") -> No
             )
 
 
-def _clean_files(folder: Path, source: str | None, target: str | None) -> list[Path]:
+def _clean_files(folder: Path, corpus: "Corpus") -> list[Path]:
+    from headway.text.corpora import languages
+
+    corpus.check()
+    source, target = languages(corpus)
     suffixes = (source, target) if source and target and source != target else ("source", "target")
     return [folder / f"train.{suffix}" for suffix in suffixes]
 

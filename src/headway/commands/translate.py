@@ -7,11 +7,10 @@ from json import dump
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import FILLED_IN, Unread, kind_of, option_names, ready, say
+from headway.commands.arguments import Several, Unread, option_names, plain, ready, say
 from headway.commands.standard_input import in_chunks, typed_lines
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
-from headway.errors import ConfigError
 from headway.locks import only_writer_of_file
 from headway.text.lines import check_file, read_lines
 
@@ -33,6 +32,14 @@ def translate(
     alignment: bool = False,
     json: bool = False,
     overwrite: bool = False,
+    in_place: bool = False,
+    onto: Path | None = None,
+    memory: Several = (),
+    fuzzy_from: int | None = None,
+    no_own_memory: bool = False,
+    glossary: Several = (),
+    report: Path | None = None,
+    leave_below: float | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> None:
@@ -41,19 +48,20 @@ def translate(
     N lines in, N lines out, in order; a blank line stays blank; a line longer than the model was
     trained on is cut at its end, and that is counted on stderr.
 
-    A translation file (.po, .tmx, .xlf, .xliff, .tsv, .jsonl, each also .gz) comes out as the same
-    kind of file: what was empty is filled in and marked as made by a machine, every other byte is
-    as it was, and nothing is cut.
+    A translation file (.po, .tmx, .xliff, .tsv, ..: docs/files.md, each also .gz) comes out as the
+    same kind of file: what was empty is filled in and marked as made by a machine, every other byte
+    is as it was, and nothing is cut. Several files, a folder or a pattern in quotes ('po/**/*.po')
+    go to the folder --out, as the same tree, or stay --in-place.
 
     Parameters
     ----------
     run
         The run folder.
     file
-        Text to translate, one sentence a line (.gz too), or a translation file; standard input if
+        Text to translate, one sentence a line (.gz too), or translation files; standard input if
         left out. Behind it, any setting as a flag, such as --decoding.length-penalty 1.
     out
-        Where translations go; standard output if left out.
+        Where translations go, a file or a folder; standard output if left out.
     beam
         Hypotheses kept by beam search; 1 is greedy.
     n_best
@@ -64,40 +72,63 @@ def translate(
         Which of the run's tags stands before each text (train --pairs F:tag=NAME); otherwise none,
         or the only one if the run has read no text without.
     scores
-        Put each translation's score and a tab in front of it.
+        Put each translation's score and a tab in front of it; of translation files, a table.
     alignment
         Put a tab and source-target pairs of sub-words ("0-0 1-2") behind it.
     json
         One object on stdout with tokens, scores, alignments and n-best lists.
     overwrite
         In a translation file, translate everything anew, also what is there already.
+    in_place
+        Results take the place of their files.
+    onto
+        The target file that is there already, for a file of one language (.json, .srt, ..): its
+        texts are kept, and only what it lacks is translated.
+    memory
+        Files with earlier translations: what is in them is not translated again.
+    fuzzy_from
+        Take a near match of so many percent (85) instead of the model's translation.
+    no_own_memory
+        Look up neither what the files hold already nor what the run was trained on.
+    glossary
+        Terms that are to hold: .tsv, .csv or .tbx.
+    report
+        What a person should look at: F.html, F.tsv or F.json.
+    leave_below
+        Leave empty what is less sure than this (0.4).
     source_language
         Which language of a translation file is translated; the run's if left out.
     target_language
         Which one is filled in; the run's if left out.
     """
-    named, flags = (file[:1], file[1:]) if file and not file[0].startswith("-") else ((), file)
-    text = Path(named[0]) if named else None
+    n_named = next((n for n, one in enumerate(file) if one.startswith("-")), len(file))
+    named, flags = file[:n_named], file[n_named:]
     given = {"beam": beam, "n_best": n_best, "method": method}
     decoding = {key: value for key, value in given.items() if value is not None}
 
     def load() -> "tuple[Translator, dict[str, Any]]":
         return ready(run, tag, decoding, flags, option_names(translate))
 
-    if text is not None and kind_of(text) in FILLED_IN:
-        from headway.commands.filling import Direction, translate_file
+    beyond = (
+        overwrite,
+        in_place,
+        memory,
+        fuzzy_from,
+        glossary,
+        report,
+        leave_below,
+        no_own_memory,
+        onto,
+    )
+    if any(beyond) or source_language or target_language or not plain(named):
+        from headway.commands.beyond import Beyond, translate_beyond
+        from headway.commands.filling import Told
 
-        for_text = {"scores": scores, "alignment": alignment, "json": json}
-        for_text["n-best"] = n_best is not None
-        refused = [name for name, wanted in for_text.items() if wanted]
-        direction = Direction(source_language, target_language)
-        translate_file(run, text, out, load, direction, refused, overwrite=overwrite)
+        told = Told(json, scores, n_best is not None, alignment)
+        languages = source_language, target_language
+        translate_beyond(run, named, out, Beyond(*beyond), languages, told, load)
         return
-    if overwrite or source_language or target_language:
-        raise ConfigError(
-            "--overwrite, --source-language and --target-language are for files that are filled "
-            f"in (.po, .tmx, ..); got {text or 'standard input'}. Leave them out."
-        )
+    text = Path(named[0]) if named else None
     translate_lines(text, out, load, scores=scores, alignment=alignment, json=json)
 
 
@@ -114,7 +145,8 @@ def translate_lines(
     if file is not None:
         check_file(file)
     collected: list[dict[str, Any]] = []
-    n_cut = n_mended = 0
+    n_cut = n_mended = n_lines = 0
+    doubtful: list[int] = []
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
@@ -125,8 +157,11 @@ def translate_lines(
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             n_mended += sum(not translation.codes_complete for translation in translations)
+            verdicts = list(map(translator.judged, translations))
+            doubtful += [n for n, one in enumerate(verdicts, n_lines + 1) if one.flags]
+            n_lines += len(chunk)
             if json:
-                collected += map(as_json, translations)
+                collected += map(as_json, translations, verdicts)
                 continue
             for translation in translations:
                 output.write(as_text(translation, scores=scores, alignment=alignment))
@@ -135,6 +170,12 @@ def translate_lines(
             dump({"translations": collected}, output, ensure_ascii=False)
             output.write("\n")
     tell_cut(n_cut, translator)
+    if doubtful:
+        some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
+        print(
+            f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why",
+            file=sys.stderr,
+        )
     if n_mended:
         print(
             f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "

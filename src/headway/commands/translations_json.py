@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway.tasks.translation.texts import Translation
+    from headway.text.checks.checker import Verdict
 
 
-def as_json(translation: "Translation") -> dict[str, Any]:
-    """As in the README: the best translation, then all of them."""
+def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
+    """As in the README: the best translation, what is doubtful about it, then all of them."""
     n_best = [
         {
             "target": alternative.target,
@@ -29,4 +30,6 @@ def as_json(translation: "Translation") -> dict[str, Any]:
         "n_best": n_best,
         "cut": translation.n_cut,
         "codes_complete": translation.codes_complete,
+        "confidence": verdict.confidence,
+        "flags": [flag._asdict() for flag in verdict.flags],
     }

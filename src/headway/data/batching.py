@@ -109,7 +109,7 @@ class BatchStream:
 
     def __init__(self, batches: TokenBatches, rank: int = 0, world: int = 1) -> None:
         """Start at the first batch of epoch 0."""
-        self._batches = batches
+        self.batches = batches
         self._rank, self._world = rank, world
         self._epoch = batches.epoch(0)
         self._identity = _identity(batches)
@@ -123,7 +123,7 @@ class BatchStream:
     def _next_of_all(self) -> Indices:
         while self.index == len(self._epoch):  # an epoch of light rows alone may be empty
             self.epoch, self.index = self.epoch + 1, 0
-            self._epoch = self._batches.epoch(self.epoch)
+            self._epoch = self.batches.epoch(self.epoch)
         self.index += 1
         return self._epoch[self.index - 1]
 
@@ -144,7 +144,7 @@ class BatchStream:
                     f"{state.get(name, 0)}, now it is {value}. Put it back, or start a new run."
                 )
         self.epoch, self.index = state["epoch"], state["index"]
-        self._epoch = self._batches.epoch(self.epoch)
+        self._epoch = self.batches.epoch(self.epoch)
         if not 0 <= self.index <= len(self._epoch):
             raise RunError(
                 f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "

@@ -1,9 +1,10 @@
 """How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from headway.data.cache import Say, key_of, reopened
@@ -67,11 +68,13 @@ def handling_of_codes(
     subwords: Subwords | None,
     root: Path,
     say: Say,
+    weights: Mapping[str, float] = MappingProxyType({}),
 ) -> CodeHandling:
     """Whether codes are masked: as asked, or as the corpus suggests, said with the reason.
 
     `auto` masks where at least `LEAST_SHARE` of the pairs, and `LEAST_PAIRS` in all, have codes
-    that both sides share. Sub-words that were learned elsewhere decide by themselves: their model
+    that both sides share; each counts as often as its file weighs (1 for one that `weights` does
+    not name). Sub-words that were learned elsewhere decide by themselves: their model
     knows placeholders or it does not.
 
     Raises:
@@ -87,27 +90,42 @@ def handling_of_codes(
         return wanted
     if subwords is not None:
         return "mask" if can_mask else "keep"
-    share = _share_with_codes(cleaned, root, say)
+    share, n_pairs = _with_codes(cleaned, weights, root, say)
     if not share:
         return "keep"
-    n_pairs = round(share * cleaned.reports["train"].kept)
     enough = share >= LEAST_SHARE and n_pairs >= LEAST_PAIRS
     say(
         f"codes (tags, placeholders, addresses, ...) are {'masked' if enough else 'kept as text'}: "
-        f"about {share:.1%} of the pairs ({n_pairs:,}) have some that both sides share"
+        f"about {share:.1%} of the pairs that are seen in a pass ({n_pairs:,}) have some that both "
+        "sides share"
     )
     return "mask" if enough else "keep"
 
 
-def _share_with_codes(cleaned: CleanedCorpus, root: Path, say: Say) -> float:
-    """Of the training pairs, judged by some that are evenly spaced."""
-    directory = root / f"codes-{key_of({'version': VERSION, 'cleaned': cleaned.directory.name})}"
+def _with_codes(
+    cleaned: CleanedCorpus, weights: Mapping[str, float], root: Path, say: Say
+) -> tuple[float, int]:
+    """The share of a pass, and how many pairs of it, judged by some of each file, evenly spaced."""
+    key = key_of({"version": VERSION, "cleaned": cleaned.directory.name, "counts": "by file"})
+    directory = root / f"codes-{key}"
     known = reopened(directory, lambda: read_sealed(directory), say)
     if known is None:
-        step = max(1, cleaned.reports["train"].kept // _LOOKED_AT)
-        chosen = islice(cleaned.pairs("train"), 0, None, step)
-        found = [bool(mask_pair(source, target).codes) for source, target, *_ in chosen]
-        known = {"pairs": len(found), "with_codes": sum(found)}
+        n_pairs = Counter(pair.file for pair in cleaned.pairs("train"))
+        steps = {file: max(1, n // _LOOKED_AT) for file, n in n_pairs.items()}
+        place, looked_at, coded = Counter[str](), Counter[str](), Counter[str]()
+        for source, target, file, *_ in cleaned.pairs("train"):
+            if place[file] % steps[file] == 0:
+                looked_at[file] += 1
+                coded[file] += bool(mask_pair(source, target).codes)
+            place[file] += 1
+        # By number: the names of files are those of whoever reads them first.
+        numbers = {file: str(number) for number, file in enumerate(cleaned.files)}
+        known = {numbers[file]: [n, coded[file] / looked_at[file]] for file, n in n_pairs.items()}
         with sealed_folder(directory) as (_, content):
             content.update(known)
-    return float(known["with_codes"] / known["pairs"]) if known["pairs"] else 0.0
+    seen = with_codes = 0.0
+    for number, (n, share) in known.items():
+        weight = weights.get(cleaned.files[int(number)], 1.0)
+        seen += weight * n
+        with_codes += weight * n * share
+    return (with_codes / seen if seen else 0.0), round(with_codes)

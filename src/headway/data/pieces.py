@@ -77,7 +77,7 @@ def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | No
     files = list(dict.fromkeys(pair.file for pair in pairs))
     number = {file: i for i, file in enumerate(files)}
     rows = np.array(
-        [(number[f], line, len(s), len(t), s == t, True) for s, t, f, line in pairs], ROW
+        [(number[f], line, len(s), len(t), s == t, True) for s, t, f, line, *_ in pairs], ROW
     )
     if kept is not None:
         rows["kept"] = kept

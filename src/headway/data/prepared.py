@@ -122,7 +122,8 @@ def prepare_corpus(
     if text.codes == "mask" or (text.codes == "auto" and known):
         from headway.data.coded import handling_of_codes
 
-        codes = handling_of_codes(cleaned, text.codes, subwords, root, say)
+        weights = {part.name: part.use.weight for part in corpus.parts}
+        codes = handling_of_codes(cleaned, text.codes, subwords, root, say, weights)
     corpora: dict[Split, Corpus] = {"train": corpus, "valid": valid or corpus}
     shown = {split: _shown(codes, one) for split, one in corpora.items()}
     if subwords is None:

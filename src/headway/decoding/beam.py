@@ -1,5 +1,6 @@
 """Beam search (Graves 2012; Sutskever et al. 2014), with GNMT's length penalty."""
 
+from collections.abc import Callable
 from itertools import islice
 
 import torch
@@ -18,10 +19,16 @@ from headway.decoding.hypothesis import (
 )
 from headway.models.interfaces import State, StepDecoder
 
+Chosen = tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]
+
 
 @torch.no_grad()
 def beam_search(
-    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
+    decoder: StepDecoder,
+    state: State,
+    last: Int[Tensor, " batch"],
+    rules: Rules,
+    choose: Callable[..., Chosen] | None = None,
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of highest score for each sentence, best first.
 
@@ -31,7 +38,8 @@ def beam_search(
     fewer than `n_best` hypotheses only where the model allows fewer, or where `n_best` > `beam`.
 
     Among equally likely continuations that of the better hypothesis comes first, and of one
-    hypothesis that with the lower id.
+    hypothesis that with the lower id. `choose` takes the place of `best` where more than
+    probability decides: see `headway.decoding.constrained`.
     """
     max_lengths, settings = rules.max_lengths, rules.settings
     beam, length_penalty = settings.beam, settings.length_penalty
@@ -53,7 +61,10 @@ def beam_search(
         scores, after, attention = decoder.step(state, last, rules.want_attention)
         normalize_(scores)
         permissions.apply_(scores, limits.repeat_interleave(width), n_written)
-        total, place = best(scores, total, beam)  # all of [live, new width]
+        if choose is None:
+            total, place = best(scores, total, beam)  # all of [live, new width]
+        else:
+            total, place = choose(scores, total, beam, sentence, limits - n_written, attention)
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
         trace.append(

@@ -1,7 +1,7 @@
 """The door to decoding: `search` for a batch that has been started, `decode_all` for many texts."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,6 +16,9 @@ from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import State, StepDecoder
 from headway.runtime import available_cores
 from headway.text.subwords import SpecialIds
+
+if TYPE_CHECKING:
+    from headway.decoding.constrained import Acceptor
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
 BATCH_TOKENS = 8192
@@ -38,18 +41,25 @@ def search(
     want_attention: bool = False,
     want_scores: bool = True,
     generator: torch.Generator | None = None,
+    wanted: "Sequence[Acceptor | None]" = (),
 ) -> list[list[Hypothesis]]:
     """For each row of a started `state` its hypotheses, best first.
 
     `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
     was started with. `max_lengths` and `last` are on the decoder's device; for the others see
     `headway.decoding.hypothesis.Rules`. Sampling draws from `generator`; without one, from a new
-    one seeded with `settings.seed`, so that every call draws alike.
+    one seeded with `settings.seed`, so that every call draws alike. `wanted` is what each output
+    must hold, for beam search only.
 
     Raises `HeadwayError` where a sentence gets no output of finite log-probability.
     """
     rules = Rules(settings, end, max_lengths, forbidden, want_attention, want_scores, generator)
-    found = METHODS[settings.method](decoder, state, last, rules)
+    if any(wanted):
+        from headway.decoding.constrained import constrained_search  # a side room
+
+        found = constrained_search(decoder, state, last, rules, wanted)
+    else:
+        found = METHODS[settings.method](decoder, state, last, rules)
     if not all(found):
         raise diverged()
     return found
@@ -83,12 +93,14 @@ def decode_all(
     want_scores: bool = True,
     generator: torch.Generator | None = None,
     done: Callable[[int], None] = lambda n: None,
+    wanted: "Sequence[Acceptor | None]" = (),
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
 
     Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses.
     On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
-    do; the batches are the same for any number. `done` hears how many sentences each finished.
+    do; the batches are the same for any number. `done` hears how many sentences each finished;
+    `wanted` is what the output of each source must hold.
     """
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
@@ -107,11 +119,11 @@ def decode_all(
                 want_attention=want_attention,
                 want_scores=want_scores,
                 generator=generator,
+                wanted=[wanted[i] for i in batch] if wanted else (),
             )
 
     lengths = [(len(ids) + 1) * settings.rows for ids in sources]
-    share = even_share(sum(lengths), batch_tokens) + max(lengths, default=0)
-    batches = like_lengths(lengths, min(share, batch_tokens))
+    batches = even_batches(lengths, batch_tokens)
     processes = processes or min(torch.get_num_threads(), available_cores())
     found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
     if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
@@ -128,11 +140,18 @@ def decode_all(
     return results
 
 
-def even_share(n_tokens: int, batch_tokens: int) -> int:
-    """The size of batches: `batch_tokens` at most, and `SHARES` of them, or twice as many, ..."""
-    n_batches = -(-n_tokens // batch_tokens)
-    evened = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
-    return -(-n_tokens // max(n_batches, evened, 1))
+def even_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Batches of at most `batch_tokens`: where there are several, `SHARES` of them, or twice as
+    many, .., of like size, as far as none gets smaller than `LEAST_SHARE`."""
+    n_tokens = sum(lengths)
+    n_batches = len(batches := like_lengths(lengths, batch_tokens))
+    wanted = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
+    if wanted <= n_batches:
+        return batches
+    share = n_tokens // wanted
+    while len(batches := like_lengths(lengths, share)) > wanted:  # padding and whole rows
+        share += 1 + share // 32
+    return batches
 
 
 def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
 from headway.training import checkpoint, tensor_files
-from headway.training.run_folder import CONFIG, RunFolder
+from headway.training.run_folder import CHECKS, CONFIG, RunFolder
 
 
 class Finding(NamedTuple):
@@ -63,6 +63,8 @@ def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
     if not file.exists():
         if name == folder.data.name:
             return Finding(name, "whole", "not there: only needed to train on")
+        if name == CHECKS:
+            return Finding(name, "whole", "not there: only needed to check translations")
         return Finding(name, "damaged", "It is missing. Take it from a copy of the run.")
     if expected is None:
         return Finding(name, "unsealed")
@@ -72,6 +74,8 @@ def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
         return Finding(
             name, "damaged", "Delete it: --resume writes it anew, and nothing else asks."
         )
+    if name == CHECKS:
+        return Finding(name, "damaged", f"Delete it; anew: headway check {folder.path} --measure")
     return Finding(
         name,
         "damaged",

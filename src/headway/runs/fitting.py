@@ -29,6 +29,11 @@ TUNING_SEEN = 5_000_000
 TIMED_UPDATES = 24
 """Updates that the speed of a run is measured on, after three to warm up."""
 
+LEAST_PASSES, LEAST_SEEN = 3, 1_000_000
+"""A model that has seen the corpus less often, and fewer units, is good for nothing."""
+GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
+"""What is recommended in its stead."""
+
 # -- the preset -------------------------------------------------------------------------------
 
 
@@ -115,8 +120,49 @@ def fit_length(
             f"through the corpus): {why}; at {units_per_step / step_s:,.0f} {unit}/s that "
             f"takes about {(max_steps * step_s + n_validations * validation_s) / 60:.0f} min"
         )
+        if not tuned:
+            seen, speed = max_steps * units_per_step, units_per_step / step_s
+            for line in hopeless(sizes, seen, unit, speed, smaller_presets(settings, opening)):
+                opening.say(line)
     every = training.checkpoint_every or max(1, max_steps // n_validations)
     return replace(training, max_steps=max_steps, checkpoint_every=every)
+
+
+def hopeless(
+    sizes: Sizes,
+    seen: float,
+    unit: str,
+    speed: float,
+    smaller: Sequence[str],
+) -> list[str]:
+    """What to say of a budget in which next to nothing can be learned; nothing if it is enough.
+
+    That is under `LEAST_PASSES` through the corpus, unless `LEAST_SEEN` units are seen. `speed` is
+    in units a second.
+    """
+    if seen >= min(LEAST_PASSES * sizes.per_pass, LEAST_SEEN):
+        return []
+    enough = min(GOOD_PASSES * sizes.per_pass, GOOD_SEEN)
+    share = seen / GOOD_PASSES / sizes.per_pass
+    preset = f"; --preset {smaller[-1]} is faster" if smaller else ""
+    return [
+        f"WARNING: {seen / sizes.per_pass:.1f} times through the corpus will not make a model of "
+        "use. Stop now (Ctrl-C), unless you only want to see it run.",
+        f"  enough would be: --budget {in_minutes(enough / speed)} for {enough:,.0f} {unit}{preset}"
+        f"; or about {share:.0%} of the pairs in the same time",
+    ]
+
+
+def in_minutes(seconds_: float) -> str:
+    """A budget that is at least so long: 40m, 3h."""
+    minutes = math.ceil(seconds_ * 1.2 / 60)  # preparation and validation take their share
+    return f"{minutes}m" if minutes < 120 else f"{math.ceil(minutes / 60)}h"
+
+
+def smaller_presets(settings: Settings, opening: Opening) -> list[str]:
+    """The presets below the one that was chosen, of the same type of model; all if none was."""
+    names = presets_of_type(opening.kind, settings.model_type)
+    return names[: names.index(opening.preset)] if opening.preset in names else []
 
 
 def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:

@@ -42,6 +42,12 @@ PAIRS = {
     "valid_pairs": Flag(
         "data", "The same as files of pairs, with tag, source and target as in --pairs.", many=True
     ),
+    "skip_notes": Flag(
+        "data",
+        'Leave out pairs beside which a note holds these words, such as "not ok"; doubtful stands '
+        "for all notes that say that a translation is not good.",
+        many=True,
+    ),
     "source_language": Flag(
         "data", "Code of the source language; otherwise taken from the file's name or header."
     ),
@@ -58,6 +64,16 @@ FLAGS = {
         "training",
         "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "
         "general model becomes your own; its first score is said, and kept if nothing is better.",
+    ),
+    "old_share": Flag(
+        "data",
+        "With --init-from: how much of what is seen is that run's own data again, so that it is "
+        "not forgotten; fitted if left out, 0 for none.",
+    ),
+    "forget_at_most": Flag(
+        "training",
+        "With --init-from: BLEU that may be lost on that run's validation data (0.5). If nothing "
+        "better is found within that, its weights stay.",
     ),
     "freeze": Flag(
         "training",

@@ -97,7 +97,7 @@ def learn(run: Run, resume: bool) -> Learned:
     say(f"the model is {chosen}")
     load_weights(trainer.twin, load_tensors(folder.model))
     if training.init_from:
-        parent.say_what_it_brought(run)
+        parent.say_what_it_brought(run, chosen)
     with torch.inference_mode():
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
         run.settings = run.kind.tune(run)

@@ -59,6 +59,8 @@ class CardWords(NamedTuple):
     scores: str
     data: str
     next_commands: Sequence[str]
+    below_use: str = ""
+    """Why the model is good for nothing, if so."""
 
 
 class Learned(NamedTuple):
@@ -150,7 +152,7 @@ def as_it_is(run: Run) -> "Settings":
     return run.settings
 
 
-def shape_of_parent(parent: "Parent", given: Sections) -> Sections:
+def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
     return merge({"model": parent.sections().get("model", {})}, given)
 
@@ -200,7 +202,7 @@ class Kind:
     tune: Callable[[Run], "Settings"] = as_it_is
     """What may still be chosen once the weights are (the trainer's twin has them): settings of use,
     such as a length penalty."""
-    inherit: Callable[["Parent", Sections], Sections] = shape_of_parent
+    inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
     refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
     """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum

@@ -14,6 +14,7 @@ from headway.runs.kind import Kind, Request, Run
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
+from headway.training.loop import NOTHING_BETTER
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 from headway.training.tensor_files import load_finite
@@ -173,14 +174,23 @@ def begin_with(run: Run) -> None:
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
     before = trainer.begin_with(found.weights)
-    run.say(f"before: {before.score_name.upper()} {before.score:.2f} on the validation data")
+    others = "".join(f", {name} {value:.2f}" for name, value in before.others.items())
+    run.say(
+        f"before: {before.score_name.upper()} {before.score:.2f} on the validation data{others}"
+    )
 
 
-def say_what_it_brought(run: Run) -> None:
-    """The score before the first update beside the best one."""
+def say_what_it_brought(run: Run, chosen: str) -> None:
+    """The score before the first update beside the best one; `chosen` are the weights, in words."""
     name, before = run.folder.first_score()
     best = run.trainer.progress.best_score
     run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
+    if NOTHING_BETTER in chosen:
+        run.say(
+            "NOTHING WAS LEARNED: no weights were better on the new data without losing more than "
+            "is allowed on the old (--forget-at-most), so those of the parent stay. More new pairs "
+            "help, or a longer --budget, another --old-share, another --training.learning-rate."
+        )
 
 
 def origin(folder: RunFolder) -> str:

@@ -24,6 +24,8 @@ class RunSection:
     task: str = TRANSLATION
     finished: bool = False
     """Written when training is over and the model is scored."""
+    below_use: str = ""
+    """Why the model is good for nothing, if so; written with it."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     allowed: list[str] = []  # presets to choose from once the data are known
     if given.get("training", {}).get("init_from"):
         parent = Parent.of_request(request, kind)
-        given = kind.inherit(parent, given)
+        given = kind.inherit(parent, given, say)
     elif request.preset:
         given = merge(preset(kind, request.preset, given), given)
     else:
@@ -76,8 +76,8 @@ def finish(run: Run, *, again: bool) -> RunFolder:
     named = f"{run.settings.model_type} of {n_parameters:,} parameters"
     run.say(f"{named}, seed {run.settings.runtime.seed}")
     learned = run.kind.learner(run.settings).learn(run, again)
-    write_card(run, learned, named)
-    run.folder.finish(run.settings.sections())
+    below_use = write_card(run, learned, named)
+    run.folder.finish(run.settings.sections(), below_use)
     return run.folder
 
 
@@ -94,18 +94,22 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
     folder.write_data(record)
 
 
-def write_card(run: Run, learned: Learned, named: str) -> None:
-    """Score the model, write README.md (what it is, learned from, scores), and say what is next."""
+def write_card(run: Run, learned: Learned, named: str) -> str:
+    """Score the model, write README.md (what it is, learned from, scores), and say what is next.
+
+    Returns why the model is below use, if it is.
+    """
     words = run.kind.card(run)
     checksums = "\n".join(
         f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items()
     )
     about = "\n".join(f"- {key}: {value}" for key, value in machine.machine().items())
     commands = "\n".join(words.next_commands)
+    warning = f"\n**Below use**: {words.below_use}.\n" if words.below_use else ""
     began = origin(run.folder) if run.settings.training.init_from else ""
     run.folder.write_card(
         f"""# {words.title}, trained with headway
-
+{warning}
 A {named} and {words.vocabulary};
 every setting is in `config.toml`. The weights are {learned.weights}.{began}
 
@@ -132,5 +136,13 @@ every setting is in `config.toml`. The weights are {learned.weights}.{began}
 ```
 """
     )
-    for line in ("", "next:", *(f"  {command}" for command in words.next_commands)):
+    last = ["next:", *(f"  {command}" for command in words.next_commands)]
+    if words.below_use:
+        last = [
+            f"THIS MODEL IS BELOW USE: {words.below_use}.",
+            "What helps: more text, a longer --budget, a smaller --preset, cleaner text (headway",
+            'prepare). See docs/training.md, "When the score is low".',
+        ]
+    for line in ("", *last):
         run.say(line)
+    return words.below_use

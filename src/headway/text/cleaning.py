@@ -29,12 +29,19 @@ _EXAMPLE_CHARACTERS = 120
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
 # One class of signs is found quickly. Some of them are common in plain text too, and are followed
-# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`.
+# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`; or `aB`, `a1`, `.1`,
+# which `headway.text.names` looks at.
 _SIGN = re.compile(
-    r"""[<&%{`|\\/@\[_\ue000-\uf8ff:.(-]
-        (?: (?<![:.(-]) | (?<=\()\) | (?<=-)- | (?<=\.)[a-z]
+    r"""[<&%{`|\\/@\[_\ue000-\uf8ff:.(A-Z0-9-]
+        (?: (?<![:.(A-Z0-9-]) | (?<=[a-z][A-Z]) | (?<=[A-Za-z][0-9]) | (?<=[A-Za-z]-[0-9])
+            | (?<=\.[0-9]\.[0-9]) | (?<=\.[0-9][0-9]\.[0-9])
+            | (?<=\()\) | (?<=-)- | (?<=\.)[a-z]
             | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",
     re.VERBOSE | re.ASCII,
+)
+
+_SENTENCES = re.compile(
+    r"[.?!…؟۔።։。？！｡।॥](?:[^\w\s]|_)*+\s|[。？！｡।॥?!](?:[^\w\s]|_)*+\w|[\r\n\u2028\u2029\x85]"
 )
 
 
@@ -46,6 +53,8 @@ class Pair(NamedTuple):
     file: str
     line: int
     """Line of the file, from 1."""
+    remarks: tuple[str, ...] = ()
+    """What the file says of it besides: notes, and `state: NAME` of its review."""
 
     @property
     def origin(self) -> str:
@@ -71,6 +80,8 @@ class CleaningSettings:
     """The longest side allowed."""
     deduplicate: bool = True
     """Whether a pair that was there before is dropped."""
+    skip_notes: tuple[str, ...] = ()
+    """Words of translators' notes for which a pair is dropped; see `headway.text.remarks`."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no pair could satisfy."""
@@ -113,6 +124,15 @@ class Report:
         """Count one pair, showing the beginning of both sides."""
         half = _EXAMPLE_CHARACTERS // 2
         self.drop(reason, pair.file, pair.line, f"{pair.source[:half]} ||| {pair.target[:half]}")
+
+    def notice(self, kind: str, pair: Pair, why: str) -> None:
+        """Count one pair as it is, and show the first."""
+        self.noticed[kind] += 1
+        shown = self.examples.setdefault(kind, [])
+        if len(shown) < EXAMPLES:
+            half = _EXAMPLE_CHARACTERS // 2
+            text = f"{pair.source[:half]} ||| {pair.target[:half]} ||| {why[:half]}"
+            shown.append(Example(pair.file, pair.line, text))
 
     def drop_kept(self, reason: str, n: int, n_copies: int, pairs: Iterable[Pair]) -> None:
         """Count `n` pairs as dropped that had been counted as kept; the first are shown."""
@@ -188,13 +208,27 @@ def may_hold_codes(text: str) -> bool:
     return _SIGN.search(text) is not None
 
 
+def may_hold_sentences(text: str) -> bool:
+    """False where `headway.text.sentences` is sure to find no more than one; quick."""
+    return _SENTENCES.search(text) is not None
+
+
 def clean_pairs(
     pairs: Iterable[Pair], settings: CleaningSettings, report: Report
 ) -> Iterator[Pair]:
     """The pairs worth learning from, cleaned; every other one is counted in `report`."""
-    for source, target, file, line in pairs:
-        pair = Pair(clean(source, report.mended), clean(target, report.mended), file, line)
+    for source, target, file, line, remarks in pairs:
+        left, right = clean(source, report.mended), clean(target, report.mended)
+        pair = Pair(left, right, file, line, remarks)
         reason = _refusal(pair, settings)
+        if remarks and not reason:
+            from headway.text.remarks import doubt, held
+
+            doubted = doubt(remarks)
+            if held(remarks, settings.skip_notes, doubted):
+                reason = "noted"
+            elif doubted:
+                report.notice("doubtful_note", pair, doubted)
         if reason:
             report.drop_pair(reason, pair)
             continue

@@ -137,6 +137,13 @@ def find(text: str) -> list[Found]:
     return found + _find(text, place, len(text))
 
 
+def hidden(text: str, sign: str) -> str:
+    """The text with this character in the place of each character of its codes."""
+    for start, end, _ in find(text):
+        text = text[:start] + sign * (end - start) + text[end:]
+    return text
+
+
 def _find(text: str, start: int, end: int) -> list[Found]:
     found: list[Found] = []
     for match in _CODE.finditer(text, start, end):

@@ -12,10 +12,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from headway.text.code_patterns import find, partners
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
-_UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’-][^\W{_UNSPACED}]+)*|\S")
+UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+"""Characters of scripts that part no words, for a class of a regular expression."""
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’-][^\W{UNSPACED}]+)*|\S")
 
 Spans = Sequence[tuple[int, int]]
 """Beginning and end of each token, in characters of its text."""
@@ -291,4 +292,4 @@ def _outside(element: _Element, pairs: Sequence[_Element]) -> _Element:
 
 def _spaced(character: str) -> bool:
     """Whether a space belongs between this character and a code beside it."""
-    return bool(character.strip()) and not re.match(f"[{_UNSPACED}]", character)
+    return bool(character.strip()) and not re.match(f"[{UNSPACED}]", character)

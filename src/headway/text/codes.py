@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
 VERSION = 2
 """Raised whenever other codes are found, or they are masked in another way."""

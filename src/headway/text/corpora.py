@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
-from headway.text.lines import check_file, read_lines, shown, suffix_language
+from headway.text.languages import folded
+from headway.text.lines import OF_ONE_LANGUAGE, check_file, read_lines, shown, suffix_language
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 
@@ -126,6 +127,11 @@ def _reader(path: Path) -> "Reader":
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
+    if source.name.lower().removesuffix(".gz").endswith(OF_ONE_LANGUAGE):
+        from headway.text.keyed import read_keyed
+
+        yield from read_keyed(source, target, report)
+        return
     both = zip_longest(
         read_lines(source, report.mended), read_lines(target, report.mended), fillvalue=_MISSING
     )
@@ -149,7 +155,8 @@ def languages(
     """What is translated into what: as given, else as the files say, else None.
 
     Two text files say it by suffix (`a.en`, `train.de.gz`), a TSV and a PO by their header, a JSONL
-    by its keys, TMX and XLIFF by their attributes. Where files differ it is None.
+    by its keys, TMX and XLIFF by their attributes. Where files differ it is None. `en-GB` is `en`
+    (`headway.text.languages.folded`), unless it is given.
     """
     given = replace(
         corpus,
@@ -162,7 +169,8 @@ def languages(
 
 
 def directions(corpus: Corpus) -> dict[str, Direction]:
-    """What each of `parts` translates into what, by its name."""
+    """What each of `parts` translates into what, by its name; regions only where they are asked
+    for, or tell the two apart."""
     found = {}
     for part in corpus.parts:
         alone = corpus.alone(part)
@@ -170,8 +178,8 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
             named = suffix_language(alone.source[0]), suffix_language(alone.target[0])
         else:
             named = _reader(alone.pairs[0]).languages(alone.pairs[0], alone)
-        found[part.name] = (
-            alone.source_language or named[0] or None,
-            alone.target_language or named[1] or None,
-        )
+        source, target = (folded(code) if code else None for code in named)
+        if source is not None and source == target:
+            source, target = named  # from one variant of a language into another
+        found[part.name] = alone.source_language or source, alone.target_language or target
     return found

@@ -17,9 +17,22 @@ class Languages(Protocol):
         """The language that it is translated into."""
 
 
+def folded(code: str) -> str:
+    """Without its region: `en-GB` and `en_US` are both `en`, `sr-Latn-RS` is `sr-Latn`.
+
+    Of Chinese the region stays, as it says the script.
+    """
+    language, *parts = re.split("[-_]", code)
+    if language.lower() == "zh":
+        return code
+    scripts = [part for part in parts[:1] if len(part) == 4 and part.isalpha()]
+    return "-".join([language.lower(), *scripts])
+
+
 def same_language(code: str, wanted: str | None) -> bool:
-    """Case does not matter, and `zh-Hans` answers to `zh`."""
+    """Case does not matter; `zh-Hans` answers to `zh`, and `zh-Hans-CN` to both."""
     if wanted is None:
         return False
     one, other = (re.split("[-_]", name.lower()) for name in (code, wanted))
-    return one == other or (one[0] == other[0] and 1 in (len(one), len(other)))
+    n = min(len(one), len(other))
+    return one[:n] == other[:n]

@@ -19,8 +19,10 @@ _BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _NOT_LANGUAGES = frozenset(
-    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json".split()
+    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
 )
+OF_ONE_LANGUAGE = (".json", ".properties", ".strings", ".resx", ".srt", ".vtt")
+"""Kinds of files that hold texts of one language by their keys: see `headway.text.keyed`."""
 
 
 def check_file(path: Path) -> None:
@@ -108,7 +110,11 @@ def is_language(name: str) -> bool:
 
 
 def suffix_language(path: Path) -> str | None:
-    """The language that a file's name says it is in: `a.en`, `train.de.gz`."""
+    """The language that a file's name says it is in: `a.en`, `train.de.gz`, `de.json`."""
+    if path.name.lower().removesuffix(".gz").endswith(OF_ONE_LANGUAGE):
+        from headway.text.language_names import named_language
+
+        return named_language(path)
     unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return unpacked.suffix[1:] if is_language(unpacked.suffix[1:]) else None
 

@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
+from headway.text.formats.csv_files import csv_languages, read_csv
+from headway.text.formats.po import po_languages, read_po
+from headway.text.formats.qt import qt_languages, read_qt
+from headway.text.formats.tables import jsonl_languages, read_jsonl, read_tsv, tsv_languages
+from headway.text.formats.tmx import read_tmx, tmx_languages
+from headway.text.formats.xliff import read_xliff, xliff_languages
 from headway.text.languages import Languages
-from headway.text.memories.po import po_languages, read_po
-from headway.text.memories.tables import jsonl_languages, read_jsonl, read_tsv, tsv_languages
-from headway.text.memories.tmx import read_tmx, tmx_languages
-from headway.text.memories.xliff import read_xliff, xliff_languages
+from headway.text.lines import OF_ONE_LANGUAGE
 
 
 class Reader(NamedTuple):
@@ -23,23 +26,33 @@ class Reader(NamedTuple):
 
 
 READERS = {
+    ".csv": Reader(read_csv, csv_languages),
     ".tsv": Reader(read_tsv, tsv_languages),
     ".jsonl": Reader(read_jsonl, jsonl_languages),
     ".po": Reader(read_po, po_languages),
+    ".ts": Reader(read_qt, qt_languages),
     ".tmx": Reader(read_tmx, tmx_languages),
     ".xlf": Reader(read_xliff, xliff_languages),
     ".xliff": Reader(read_xliff, xliff_languages),
+    ".sdlxliff": Reader(read_xliff, xliff_languages),
+    ".mqxliff": Reader(read_xliff, xliff_languages),
 }
 """The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
 
 
+def suffix_of(path: Path) -> str:
+    """What says the kind of a file: its last suffix in lower case, but for `.gz`."""
+    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return unpacked.suffix.lower()
+
+
 def reader_of(path: Path) -> Reader:
     """How a file is read; raises DataError for a kind that is not known."""
-    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    suffix = unpacked.suffix.lower()
+    suffix = suffix_of(path)
     if suffix not in READERS:
         raise DataError(
             f"a file of pairs is one of {', '.join(READERS)} (or the same with .gz); got {path}. "
-            "Two plain text files go to --source and --target."
+            "Two plain text files go to --source and --target, and so do two files of one language "
+            f"each with the same keys ({', '.join(OF_ONE_LANGUAGE)})."
         )
     return READERS[suffix]

@@ -16,6 +16,7 @@ REASONS = {
     "missing_language": "nothing in one of the two languages",
     "untranslated": "no translation yet, or not of every plural form",
     "do_not_translate": "marked as not to be translated",
+    "noted": "a note beside it holds words of data.skip_notes",
     "fuzzy": "a translation that nobody has gone over yet (fuzzy, machine-made, needs review)",
 }
 """Why a pair is dropped, in words."""
@@ -35,6 +36,7 @@ MENDED = {
 
 NOTICED = {
     "copy": "source and target are the same text",
+    "doubtful_note": "a note says that the translation is not good",
     "extra_columns": "a TSV row with more than two columns, of which the first two are used",
 }
 """What is counted and left as it is."""

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from headway.text.cleaning import clean
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 
 _LINE_END = re.compile(r"(\r?\n)")
 

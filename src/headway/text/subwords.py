@@ -225,6 +225,13 @@ class Subwords:
         """Each id as a reader would write it: a space is shown as `▁`, a lone byte as `<0xE6>`."""
         return [self._pieces[i] for i in ids]
 
+    def surfaces(self) -> list[bytes]:
+        """The bytes that each id adds to a text, a space in front of a word included; none for
+        a marker."""
+        from headway.text.terms.surfaces import surfaces  # a side room
+
+        return surfaces(self._tokenizer, len(self))
+
 
 def _parse(serialized: str, origin: str) -> Tokenizer:
     try:

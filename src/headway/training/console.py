@@ -50,9 +50,13 @@ class ConsoleReporter:
 
     def validation(self, progress: TrainingProgress, result: Validation, *, best: bool) -> None:
         """One line that stays."""
+        others = "".join(
+            f"  {name.replace('_', ' ')} {value:.2f}" for name, value in result.others.items()
+        )
         self.say(
             f"step {progress.step:,}  {clock(progress.time_s)}  validation loss {result.loss:.3f}  "
-            f"{result.score_name.upper()} {result.score:.2f}{'  best so far' if best else ''}"
+            f"{result.score_name.upper()} {result.score:.2f}{others}"
+            f"{'  best so far' if best else ''}"
         )
 
     def say(self, message: str) -> None:

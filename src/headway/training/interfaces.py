@@ -1,6 +1,7 @@
 """What passes between the training loop and others: a task to learn, and who hears how it goes."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor, nn
@@ -34,8 +35,11 @@ class Validation(NamedTuple):
     loss: float
     """Nats per unit, not smoothed."""
     score: float
-    """What the best checkpoint is chosen by; higher is better."""
+    """What the best checkpoint is chosen by, unless there is a `rank`; higher is better."""
     score_name: str
+    rank: float | None = None
+    others: Mapping[str, float] = MappingProxyType({})
+    """Whatever else metrics.jsonl is to have."""
 
 
 @runtime_checkable

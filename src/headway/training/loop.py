@@ -24,6 +24,7 @@ from headway.training.tensor_files import save_tensors
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
 
+NOTHING_BETTER = "as nothing better was found"
 MARGIN_BYTES = 1 << 20
 """Free space that must be left beside what is written: small files, a file system's own needs."""
 
@@ -40,6 +41,8 @@ class Progress:
     validated: list[int] = field(default_factory=list)
     best_step: int = 0
     best_score: float = float("-inf")
+    best_rank: float = float("-inf")
+    """What it was chosen by: its score, or as the task says."""
     since_best: int = 0
     """Validations since the best one."""
     sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
@@ -56,6 +59,7 @@ class Progress:
     def of(cls, stored: Mapping[str, Any]) -> "Progress":
         """As state.json has it; the first version counted two kinds of token by fixed names."""
         known = dict(stored)
+        known.setdefault("best_rank", known.get("best_score", float("-inf")))
         if "counts" not in known:
             known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
             loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
@@ -245,17 +249,19 @@ class Trainer(Generic[AnyTask]):
         result = self.measured(self.optimizer.weights(), self.task.validate)
         torch.set_rng_state(random_state)
         progress.validated.append(progress.step)
-        best = result.score > progress.best_score
+        rank = result.score if result.rank is None else result.rank
+        best = rank > progress.best_rank
         progress.since_best = 0 if best else progress.since_best + 1
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
+            progress.best_rank = rank
             self.save_model(self.optimizer.weights())
         elif 0 < patience <= progress.since_best and not progress.landing:
             self.end_early()
         if self.at_the_end:
             progress.finished = True
-        found = {"valid_loss": round(result.loss, 5), result.score_name: round(result.score, 3)}
-        self.write_line(found)
+        found = {result.score_name: round(result.score, 3)}
+        self.write_line({"valid_loss": round(result.loss, 5), **result.others, **found})
         self.reporter.validation(progress, result, best=best)
         return result
 
@@ -315,7 +321,7 @@ class Trainer(Generic[AnyTask]):
         """Remove the checkpoints that nobody needs any more, and what a killed process left."""
         folder, progress = self.folder.checkpoints, self.progress
         recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
-        window = self.averaged() + progress.validated[-self.settings.average :]
+        window = self.averaged() + progress.validated[-self.settings.average :] + self.begun_with
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
     def resume(self) -> bool:
@@ -375,28 +381,39 @@ class Trainer(Generic[AnyTask]):
         up_to_best = [step for step in progress.validated if step <= progress.best_step]
         return up_to_best[-self.settings.average :]
 
+    @property
+    def begun_with(self) -> list[int]:
+        """Step 0, if these weights are another run's, and good for something by themselves."""
+        return [step for step in self.progress.validated[:1] if not step]
+
     def choose(self, score: Callable[[nn.Module], float]) -> str:
         """Leave the weights that score best in the run, and say which they are.
 
         In the running are the best and the last checkpoint, the average up to the best and the
-        average of the last ones. `score` sees each in the float32 twin, and higher is better; it
-        may cost more than a validation, and be closer to how the model will be used.
+        average of the last ones; of a run that began with another's weights also these, and what
+        lies halfway (Wortsman et al. 2022). `score` sees each in the float32 twin, and higher is
+        better; it may cost more than a validation, and be closer to how the model will be used.
 
         A checkpoint that is missing or damaged is left out, and that is said.
         """
         progress, folder = self.progress, self.folder
-        if not progress.best_step:
-            return "the checkpoint that training began with, as nothing better was found"
         last = progress.validated[-self.settings.average :]
-        up_to_best = self.averaged()
+        up_to_best, begun_with = self.averaged(), self.begun_with
+        best = progress.best_step or last[-1]
+        others: dict[tuple[int, ...], str] = {}
+        if begun_with:
+            others[0,] = "the checkpoint that training began with"
+            others[0, best] = f"halfway from there to step {best}"
         names = {
+            **others,
             tuple(last): f"the average of the last {len(last)} checkpoints",
             tuple(up_to_best): f"the average of {len(up_to_best)} checkpoints up to the best",
             (last[-1],): f"the last checkpoint, step {last[-1]}",
-            (progress.best_step,): f"the best checkpoint, step {progress.best_step}",
+            (best,): f"the best checkpoint, step {best}",
+            **others,
         }
         if len(names) == 1:
-            return names[(progress.best_step,)]
+            return names[(best,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
         try:
             scores = {
@@ -408,5 +425,6 @@ class Trainer(Generic[AnyTask]):
         except RunError as error:
             trouble.leave_out_damaged(self, error)
             return self.choose(score)
-        others = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
-        return f"{names[chosen]} ({others})"
+        told = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
+        nothing = f", {NOTHING_BETTER}" if chosen == (0,) else ""
+        return f"{names[chosen]}{nothing} ({told})"

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os.path import realpath
 from pathlib import Path
@@ -24,8 +24,9 @@ from headway.locks import Say, only_writer_of_folder
 from headway.text.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
+CHECKS = "checks.json"
 
-_MAX_BYTES = {CONFIG: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
+_MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
 _MAX_BYTES_OF_OTHERS = 1 << 28
 """No run has more but in its weights; what is larger is not read."""
 
@@ -47,6 +48,7 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.card = path / "README.md"
         self.data = path / "data.json"
+        self.checks = path / CHECKS
 
     @classmethod
     @contextmanager
@@ -80,14 +82,16 @@ class RunFolder:
                 "give another folder to --out."
             )
 
-    def write_settings(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
+    def write_settings(
+        self, sections: Mapping[str, Mapping[str, Any]], also: Iterable[Path] = ()
+    ) -> None:
         """config.toml, written last and in one instant: where it is, there is a run.
 
-        Its last lines are checksums: of the files that were there when it was first written, and
-        of itself.
+        Its last lines are checksums: of the files that were there when it was first written, of
+        `also`, and of itself.
         """
         if self.config.exists():
-            sums = self.sealed()
+            sums = self.sealed() | {file.name: checksum(file) for file in also}
         else:
             sums = {file.name: checksum(file) for file in self.constant_files()}
         self.write_sealed(format_toml(sections), sums)
@@ -132,6 +136,9 @@ class RunFolder:
     def _settings_text(self) -> str:
         text = self._text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
         above, line, own = text.rpartition(f"# {CONFIG} ")
+        if not line and "\nfinished = true\n" in text and self.checks.exists():
+            # What is finished and has that file was sealed: the end is lost.
+            raise RunError(_changed(self.config))
         if line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip():
             raise RunError(_changed(self.config))
         return text
@@ -153,7 +160,8 @@ class RunFolder:
 
     def refuse_unwritable(self) -> None:
         """Raise RunError where writing would change a file elsewhere, or wait for ever."""
-        for file in (self.config, self.tokenizer, self.model, self.metrics, self.card, self.data):
+        written = self.config, self.tokenizer, self.model, self.metrics, self.card, self.data
+        for file in (*written, self.checks):
             elsewhere = not Path(realpath(file)).is_relative_to(self.path.resolve())
             if (file.exists() or file.is_symlink()) and (elsewhere or not file.is_file()):
                 raise RunError(
@@ -164,6 +172,27 @@ class RunFolder:
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
         write_text(self.data, json.dumps(record, indent=1, ensure_ascii=False))
+
+    def write_checks(self, record: Mapping[str, Any]) -> None:
+        """checks.json: what training held, and what outputs are judged by."""
+        write_text(self.checks, json.dumps(record, indent=1, ensure_ascii=False))
+
+    def read_checks(self) -> dict[str, Any]:
+        """What `write_checks` wrote; nothing where there is no such file.
+
+        Raises:
+            RunError: it is damaged.
+        """
+        if not self.checks.exists():
+            return {}
+        try:
+            found: dict[str, Any] = json.loads(self._text(self.checks))
+            sound = isinstance(found, dict)
+        except (ValueError, RecursionError):
+            sound = False
+        if not sound:
+            raise RunError(_changed(self.checks)) from None
+        return found
 
     def write_card(self, text: str) -> None:
         """README.md, the model card."""
@@ -176,9 +205,19 @@ class RunFolder:
         marked = self.card.exists() if run is None else bool(run.get("finished"))
         return marked and self.model.exists()
 
-    def finish(self, sections: Sections) -> None:
-        """Write the settings and that the run is finished: the last that is written of it."""
-        self.write_settings(merge(sections, {"run": {"finished": True}}))
+    def finish(self, sections: Sections, below_use: str = "") -> None:
+        """Write the settings and that the run is finished: the last that is written of it.
+
+        `below_use` is why its model is good for nothing, if so.
+        """
+        marks = {"finished": True, "below_use": below_use or None}
+        also = [self.checks] if self.checks.exists() else []
+        self.write_settings(merge(sections, {"run": marks}), also)
+
+    @property
+    def below_use(self) -> str:
+        """Why its model is good for nothing, if so."""
+        return str(self.settings().get("run", {}).get("below_use", ""))
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -227,8 +266,11 @@ class RunFolder:
 
     def log(self, line: Mapping[str, Any]) -> None:
         """Add one line to metrics.jsonl."""
-        with disk_errors(self.metrics), self.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        rest = json.dumps(line).encode() + b"\n"
+        # Without a buffer: one that could not be written is written again when it is closed.
+        with disk_errors(self.metrics), self.metrics.open("ab", buffering=0) as file:
+            while rest:
+                rest = rest[file.write(rest) :]
 
     def read_log(self) -> list[dict[str, Any]]:
         """All lines of metrics.jsonl; what a lost power supply left is no line."""

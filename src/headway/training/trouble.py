@@ -222,7 +222,8 @@ def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
     Raises RunError (`error`) if none is damaged, or all are.
     """
     progress, folder = trainer.progress, trainer.folder
-    steps = {*trainer.averaged(), *progress.validated[-trainer.settings.average :]}
+    window = progress.validated[-trainer.settings.average :]
+    steps = {*trainer.averaged(), *window, *trainer.begun_with}
     whole: list[int] = []
     damaged: list[int] = []
     for step in sorted(steps):

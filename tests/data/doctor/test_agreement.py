@@ -46,10 +46,19 @@ def test_each_disagreement_is_named_with_its_line(
         ("{{ n }} day|{{ n }} days", "{{ n }} день|{{ n }} дня|{{ n }} дней"),
         ("WHO IS WHO IN ROME", "罗马名人录"),
         ("50 % sure.", "zu 50 % sicher."),
+        (":ref:`Some Title`", ":ref:`Ein Titel <some title>`"),
+        ("see :mod:`!abc` -- Abstract `Base`_ ", "siehe :mod:`abc` -- abstrakte `Basis <base>`_"),
+        (":term:`the Iterator`", ":term:`迭代器 <the iterator>`"),
     ],
 )
 def test_good_translations_agree(pair: tuple[str, str]) -> None:
     assert found_by(Agreement, [pair]) == {}
+
+
+def test_placeholders_are_shown_before_references() -> None:
+    pairs = [("see :ref:`a`", "siehe :ref:`b`")] * 12 + [("Hello %s", "Hallo")]
+    shown = lines_of(found_by(Agreement, pairs)["codes_differ"])
+    assert shown == [13, *range(1, 10)]
 
 
 def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None:

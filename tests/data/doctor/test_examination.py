@@ -1,10 +1,8 @@
 from pathlib import Path
 
-import pytest
 from doctoring import everyday, lines_of
 
 from headway.data.cleaned import CleanedCorpus, clean_corpus
-from headway.data.doctor import examination
 from headway.data.doctor.examination import Examination, Tools, examine
 from headway.data.doctor.findings import Finding, Severity
 from headway.text.cleaning import CleaningSettings
@@ -83,10 +81,9 @@ def test_a_shifted_file_is_named_from_its_line_on(tmp_path: Path) -> None:
 
 
 def test_slow_checks_see_a_sample_that_the_seed_decides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     corpus = cleaned(tmp_path, everyday(N_PAIRS))
-    monkeypatch.setattr(examination, "SAMPLE_PAIRS", 100)
 
     def sampled(seed: int) -> list[str]:
         seen: list[str] = []
@@ -95,7 +92,9 @@ def test_slow_checks_see_a_sample_that_the_seed_decides(
             seen.append(text)
             return "xx", 1.0
 
-        assert examine(corpus, None, None, Tools(detect), seed=seed).n_sampled == 100
+        assert (
+            examine(corpus, None, None, Tools(detect, slow_pairs=100), seed=seed).n_sampled == 100
+        )
         return seen
 
     assert sampled(1) == sampled(1) != sampled(2)

@@ -25,6 +25,28 @@ def test_all_cases_are_counted_and_the_first_ten_shown() -> None:
     }
 
 
+def test_the_surest_cases_are_shown_first_and_of_equals_the_earliest() -> None:
+    notes = Notes()
+    for line in range(1, 41):
+        notes.take(GRAVE, pair(line), sure=float(line % 4))
+    notes.conclude([GRAVE], of=100)
+    assert [case.line for case in notes.findings()[0].examples] == [*range(3, 40, 4)]
+
+
+def test_more_than_a_share_and_a_few_cases_are_serious() -> None:
+    severe = Symptom("severe", "", "", "", serious=0.1)
+    for n_cases, of, expected in ((10, 100, False), (11, 100, True), (2, 2, False), (3, 3, True)):
+        notes = Notes()
+        for line in range(n_cases):
+            notes.take(severe, pair(line))
+            notes.take(GRAVE, pair(line))
+        notes.conclude([severe, GRAVE], of=of)
+        assert {one.name: one.serious for one in notes.findings()} == {
+            "severe": expected,
+            "grave": False,
+        }
+
+
 def test_only_more_than_the_tolerated_share_asks_for_a_look() -> None:
     for n_cases, expected in ((5, Severity.INFORMATION), (6, Severity.LOOK)):
         notes = Notes()
@@ -73,4 +95,5 @@ def test_a_finding_is_plain_values() -> None:
         "examples": [
             {"file": "f", "line": 7, "source": "one", "target": "eins", "detail": "odd"}
         ],
+        "serious": False,
     }  # fmt: skip

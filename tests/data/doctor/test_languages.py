@@ -2,7 +2,7 @@ import pytest
 from doctoring import as_pairs
 
 from headway.data.doctor.findings import Finding, Notes
-from headway.data.doctor.languages import HOW_TO_GET, Languages, alike, detector, installed
+from headway.data.doctor.languages import Languages, alike, detector
 
 LONG = "a sentence that is long enough to tell its language"
 
@@ -31,6 +31,24 @@ def test_text_in_another_language_is_named_with_side_and_language() -> None:
     (case,) = findings["other_language"].examples
     assert (case.line, case.detail) == (10, "the target seems to be fr")
     assert check.shares() == {"source": {"en": 1.0}, "target": {"de": 0.9, "fr": 0.1}}
+
+
+def test_two_languages_on_one_side_are_told_with_their_shares() -> None:
+    texts = [(f"en {LONG}", f"de {LONG}")] * 90 + [(f"en {LONG}", f"fr {LONG}")] * 10
+    for declared in (None, "de"):
+        findings, _ = found("en", declared, texts)
+        mixed = findings["mixed_languages"]
+        assert mixed.serious
+        assert mixed.n == 10
+        assert "the target is in several languages: de 90.0%, fr 10.0%" in mixed.title
+        assert [case.line for case in mixed.examples] == [1, 91]
+
+
+def test_untranslated_text_and_a_few_mistakes_are_no_second_language() -> None:
+    texts = [(f"en {LONG}", f"de {LONG}")] * 90 + [(f"en {LONG}", f"en {LONG}.")] * 10
+    assert "mixed_languages" not in found("en", "de", texts)[0]
+    texts = [(f"en {LONG}", f"de {LONG}")] * 200 + [(f"en {LONG}", f"nl {LONG}")] * 5
+    assert "mixed_languages" not in found("en", "de", texts)[0]
 
 
 def test_short_texts_and_doubtful_answers_say_nothing() -> None:
@@ -67,8 +85,6 @@ def test_what_is_alike(one: str, other: str, expected: bool) -> None:
 
 
 def test_the_real_detector_tells_languages_apart() -> None:
-    assert "headway[languages]" in HOW_TO_GET
-    assert installed()
     for language, text in (
         ("en", "The animal didn't cross the street because it was too tired."),
         ("de", "Das Tier ging nicht über die Straße, weil es zu müde war."),

@@ -46,4 +46,4 @@ def test_numbers_are_measured_once_each() -> None:
 def test_of_nothing_there_is_little_to_say() -> None:
     lines = list(report_lines(nothing_said()))
     assert lines[0] == "read 0 pairs, kept 0 (0.00%)"
-    assert "languages were not detected: needs something" in lines
+    assert "Verdict: fit to train on." in lines

@@ -118,14 +118,16 @@ def test_a_run_killed_at_any_write_of_its_ending_makes_the_same_choices_when_res
                 with pytest.raises(KilledError):
                     headway.train(out=run, resume=True)
         headway.train(out=run, resume=True)
-        left = [(run / one).read_bytes() for one in ("config.toml", "model.safetensors")]
+        left = [
+            (run / one).read_bytes() for one in ("config.toml", "checks.json", "model.safetensors")
+        ]
         return [place.name for place in places], left
 
     end("first", -1, after=False)  # the cache is filled
     places, expected = end("whole", -1, after=False)
-    assert places[-3:] == ["model.safetensors", "README.md", "config.toml"]
+    assert places[-4:] == ["model.safetensors", "checks.json", "README.md", "config.toml"]
     assert b"length_penalty = 0.6" in expected[0]
-    assert expected[1] != (trained / "model.safetensors").read_bytes()
+    assert expected[2] != (trained / "model.safetensors").read_bytes()
     for at in range(len(places)):
         for after in (False, True):
             assert end(f"killed {at} {after}", at, after=after)[1] == expected, (places[at], after)

@@ -1,5 +1,6 @@
 """What a translation should have in common with its source, pair by pair."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -88,6 +89,8 @@ _QUESTION, _STOP = "?", "."
 _ENDINGS = {"?": _QUESTION, "？": _QUESTION, "؟": _QUESTION, ".": _STOP, "。": _STOP, "।": _STOP}
 _CLOSERS = "\"'”’»›)）」』】］] "
 _CODE_HINTS = "<>%{}&`|\\@/$_"
+_ROLE = re.compile(r"(:[\w:+.-]+:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
+_PLACEHOLDER = re.compile(r"%[\w(]|\{\w*\}|</?\w+>|\$\{?\w")
 _BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 1_000_000}
 _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
 
@@ -119,7 +122,7 @@ class Agreement:
                 take(NUMBER_MISSING, pair, str(odd))
         for pair in batch.marked(_either(batch, self._hints_code)):
             if odd_ones := odd_codes(pair):
-                take(CODES_DIFFER, pair, odd_ones)
+                take(CODES_DIFFER, pair, odd_ones, sure=_breaking(odd_ones))
         left, right = (side.total(self._opened[side.codes]) for side in batch.sides)
         for pair in batch.marked(left != right):
             take(BRACKETS_DIFFER, pair)
@@ -145,9 +148,11 @@ def odd_codes(pair: Pair) -> str:
     """Codes that stand more often on one side than on the other, in words; "" for none.
 
     Where `|` divides plural forms, of which languages have different numbers, only their presence
-    is compared.
+    is compared. A reST role or reference is its target: its title may be translated.
     """
-    source, target = (Counter(text[a:b] for a, b, _ in find(text)) for text in pair[:2])
+    source, target = (
+        Counter(text[a:b] for a, b, _ in find(text)) for text in map(_without_titles, pair[:2])
+    )
     if all("|" in text for text in pair[:2]):
         source, target = Counter(set(source)), Counter(set(target))
     missing, invented = source - target, target - source
@@ -157,6 +162,24 @@ def odd_codes(pair: Pair) -> str:
         if codes
     ]
     return "; ".join(parts)
+
+
+def _without_titles(text: str) -> str:
+    """Every :role:`title <target>` and `title <target>`_ as the target alone, in small."""
+    return _ROLE.sub(_target_alone, text) if "`" in text else text
+
+
+def _target_alone(found: re.Match[str]) -> str:
+    role, target, alone, reference = found.groups(default="")
+    if not role and not reference:
+        return found[0]
+    name = " ".join((target or alone).split()).lstrip("!~").lower()
+    return f"{role}`{name}`{reference}"
+
+
+def _breaking(odd_ones: str) -> float:
+    """How surely a program breaks on codes that differ: placeholders and tags first."""
+    return float(bool(_PLACEHOLDER.search(odd_ones))) - float("`" in odd_ones)
 
 
 def ending(text: str) -> str:

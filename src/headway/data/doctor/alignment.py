@@ -5,6 +5,7 @@ from headway.data.doctor.findings import Case, Finding, Notes, Severity
 from headway.text.shifts import Block, Shift, ShiftDetector
 
 _MOST = 20  # shifts told one by one
+_SERIOUS = 0.01  # of all pairs
 
 
 class Alignment:
@@ -30,6 +31,11 @@ class Alignment:
             self._notes.add(_unrelated(self._detector.typical_correlation() or 0.0, self._n_pairs))
 
     @property
+    def shifts(self) -> list[Shift]:
+        """Every shifted stretch."""
+        return self._detector.shifts()
+
+    @property
     def blocks(self) -> list[Block]:
         """The correlation of the lengths along the files."""
         return self._detector.blocks
@@ -52,8 +58,10 @@ def _shifted(shift: Shift, n_pairs: int) -> Finding:
         f"lengths then correlate at {shift.shifted:.2f}, as given at {shift.straight:.2f}). Before "
         f"that place the {missing} lacks {lines}, or the {side} has too many.",
         remedy=f"Compare both files from a few lines before line {shift.first.line}: insert what "
-        f"the {missing} lacks, or remove what has no translation.",
+        f"the {missing} lacks, or remove what has no translation; --fix misaligned --out OUT does "
+        "the latter.",
         examples=[Case(shift.first.file, shift.first.line, "", "", "begins about here")],
+        serious=shift.n_pairs > _SERIOUS * n_pairs,
     )
 
 
@@ -67,4 +75,5 @@ def _unrelated(correlation: float, n_pairs: int) -> Finding:
         meaning="Long texts have long translations, but here the lengths of the sides correlate at "
         f"{correlation:.2f} only (of translations at 0.7 to 0.9).",
         remedy="Look whether these files are translations of each other, in the same order.",
+        serious=True,
     )

@@ -94,3 +94,13 @@ def batches(
             row, held, n_characters = row + len(held), [], 0
     if held:
         yield Batch(row, held, direction)
+
+
+def by_direction(
+    sample: Iterable[Pair], declared: Mapping[str, Direction] | None
+) -> dict[Direction | None, list[Pair]]:
+    """Pairs by the direction that their file declares, if it does."""
+    found: dict[Direction | None, list[Pair]] = {}
+    for pair in sample:
+        found.setdefault((declared or {}).get(pair.file), []).append(pair)
+    return found

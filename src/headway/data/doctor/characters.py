@@ -17,13 +17,15 @@ REPLACEMENT = Symptom(
     "A program that read this text in the wrong encoding wrote U+FFFD for what it could not read; "
     "what stood there is gone.",
     "Go back to the original files and convert them anew (iconv -f ENCODING -t UTF-8), or remove "
-    "these pairs.",
+    "these pairs (--drop replacement_character).",
+    serious=0.01,
 )
 MOJIBAKE = Symptom(
     "mojibake",
     "UTF-8 that was read as Latin-1 or Windows-1252",
     "Such as 'Ã¤' for 'ä' or 'â€™' for an apostrophe: a model learns to write it.",
-    "Convert the text back (iconv -f UTF-8 -t WINDOWS-1252), or go back to the original files.",
+    "Put it right (--fix mojibake --out OUT), or go back to the original files.",
+    serious=0.01,
 )
 PRIVATE_USE = Symptom(
     "private_use",

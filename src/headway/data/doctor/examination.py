@@ -3,14 +3,18 @@
 import random
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headway.data.cleaned import CleanedCorpus, unseen
+from headway.data.doctor.accents import Accents
 from headway.data.doctor.agreement import Agreement
 from headway.data.doctor.alignment import Alignment
 from headway.data.doctor.batches import Batch, batches
+from headway.data.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, Belonging
 from headway.data.doctor.characters import Characters
 from headway.data.doctor.findings import Finding, Notes, Symptom
 from headway.data.doctor.languages import Detector, Languages
@@ -24,10 +28,10 @@ from headway.data.doctor.writing import Writing
 from headway.data.pieces import Progress
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
-from headway.text.shifts import Block
+from headway.text.shifts import Block, Shift
 from headway.text.subwords import Subwords
 
-SAMPLE_PAIRS = 10_000
+SLOW_PAIRS = 4_000
 """How many pairs are looked at where that is slow: languages and sub-words."""
 
 
@@ -39,6 +43,8 @@ class Tools:
     subwords: Subwords | None = None
     max_length: int = 0
     """Of [data], in sub-words; 0 for any."""
+    slow_pairs: int = SLOW_PAIRS
+    """How many pairs slow checks look at."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,10 @@ class Examination:
     """The correlation of the lengths, block by block."""
     n_sampled: int
     """How many pairs the slow checks looked at."""
+    shifts: list[Shift] = field(default_factory=list)
+    """Stretches in which targets go with the sources of other lines."""
+    belonging: Belonging | None = None
+    """What was learned of which sides belong together."""
 
 
 def examine(
@@ -87,7 +97,12 @@ def examine(
         writing = Writing(notes, source_language, target_language)
         alignment = Alignment(notes)
         repeats = Repeats(notes, Path(folder), batches(cleaned.pairs("valid")))
-        others = Characters(notes), Leftovers(notes), Agreement(notes), Sides(notes)
+        drawn = _drawn(cleaned, seed)
+        belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
+        others = (
+            *(Characters(notes), Leftovers(notes), Agreement(notes), Sides(notes)),
+            *(belonging, accents),
+        )
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
         checks = (sizes, writing, alignment, repeats, *others, sample)
         for batch in batches(cleaned.pairs("train"), declared):
@@ -106,8 +121,22 @@ def examine(
         languages=sample.languages.shares() if sample.languages else {},
         subwords=sample.subwords.summary() if sample.subwords else {},
         alignment=alignment.blocks,
+        shifts=alignment.shifts,
+        belonging=belonging,
         n_sampled=sample.n_pairs,
     )
+
+
+def _drawn(cleaned: CleanedCorpus, seed: int) -> list[Pair]:
+    """Some pairs of all parts of the corpus in random order, to learn from what is usual in it."""
+    n_pairs, n_characters = cleaned.reports["train"].kept, cleaned.n_characters
+    share = min(SAMPLE_PAIRS / max(n_pairs, 1), SAMPLE_CHARACTERS / max(n_characters, 1))
+    draw = np.random.default_rng(seed)
+    drawn: list[Pair] = []
+    for piece in cleaned.pieces["train"]:
+        kept = piece.rows()["kept"]
+        drawn += piece.pairs(kept & (draw.random(len(kept)) < share))
+    return [drawn[row] for row in draw.permutation(len(drawn))]
 
 
 class _Sample:
@@ -122,7 +151,7 @@ class _Sample:
         target_language: str | None,
         tools: Tools,
     ) -> None:
-        self.n_pairs = min(n_pairs, SAMPLE_PAIRS)
+        self.n_pairs = min(n_pairs, tools.slow_pairs)
         self._rows = frozenset(random.Random(seed).sample(range(n_pairs), self.n_pairs))
         self.languages = (
             Languages(notes, source_language, target_language, tools.detect)

@@ -1,5 +1,6 @@
 """What the data doctor finds: symptoms in words, and the pairs that show them."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -9,6 +10,9 @@ from headway.text.cleaning import Pair
 
 EXAMPLES = 10
 """How many pairs of each symptom are shown."""
+
+FEW = 2
+"""Cases of a symptom that are never serious: they may be chance."""
 
 _EXAMPLE_CHARACTERS = 200
 
@@ -50,6 +54,8 @@ class Symptom:
     remedy: str
     tolerated: float = 0.0
     """The share of pairs that good corpora show as well; more of them ask for a look."""
+    serious: float = math.inf
+    """The share of pairs from which on nobody should train on them."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,9 @@ class Finding:
     meaning: str
     remedy: str
     examples: list[Case] = field(default_factory=list)
+    """The surest first."""
+    serious: bool = False
+    """Whether nobody should train on this."""
 
     @property
     def share(self) -> float:
@@ -79,21 +88,23 @@ class Finding:
 
 
 class Notes:
-    """Takes down each case, counts it, and keeps the first ten of each symptom."""
+    """Takes down each case, counts it, and keeps the surest ten of each symptom."""
 
     def __init__(self, hear: Callable[[Symptom, Pair, str], None] | None = None) -> None:
         """`hear` is told of every case, not only of the first ones."""
         self._hear = hear
         self._n_cases: dict[Symptom, int] = {}
-        self._examples: dict[Symptom, list[Case]] = {}
+        self._examples: dict[Symptom, list[tuple[float, Case]]] = {}
         self._whole: list[Finding] = []
 
-    def take(self, symptom: Symptom, pair: Pair, detail: str = "") -> None:
-        """Count a case."""
+    def take(self, symptom: Symptom, pair: Pair, detail: str = "", sure: float = 0.0) -> None:
+        """Count a case; of all those of a symptom the surest are shown, of equals the first."""
         self._n_cases[symptom] = self._n_cases.get(symptom, 0) + 1
         examples = self._examples.setdefault(symptom, [])
-        if len(examples) < EXAMPLES:
-            examples.append(Case.of(pair, detail))
+        if len(examples) < EXAMPLES or sure > examples[-1][0]:
+            place = sum(sure <= other for other, _ in examples)
+            examples.insert(place, (sure, Case.of(pair, detail)))
+            del examples[EXAMPLES:]
         if self._hear is not None:
             self._hear(symptom, pair, detail)
 
@@ -125,13 +136,20 @@ class Notes:
                         of=of,
                         meaning=symptom.meaning,
                         remedy=symptom.remedy,
-                        examples=self._examples[symptom],
+                        examples=[case for _, case in self._examples.get(symptom, ())],
+                        serious=n_cases > max(symptom.serious * of, FEW),
                     )
                 )
 
     def findings(self) -> list[Finding]:
-        """Everything concluded, the most urgent first, and of those what most pairs show."""
+        """Everything concluded: the most urgent first, the serious of it, what most pairs show."""
         order = list(Severity)
         return sorted(
-            self._whole, key=lambda found: (order.index(found.severity), -found.share, found.name)
+            self._whole,
+            key=lambda found: (
+                order.index(found.severity),
+                not found.serious,
+                -found.share,
+                found.name,
+            ),
         )

@@ -1,11 +1,10 @@
-"""Which language a text is in, as py3langid hears it, against what is declared (an extra)."""
+"""Which language a text is in, as py3langid hears it, against what is declared."""
 
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 
-from headway.data.doctor.findings import Finding, Notes, Severity, Symptom
+from headway.data.doctor.findings import Case, Finding, Notes, Severity, Symptom
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
 
@@ -16,20 +15,29 @@ OTHER_LANGUAGE = Symptom(
     "third language.",
     "Remove these pairs; if there are many, look where they came from.",
     tolerated=0.003,
+    serious=0.05,
 )
-HOW_TO_GET = "pip install 'headway[languages]'"
-
+_MIXED = Symptom(
+    "mixed_languages",
+    "",
+    "",
+    "Separate the languages (--drop other_language keeps the one that --target-language names), or "
+    "give each file its tag, so that a model can tell them apart (--pairs F:target=de:tag=de).",
+    tolerated=0.03,
+    serious=0.03,
+)
 _LEAST_LETTERS = 40
+_LEAST_HEARD = 5
 _SURE = 0.8
-_ALIKE = ({"no", "nb", "nn", "da"}, {"hr", "bs", "sr", "sh"}, {"id", "ms"}, {"zh", "yue", "cmn"})
+_ALIKE = (
+    {"no", "nb", "nn", "da"},
+    {"hr", "bs", "sr", "sh"},
+    {"id", "ms"},
+    {"zh", "yue", "cmn", "wuu", "lzh"},
+)
 
 Detector = Callable[[str], tuple[str, float]]
 """From a text to a language and the probability of it."""
-
-
-def installed() -> bool:
-    """Whether languages can be told apart here."""
-    return find_spec("py3langid") is not None
 
 
 @cache
@@ -56,6 +64,7 @@ class Languages:
         self._own: Direction = (source_language, target_language)
         self._detect = detect
         self._heard: dict[Direction, tuple[Counter[str], Counter[str]]] = {}
+        self._example: dict[tuple[str, str], Case] = {}
         self._n_pairs = 0
 
     def add(self, pair: Pair, direction: Direction | None = None) -> None:
@@ -72,7 +81,10 @@ class Languages:
             language, probability = self._detect(text)
             if probability < _SURE:
                 continue
+            if side == "target" and pair.source == pair.target:
+                continue
             heard[language] += 1
+            self._example.setdefault((side, language), Case.of(pair, f"the {side}: {language}"))
             if declared and not alike(language, declared) and pair.source != pair.target:
                 odd.append(f"the {side} seems to be {language}")
         if odd:
@@ -89,6 +101,9 @@ class Languages:
                     (main, n_main), *_ = heard.most_common(1)
                     if not alike(main, declared):
                         self._notes.add(_contradiction(side, declared, main, n_main, heard.total()))
+                others = of_sides[side == "source"].most_common(1)
+                if mixed := self._mixed(side, heard, others[0][0] if others else ""):
+                    self._notes.add(mixed)
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the texts is in which language, most first."""
@@ -99,6 +114,35 @@ class Languages:
                 language: round(times / heard.total(), 6) for language, times in heard.most_common()
             }
         return shares
+
+    def _mixed(self, side: str, heard: Counter[str], other_side: str) -> Finding | None:
+        """Two languages on one side, if a second one is heard more often than by mistake.
+
+        Text in the language of the other side is no second one: it was not translated.
+        """
+        main, n_main = heard.most_common(1)[0] if heard else ("", 0)
+        least = max(_LEAST_HEARD, _MIXED.tolerated * heard.total())
+        others = {
+            code: n
+            for code, n in heard.most_common()[1:]
+            if n >= least and not alike(code, main) and not alike(code, other_side)
+        }
+        if not others:
+            return None
+        n_others = sum(others.values())
+        counts = {main: n_main} | others
+        named = ", ".join(f"{code} {n / heard.total():.1%}" for code, n in counts.items())
+        return Finding(
+            name=_MIXED.name,
+            severity=Severity.LOOK,
+            title=f"the {side} is in several languages: {named}",
+            n=n_others,
+            of=heard.total(),
+            meaning="A model that is not told which one is wanted mixes them.",
+            remedy=_MIXED.remedy,
+            examples=[self._example[side, code] for code in list(counts)[:3]],
+            serious=True,
+        )
 
 
 def alike(one: str, other: str) -> bool:
@@ -117,4 +161,5 @@ def _contradiction(side: str, declared: str, main: str, n_main: int, n_heard: in
         meaning=f"Most {side} texts that were long enough to tell are in {main}.",
         remedy="Exchange --source and --target, or give the languages with --source-language and "
         "--target-language.",
+        serious=n_main >= _LEAST_HEARD,
     )

@@ -23,11 +23,12 @@ _REMEDIES = {
     "missing_language": "Look at the languages in the file, and choose with --source-language and "
     "--target-language.",
     "fuzzy": "Nothing, or have them confirmed in the program that marked them as unsure.",
+    "noted": "Nothing: that was asked for.",
     "untranslated": "Nothing: `headway translate RUN FILE` can fill them in later.",
     "no_tokens": "Look at the examples.",
     "too_many_tokens": "Split them into sentences, or raise --data.max-length.",
 }
-_EXPECTED = frozenset("duplicate held_out header untranslated fuzzy leakage".split())
+_EXPECTED = frozenset("noted duplicate held_out header untranslated fuzzy leakage".split())
 _TOLERATED = 0.01
 
 
@@ -43,10 +44,7 @@ def dropped(report: Report) -> Iterator[Finding]:
             of=report.read,
             meaning="That is many: look at them before you go on." if many else "",
             remedy=_REMEDIES.get(reason, "Look at the examples."),
-            examples=[
-                Case(example.file, example.line, *_sides(example.text))
-                for example in report.examples.get(reason, ())
-            ],
+            examples=_examples(report, reason),
         )
 
 
@@ -66,12 +64,14 @@ def mended(report: Report) -> Iterator[Finding]:
         if kind != "copy":  # which the doctor counts himself, with examples
             yield Finding(
                 name=kind,
-                severity=Severity.INFORMATION,
+                severity=Severity.LOOK if kind == "doubtful_note" else Severity.INFORMATION,
                 title=NOTICED[kind],
                 n=n,
                 of=report.read,
                 meaning="Read as it is.",
-                remedy="Look whether the file has the columns that you expect.",
+                remedy=_NOTICED_REMEDIES[kind],
+                examples=_examples(report, kind),
+                serious=kind == "doubtful_note" and n > _SERIOUS_NOTES * report.read,
             )
 
 
@@ -81,6 +81,22 @@ _CONTROLS = (
 )
 
 
-def _sides(text: str) -> tuple[str, str]:
-    source, _, target = text.partition(_SEPARATOR)
-    return source, target
+_SERIOUS_NOTES = 0.02
+_NOTICED_REMEDIES = {
+    "extra_columns": "Look whether the file has the columns that you expect.",
+    "doubtful_note": "Have them corrected, or leave them out: --skip-notes doubtful (all such "
+    'notes), or the words of those that you mean: --skip-notes "not ok".',
+}
+
+
+def _examples(report: Report, kind: str) -> list[Case]:
+    return [
+        Case(example.file, example.line, *_parts(example.text))
+        for example in report.examples.get(kind, ())
+    ]
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Source, target, and what is odd about them."""
+    source, target, detail = [*text.split(_SEPARATOR, 2), "", ""][:3]
+    return source, target, detail

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from headway.data.doctor.plots import Mark, Series, curve, histogram, named_bars
+from headway.data.doctor.report import verdict
 
 _EXAMPLES = 5
 _HEADINGS = {
@@ -105,6 +106,7 @@ def _summary(found: dict[str, Any]) -> Iterator[str]:
     for problem in found["problems"]:
         refusal = f"<h3>train would refuse this</h3>{_paragraph(problem)}"
         yield f'<article class="look">{refusal}</article>'
+    yield f"<p>{escape(verdict(found))}</p>"
     yield f'<p class="do">{escape(found["next"])}</p>'
 
 
@@ -189,8 +191,6 @@ def _share_plots(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _measures(found: dict[str, Any]) -> Iterator[str]:
-    if found["languages_missing"]:
-        yield _paragraph(f"Languages were not detected: {found['languages_missing']}")
     if not found["lengths"]:
         return
     yield "<h2>Sizes</h2>"

@@ -30,7 +30,19 @@ def report_lines(found: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from _measures(found)
     yield ""
+    yield from _wrapped(verdict(found), "")
     yield found["next"]
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """Whether this is fit to train on, in a sentence."""
+    if serious := found["serious"]:
+        return f"Verdict: not fit to train on before this is mended: {'; '.join(serious)}."
+    n_urgent = sum(finding["severity"] == "look" for finding in found["findings"])
+    if n_urgent:
+        things = "one finding" if n_urgent == 1 else f"{n_urgent} findings"
+        return f"Verdict: fit to train on when you have looked at {things}."
+    return "Verdict: fit to train on."
 
 
 def _finding(finding: dict[str, Any], n_examples: int) -> Iterator[str]:
@@ -58,8 +70,6 @@ def _measures(found: dict[str, Any]) -> Iterator[str]:
             if shares:
                 shown = ", ".join(f"{key.lower()} {share:.1%}" for key, share in _most(shares))
                 yield f"{heading} ({side}): {shown}"
-    if found["languages_missing"]:
-        yield from _wrapped(f"languages were not detected: {found['languages_missing']}", "")
     if use := found["subwords"]:
         for side in ("source", "target"):
             row = use[side]

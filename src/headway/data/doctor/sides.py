@@ -22,6 +22,7 @@ EXCHANGED = Symptom(
     "Exchange the sides of these pairs; if whole files are affected, exchange --source and "
     "--target for them.",
     tolerated=0.0005,
+    serious=0.02,
 )
 SAME_SIDE = Symptom(
     "same_side",
@@ -29,6 +30,7 @@ SAME_SIDE = Symptom(
     "One side looks like the other side of this corpus: text that was not translated.",
     "Translate or remove them: a model learns from them to leave text as it is.",
     tolerated=0.001,
+    serious=0.05,
 )
 
 _BUCKETS_BITS = 16

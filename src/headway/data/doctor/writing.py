@@ -20,6 +20,7 @@ WRONG_SCRIPT = Symptom(
     "Remove these pairs or translate them; if there are many, look whether source and target were "
     "exchanged.",
     tolerated=0.001,
+    serious=0.05,
 )
 
 _LEAST_LETTERS = 4
@@ -126,6 +127,7 @@ def _contradiction(side: str, found: _SideScripts, main: str, n_pairs: int) -> F
         f"{found.language} is not written: the sides are exchanged, or the language is another.",
         remedy="Exchange --source and --target, or give the languages with --source-language and "
         "--target-language.",
+        serious=True,
     )
 
 

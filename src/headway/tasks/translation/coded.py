@@ -21,8 +21,9 @@ from headway.text.codes import (
     unmask,
     with_placeholders,
 )
-from headway.text.memories.segments import Code, Segment
+from headway.text.formats.segments import Code, Segment
 from headway.text.mixing import tagged
+from headway.text.names import OwnCodes, is_own, located
 from headway.text.subwords import Subwords
 
 
@@ -36,9 +37,9 @@ class Source(NamedTuple):
     """What the placeholders of `text` stand for."""
 
     @classmethod
-    def of(cls, segment: Segment, *, masked: bool) -> "Source":
+    def of(cls, segment: Segment, own: OwnCodes, *, masked: bool) -> "Source":
         """A segment with placeholders for its codes, or as plain text."""
-        whole = parsed(segment)
+        whole = own.parsed(segment)
         return cls(whole, *mask(whole)) if masked else cls(whole, segment.text, {})
 
 
@@ -54,7 +55,7 @@ class Candidate(NamedTuple):
     @classmethod
     def of(cls, alternative: Alternative, source: Source) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
-        segment = parsed(unmask(alternative.written, source.codes))
+        segment = located(unmask(alternative.written, source.codes), source.segment)
         return cls(alternative, segment, check(source.segment, segment).complete)
 
     def mended(self, source: Source) -> Alternative:
@@ -75,6 +76,11 @@ class Searched(NamedTuple):
     """Of its `n_best`: those with complete codes first, then by score; none for a blank text."""
 
     @property
+    def ranked(self) -> Translation:
+        """The translation with its alternatives in the order of the candidates."""
+        return self.translation._replace(n_best=[one.alternative for one in self.candidates])
+
+    @property
     def incomplete(self) -> bool:
         """Not even the best candidate has all codes."""
         return bool(self.candidates) and not self.candidates[0].complete
@@ -89,13 +95,15 @@ class SegmentTranslation(NamedTuple):
     """The model put all codes where they are. False: what it lost stands at the end."""
     n_cut: int
     """Sub-words at the end of the source that were too many and were left out."""
+    parts: tuple[Translation, ...] = ()
+    """What the model read and wrote of each part that was translated alone."""
 
 
 class Written(NamedTuple):
     """What the model wrote for a segment, not mended."""
 
     segment: Segment
-    n_cut: int
+    translation: Translation
 
 
 class Forced(NamedTuple):
@@ -111,10 +119,18 @@ class CodedTranslator:
     """A translator of plain text, and what texts with codes need around it."""
 
     def __init__(
-        self, plain: TextTranslator, settings: DecodingSettings, tag: str, *, masks: bool
+        self,
+        plain: TextTranslator,
+        settings: DecodingSettings,
+        tag: str,
+        own: OwnCodes,
+        *,
+        masks: bool,
     ) -> None:
-        """`masks`: the model has learned with placeholders for codes."""
+        """`masks`: the model has learned with placeholders for codes; `own`: what is a code here
+        besides those of every text."""
         self.plain, self.settings, self.tag, self.masks = plain, settings, tag, masks
+        self.own = own
 
     def texts(
         self,
@@ -129,17 +145,36 @@ class CodedTranslator:
 
         `found` is what the model wrote for them, where that is known already.
         """
-        sources = [Source.of(Segment((text,)), masked=self.masks) for text in texts]
+        sources = [Source.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
         searched = self._search(
             sources, found=found, want_alignment=want_alignment, done=done, generator=generator
         )
-        return [
+        translations = [
             translation._replace(
                 source_tokens=shown(translation.source_tokens, source.codes),
                 n_best=[candidate.mended(source) for candidate in candidates],
             )
             for source, (translation, candidates) in zip(sources, searched, strict=True)
         ]
+        named = [i for i, source in enumerate(sources) if any(map(is_own, source.segment.codes))]
+        if named and not self.masks:
+            found = self._without_names([sources[i] for i in named])
+            for i, translation in zip(named, found, strict=True):
+                translations[i] = translation
+        return translations
+
+    def _without_names(self, sources: Sequence[Source]) -> list[Translation]:
+        """Translations by a model that would spell names, and knows none: they are taken out."""
+        segments = [self.own.alone(source.segment) for source in sources]
+        translations = []
+        for source, written in zip(sources, self._by_projection(segments, True), strict=True):
+            best = written.translation.n_best[0]._replace(
+                target=repaired(source.segment, written.segment).text,
+                written=written.segment.text,
+                codes_complete=check(source.segment, written.segment).complete,
+            )
+            translations.append(written.translation._replace(n_best=[best]))
+        return translations
 
     def _search(
         self,
@@ -180,7 +215,11 @@ class CodedTranslator:
         return Searched(translation, candidates[: self.settings.n_best])
 
     def segments(
-        self, segments: Sequence[Segment], *, done: Callable[[int], None] = lambda n: None
+        self,
+        segments: Sequence[Segment],
+        *,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
     ) -> list[SegmentTranslation]:
         """Translations of segments with inline codes, which all arrive, in pairs that nest.
 
@@ -190,19 +229,20 @@ class CodedTranslator:
         around a segment stays, and so do line ends in it; one without words is copied.
         """
         trimmed = [segment_texts.trimmed(segment) for segment in segments]
-        wholes = [parsed(one.segment) for one in trimmed]
+        wholes = [self.own.parsed(one.segment) for one in trimmed]
         worded = [i for i, whole in enumerate(wholes) if not whole.blank]
         done(len(segments) - len(worded))
         found: dict[int, Written] = {}
         if self.masks:
-            sources = [Source.of(wholes[i], masked=True) for i in worded]
-            for i, searched in zip(worded, self._search(sources, done=done), strict=True):
-                found[i] = Written(searched.candidates[0].segment, searched.translation.n_cut)
+            sources = [Source.of(wholes[i], self.own, masked=True) for i in worded]
+            answers = self._search(sources, want_alignment=want_alignment, done=done)
+            for i, answer in zip(worded, answers, strict=True):
+                found[i] = Written(answer.candidates[0].segment, answer.ranked)
         else:
-            tagless = [trimmed[i].segment for i in worded]
-            found |= zip(worded, self._by_projection(tagless, done), strict=True)
+            tagless = [self.own.alone(trimmed[i].segment) for i in worded]
+            found |= zip(worded, self._by_projection(tagless, want_alignment, done), strict=True)
             lost = [i for i in worded if not check(wholes[i], found[i].segment).complete]
-            again = self._by_projection([wholes[i] for i in lost], lambda n: None)
+            again = self._by_projection([wholes[i] for i in lost], want_alignment)
             found |= zip(lost, again, strict=True)
         translations = [SegmentTranslation(segment, True, 0) for segment in segments]
         for i, written in found.items():
@@ -210,24 +250,30 @@ class CodedTranslator:
             translations[i] = SegmentTranslation(
                 segment_texts.restored(segments[i], trimmed[i], mended),
                 check(wholes[i], written.segment).complete,
-                written.n_cut,
+                written.translation.n_cut,
+                (written.translation,),
             )
         return translations
 
     def _by_projection(
-        self, segments: Sequence[Segment], done: Callable[[int], None]
+        self,
+        segments: Sequence[Segment],
+        want_alignment: bool,
+        done: Callable[[int], None] = lambda n: None,
     ) -> list[Written]:
         """Translations of segments without their codes, which are then put back."""
         plain = [without_codes(segment) for segment in segments]
-        sources = [Source.of(Segment((one.text.rstrip(),)), masked=False) for one in plain]
-        want_alignment = any(one.places for one in plain)
+        sources = [
+            Source.of(Segment((one.text.rstrip(),)), self.own, masked=False) for one in plain
+        ]
+        want_alignment = want_alignment or any(one.places for one in plain)
         answers = self._search(sources, want_alignment=want_alignment, done=done)
         written = []
         for segment, one, answer in zip(segments, plain, answers, strict=True):
             best = answer.candidates[0].segment
             if one.places:
                 best = parsed(self._projected(segment.codes, one, answer))
-            written.append(Written(best, answer.translation.n_cut))
+            written.append(Written(best, answer.ranked))
         return written
 
     def _projected(self, codes: Sequence[Code], plain: Plain, answer: Searched) -> Segment:
@@ -248,7 +294,7 @@ class CodedTranslator:
 
     def forced(self, source: str, target: str) -> "Forced":
         """What is fed for a clean source and its clean target: codes of the source are masked."""
-        whole = Source.of(Segment((source,)), masked=self.masks)
+        whole = Source.of(Segment((source,)), self.own, masked=self.masks)
         names = {placeholder: code.text for placeholder, code in whole.codes.items()}
         return Forced(whole.text, with_placeholders(parsed_text(target), whole.codes), names)
 

@@ -13,6 +13,8 @@ LEAST_EPOCHS = 5
 """A larger model that sees the corpus less often than this learns less than a smaller one."""
 TUNED_RATE = 1 / 3
 """Of the peak that the other run was trained with."""
+HELD_BACK = 0.3
+"""Of that rate, where nothing of what the other run learned from can be seen again."""
 CLOSING = 15
 """Validations' worth of time for choosing weights and length penalty, and for the model card: about
 eight searches with a beam of 5, each of which takes nearly two greedy ones."""

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import nn
@@ -14,22 +15,32 @@ from headway.metrics.translation import (
     difference,
     score_translations,
 )
+from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Run
+from headway.runs.kind import CardWords, Kind, Run, Say
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
-from headway.tasks.translation import fitting, pairs, tuning
+from headway.tasks.translation import fitting, pairs, tuning, tuning_data
+from headway.tasks.translation.measuring import measure
 from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.subwords import Subwords, TextSettings
 from headway.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from headway.tasks.translation.tuning_data import TunedPairs
 
 LENGTH_PENALTIES = (0.6, 1.0, 1.4)
 """Tried at the end of a training."""
 SIGNIFICANT = 0.05 / (len(LENGTH_PENALTIES) - 1)
 """A difference in BLEU with a p-value below this is not put down to chance: the usual 0.05, shared
 among those that are tried against the usual length penalty (Bonferroni)."""
+
+
+def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
+    """The pairs of a run, and what its parent learned from, if that is mixed in."""
+    return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
 
 
 def build(settings: Settings, subwords: Subwords) -> nn.Module:
@@ -42,6 +53,10 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
     """What the training loop asks for."""
     rows = data.valid_rows()[: settings.training.valid_sentences]
     seed, device = settings.runtime.seed, runtime.device
+    if settings.data.old_run:
+        from headway.tasks.translation.tuning_task import tuning_task
+
+        return tuning_task(settings, cast("TunedPairs", data), device)
     return TranslationTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device
     )
@@ -58,7 +73,7 @@ def rehearse(task: TranslationTask, model: nn.Module) -> object:
 def rank(run: Run) -> Callable[[nn.Module], float]:
     """BLEU of the validation sentences under the run's own search."""
     task: TranslationTask = run.trainer.task
-    return lambda model: task.bleu(model, run.settings.decoding).score()
+    return lambda model: task.rank(model, run.settings.decoding)
 
 
 def tune_length_penalty(run: Run) -> Settings:
@@ -98,20 +113,27 @@ def card(run: Run) -> CardWords:
     task: TranslationTask = run.trainer.task
     with torch.inference_mode():
         loss = task.validation_loss(run.trainer.twin)
-        hypotheses = task.translate(run.trainer.twin, run.settings.decoding)
+        searched = task.search(run.trainer.twin, run.settings.decoding, evidence=True)
+    hypotheses = task.written(searched)
     scores = {}
-    for language in dict.fromkeys(task.valid_languages):
-        rows = [row for row, other in enumerate(task.valid_languages) if other == language]
-        found = score_translations(
+    groups = task.groups()
+    for group in dict.fromkeys(groups):
+        rows = [row for row, other in enumerate(groups) if other == group]
+        scores[group] = score_translations(
             [hypotheses[row] for row in rows],
             [task.valid_texts[row] for row in rows],
-            target_language=language,
+            target_language=task.valid_languages[rows[0]],
         )
-        scores[language or "language not known"] = found
     for language, found in scores.items():
         where = f" ({language})" if len(scores) > 1 else ""
         run.say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
     data, report = run.settings.data, run.data.prepared.report
+    best = [one[0] for one in searched]
+    languages = data.source_language, data.target_language
+    measured = measure(run.data, languages, task.valid_rows, best, hypotheses, tags=data.tags)
+    run.folder.write_checks(measured.as_dict())
+    trust = measured.trust.words()
+    run.say(trust)
     dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
     shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
     shares = ["", *shares] if shares else []
@@ -119,9 +141,10 @@ def card(run: Run) -> CardWords:
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
-        scores=score_words(run, scores, loss),
+        scores=f"{score_words(run, scores, loss)}\n\n{trust}",
         data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
         next_commands=next_commands(run),
+        below_use=below_use(task.valid_sources, hypotheses, task.valid_texts),
     )
 
 
@@ -143,7 +166,8 @@ Cross-entropy is {loss:.4f} nats per target token.
 |---|---|---|---|
 {rows}
 
-The checkpoint was chosen by these sentences, so scores on other text will be lower."""
+{run.trainer.task.before_words()}The checkpoint was chosen by these sentences, so scores on other
+text will be lower."""
 
 
 def next_commands(run: Run) -> list[str]:
@@ -175,7 +199,7 @@ KIND: Kind = Kind(
     presets=PRESETS,
     choose_preset=fitting.choose_preset,
     fits_dropout=("tiny", "small"),
-    read=pairs.read,
+    read=read,
     complete=pairs.complete,
     sizes=pairs.sizes,
     vocabulary=lambda run: Subwords.load(RunFolder(run).tokenizer),
@@ -187,7 +211,7 @@ KIND: Kind = Kind(
     rank=rank,
     tune=tune_length_penalty,
     card=card,
-    inherit=lambda parent, given: tuning.inherited(KIND, parent, given),
+    inherit=lambda parent, given, say: tuning.inherited(KIND, parent, given, say),
     refuse_changed_use=tuning.refuse_changed_uses,
 )
 """Everything that translation brings; see `headway.runs.kind.Kind`."""

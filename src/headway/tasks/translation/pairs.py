@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from headway.text.corpora import Corpus, languages
 from headway.text.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from headway.tasks.translation.tuning_data import TunedPairs
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
@@ -40,9 +43,22 @@ class TranslationData(DataSettings):
     """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
     source_language: str | None = None
     target_language: str | None = None
+    old_share: float | None = None
+    """Of what a run sees that goes on from another's weights, the share that is that one's own
+    data; fitted if left out."""
+    old_run: str = ""
+    """The run whose data these are. Filled in."""
     tags: tuple[str, ...] = ()
     """Every tag that the model has read, its parent's too; empty text stands for none. Filled in,
     where there are any."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= (self.old_share or 0) < 1:
+            raise ConfigError(
+                f"data.old_share is a share of what is seen, from 0 to below 1; got "
+                f"{self.old_share:g}. Try 0.5, or 0 for none."
+            )
 
     def corpus(self) -> Corpus:
         """The files to train on; raises ConfigError where it is not clear which."""
@@ -124,10 +140,15 @@ def refuse_unreadable(sections: Sections) -> None:
     Text files, pairs and validation data; [data] is all that is looked at.
     """
     data = build(TranslationData, sections.get("data", {}), section="data")
-    for corpus in (data.corpus(), data.validation()):
+    corpora = data.corpus(), data.validation()
+    for corpus in corpora:
         if corpus is not None:
             corpus.check()
             refuse_undecodable(*(path.absolute() for path in corpus.files))
+    if data.pairs or len(data.source) > 1:
+        from headway.text.mixed_languages import refuse_mixed
+
+        refuse_mixed(*corpora)
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
@@ -181,6 +202,8 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
         stored[key] = [Path(path).absolute() for path in stored[key]]
     for key in ("pairs", "valid_pairs"):
         stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
+    if own.old_run:
+        stored["old_share"] = cast("TunedPairs", data).share
     if own.tags or not data.plain:
         stored["tags"] = mixture.tags_seen(prepared, own.tags)
     found: Sections = {

@@ -1,6 +1,6 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from headway.data.batching import BatchStream, Indices, TokenBatches, pad
 from headway.data.prepared import Prepared
 from headway.data.store import Store
+from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -34,11 +35,19 @@ class TranslationTraining(TrainingSettings):
     was set."""
     valid_sentences: int = 1000
     """How many validation sentences are translated at each checkpoint."""
+    forget_at_most: float = 0.5
+    """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
+    where its text files are still there."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.valid_sentences < 1:
             raise ConfigError(f"valid_sentences must be at least 1; got {self.valid_sentences}.")
+        if not 0 <= self.forget_at_most <= 100:
+            raise ConfigError(
+                "forget_at_most is BLEU that may be lost, from 0 to 100; got "
+                f"{self.forget_at_most:g}. Try 0.5."
+            )
 
 
 class TranslationTask:
@@ -62,6 +71,7 @@ class TranslationTask:
         self.prepared, self.special, self.device = prepared, prepared.subwords.special, device
         self.train, self.valid, self.valid_rows = prepared.train, prepared.valid, valid_rows
         self.label_smoothing = training.label_smoothing
+        self.valid_sources = [prepared.valid_texts[row][0] for row in valid_rows]
         self.valid_texts = [prepared.valid_texts[row][1] for row in valid_rows]
         self.valid_languages = [prepared.valid_languages[row] for row in valid_rows]
         batches = TokenBatches(
@@ -71,12 +81,14 @@ class TranslationTask:
             weights=prepared.weights,
         )
         self.stream = BatchStream(batches)
-        valid_batches = TokenBatches(
-            [lengths[valid_rows] for lengths in self.valid.lengths.values()],
-            batch_tokens=training.batch_tokens,
-            seed=seed,
-        )
-        self.valid_batches = [valid_rows[batch] for batch in valid_batches.epoch(0)]
+        self.valid_batches = self.batches_of(valid_rows)
+
+    def batches_of(self, rows: Indices) -> list[Indices]:
+        """Some validation pairs in batches."""
+        batches, lengths = self.stream.batches, self.valid.lengths.values()
+        size, seed = batches.batch_tokens, batches.seed
+        some = TokenBatches([side[rows] for side in lengths], batch_tokens=size, seed=seed)
+        return [rows[batch] for batch in some.epoch(0)]
 
     def tensors(
         self, store: Store, indices: Ids
@@ -129,10 +141,18 @@ class TranslationTask:
         store, rows = batch.rows
         return [self.batch(store, half) for half in np.array_split(rows, 2) if len(half)]
 
-    def validation_loss(self, model: nn.Module) -> float:
-        """Nats per target token of the validation pairs, not smoothed."""
+    def groups(self) -> list[str]:
+        """What the scores of each validation pair are told under: its target language."""
+        return [language or "language not known" for language in self.valid_languages]
+
+    def before_words(self) -> str:
+        """For the card: the scores before the first update; there are none to be told."""
+        return ""
+
+    def validation_loss(self, model: nn.Module, batches: list[Indices] | None = None) -> float:
+        """Nats per target token of the validation pairs (or some of them), not smoothed."""
         nats, n_tokens = 0.0, 0
-        for rows in self.valid_batches:
+        for rows in self.valid_batches if batches is None else batches:
             batch = self.batch(self.valid, rows)
             nats += self.cross_entropy(model, batch, 0.0).likelihood.item()
             n_tokens += batch.units
@@ -143,6 +163,10 @@ class TranslationTask:
         score = self.bleu(model, DecodingSettings(method="greedy")).score()
         return Validation(self.validation_loss(model), score, "bleu")
 
+    def rank(self, model: nn.Module, settings: DecodingSettings) -> float:
+        """What the final weights are chosen by: BLEU under this search."""
+        return self.bleu(model, settings).score()
+
     def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
         """Counts for BLEU of the validation sentences under this search."""
         hypotheses = self.translate(model, settings)
@@ -150,15 +174,25 @@ class TranslationTask:
 
     def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
         """The validation sources, translated, with their codes put back."""
+        return self.written(self.search(model, settings))
+
+    def search(
+        self, model: nn.Module, settings: DecodingSettings, *, evidence: bool = False
+    ) -> list[list[Hypothesis]]:
+        """Hypotheses for the validation sources; with scores and attention as `evidence`."""
         sources = [self.valid["source"][int(row)] for row in self.valid_rows]
-        found = decode_all(
+        return decode_all(
             cast(StepDecoder, model),
             sources,
             self.special,
             settings,
             device=self.device,
-            want_scores=False,
+            want_scores=evidence,
+            want_attention=evidence,
         )
+
+    def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
+        """The texts of the best ones, with the codes of the sources put back."""
         subwords = self.prepared.subwords
         written = subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
         if self.prepared.codes != "mask":

@@ -1,7 +1,7 @@
 """Clean text in, translations out: to ids, through the search, and back to text."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -10,6 +10,9 @@ from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
 from headway.text.subwords import Subwords
+
+if TYPE_CHECKING:
+    from headway.decoding.constrained import Acceptor
 
 
 class Alternative(NamedTuple):
@@ -30,6 +33,8 @@ class Alternative(NamedTuple):
     codes_complete: bool = True
     """The model wrote just the codes of the source. Where it did not, `target` is mended: what was
     invented is gone, what was missing stands at the end; the tokens are as they were."""
+    attended: Sequence[float] = ()
+    """How much attention each source sub-word got in all, where alignments were wanted."""
 
 
 class Translation(NamedTuple):
@@ -41,6 +46,8 @@ class Translation(NamedTuple):
     """Best first; empty for a blank line."""
     n_cut: int
     """Sub-words at the end of the source that were too many and were left out."""
+    parts: "tuple[Translation, ...]" = ()
+    """What it was put together from, where the source was cut; see `portions.combined`."""
 
     @property
     def target(self) -> str:
@@ -71,8 +78,12 @@ class TextTranslator:
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
+        wanted: "Sequence[Acceptor | None]" = (),
     ) -> list[Translation]:
-        """The `n_best` translations of each text; `done` hears how many each batch finished."""
+        """The `n_best` translations of each text; `done` hears how many each batch finished.
+
+        `wanted` is what each must hold: see `headway.decoding.constrained`.
+        """
         encoded = self.subwords.encode_batch(texts)
         read = [ids[: self.longest] for ids in encoded]
         worded = [i for i, ids in enumerate(read) if ids]
@@ -87,6 +98,7 @@ class TextTranslator:
             want_scores=want_scores,
             done=done,
             generator=generator,
+            wanted=[wanted[i] for i in worded] if wanted else (),
         )
         found = dict(zip(worded, hypotheses, strict=True))
         return [
@@ -99,6 +111,10 @@ class TextTranslator:
             for i, text in enumerate(texts)
         ]
 
+    def knows(self, word: str) -> bool:
+        """Whether a word is a piece of the vocabulary."""
+        return self.subwords.has(f"▁{word}") or self.subwords.has(word)
+
     def _alternatives(self, found: Sequence[Hypothesis], source_length: int) -> list[Alternative]:
         texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
         return [
@@ -110,6 +126,7 @@ class TextTranslator:
                 token_log_probs=hypothesis.token_log_probs,
                 alignment=alignment(hypothesis, source_length),
                 written=text,
+                attended=attended(hypothesis, source_length),
             )
             for hypothesis, text in zip(found, texts, strict=True)
         ]
@@ -121,3 +138,11 @@ def alignment(hypothesis: Hypothesis, source_length: int) -> list[tuple[int, int
         return []
     looked_at = hypothesis.attention[: len(hypothesis.ids), :source_length].argmax(-1).tolist()
     return [(source, target) for target, source in enumerate(looked_at)]
+
+
+def attended(hypothesis: Hypothesis, source_length: int) -> list[float]:
+    """How much attention each source token got in all; nothing where it was not asked for."""
+    if hypothesis.attention is None:
+        return []
+    total: list[float] = hypothesis.attention[:, :source_length].sum(0).tolist()
+    return total

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.config import Sections, merge
+from headway.data.cache import silent
 from headway.errors import ConfigError
-from headway.runs.kind import Kind
+from headway.runs.kind import Kind, Say
 from headway.runs.parent import Parent
 from headway.runs.settings import Settings
-from headway.tasks.translation.fitting import TUNED_RATE
+from headway.tasks.translation import tuning_data
+from headway.tasks.translation.fitting import HELD_BACK, TUNED_RATE
 from headway.tasks.translation.pairs import TranslationData
 from headway.text.corpora import languages
 from headway.text.languages import same_language
@@ -19,20 +21,37 @@ FREE = {"text": {"sample_lines"}, "model": {"dropout", "attention_dropout", "act
 INHERITED_TRAINING = ("batch_tokens", "label_smoothing", "clip_norm", "average", "valid_sentences")
 
 
-def inherited(kind: Kind, parent: Parent, given: Sections) -> Sections:
+def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) -> Sections:
     """What the user gave, on top of what the parent has.
 
     Vocabulary, text settings and shape are the parent's, and so are how it searches and the size of
     its batches. The learning rate is a third of the parent's, or the same if that was tuned itself;
-    it falls in a straight line.
+    it falls in a straight line. The parent's data are seen again (`tuning_data.with_old_pairs`);
+    where they are gone, the rate is lower still, and that is said.
 
     Raises:
-        ConfigError: what was given contradicts the vocabulary, text settings or shape.
+        ConfigError: what was given contradicts the vocabulary, text settings or shape, or asks for
+            data that are not there.
     """
     before = Settings.of_run(parent.folder, kind)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     factor = 1.0 if before.training.init_from else TUNED_RATE
+    now = Settings.of(given, kind)
+    why_not, gone = nothing_to_mix_in(parent, before, now)
+    if why_not:
+        if now.data.old_share:
+            raise ConfigError(
+                f"--old-share mixes in what {parent.folder.path} learned from; {why_not}. Put it "
+                "right, or leave --old-share out."
+            )
+        say(f"nothing of what {parent.folder.path} learned from is mixed in: {why_not}")
+    if gone:
+        factor *= HELD_BACK
+        say(
+            "WARNING: what the model forgets can be neither held nor measured. The learning rate "
+            "is lower; a test set of your own tells more: headway evaluate"
+        )
     training["learning_rate"] = factor * before.training.learning_rate
     decoding = dict(stored["decoding"])
     if before.training.tune_length_penalty:
@@ -42,7 +61,8 @@ def inherited(kind: Kind, parent: Parent, given: Sections) -> Sections:
         "data": {
             "max_length": before.data.max_length,
             "tags": before.data.tags or ("",),
-            **direction(before.data, Settings.of(given, kind).data),
+            **direction(before.data, now.data),
+            **({"old_share": 0.0} if why_not else {"old_run": str(parent.folder.path)}),
         },
         "model": stored["model"],
         "training": training,
@@ -51,6 +71,20 @@ def inherited(kind: Kind, parent: Parent, given: Sections) -> Sections:
     sections = merge(base, given)
     refuse_contradictions(parent, stored, Settings.of(sections, kind).sections())
     return sections
+
+
+def nothing_to_mix_in(parent: Parent, before: Settings, now: Settings) -> tuple[str, bool]:
+    """Why nothing of the parent's data is seen again, if so, in words; and whether it is gone."""
+    if now.training.reinit:
+        return "parts of the model are drawn anew (--reinit)", False
+    given = now.data.corpus()
+    codes = languages(given) if given.parts else (None, None)
+    known = before.data.source_language, before.data.target_language
+    for code, own in zip(codes, known, strict=True):
+        if code and own and not same_language(code, own):
+            return f"it translates {known[0]} -> {known[1]}, this {codes[0]} -> {codes[1]}", False
+    why = tuning_data.missing(parent.folder)
+    return why, bool(why)
 
 
 def direction(before: TranslationData, now: TranslationData) -> dict[str, str | None]:
@@ -79,6 +113,11 @@ def refuse_contradictions(parent: Parent, before: Sections, now: Sections) -> No
 
 def refuse_changed_uses(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     """Raise ConfigError when a resumed run is given other weights, tags or languages of files."""
+    if given.get("old_share") != stored.get("old_share"):
+        raise ConfigError(
+            f"A resumed run keeps its settings; --old-share is {stored.get('old_share')}, got "
+            f"{given.get('old_share')}. Leave it out, or start a new run."
+        )
     for key in ("pairs", "valid_pairs"):
         if not given.get(key):
             continue

@@ -1,0 +1,245 @@
+"""A small file of each kind, showing its traits: what is filled in and damaged by other scripts.
+
+Each unit bears a mark (`k100x`, ..) on both of its sides, so that a shift can be seen.
+"""
+
+MARKS = [f"k{n}x" for n in range(100, 130)]
+
+
+def tmx_file() -> str:
+    """A memory with codes, notes, a third language, an empty target and one that is missing."""
+    units = []
+    for n, mark in enumerate(MARKS):
+        german = f"<bpt i='1'>&lt;b></bpt>Satz<ept i='1'>&lt;/b></ept> {mark} ä"
+        other = [
+            f"<tuv xml:lang='de' changeid='me' changedate='20200101T000000Z'>"
+            f"<seg>{german}</seg></tuv>",
+            "<tuv xml:lang='de'><seg/></tuv>",
+            "<tuv xml:lang='fr'><seg>rien</seg></tuv>",
+        ][max(0, n - 27)]
+        units.append(
+            f"<tu tuid='{n}'><note>not OK</note><prop type='x-status'>draft</prop>\n"
+            f"  <tuv xml:lang='en'><seg>Text {mark} <ph x='1'/> <hi>so</hi></seg></tuv>\n"
+            f"  {other}\n</tu>\n"
+        )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
+        f"<tmx version='1.4'><header srclang='en'/><body>\n{''.join(units)}</body></tmx>\n"
+    )
+
+
+def xliff_file() -> str:
+    """Version 1.2 with groups, segments, an alternative, notes, widths and states."""
+    units = []
+    for n, mark in enumerate(MARKS):
+        source = f"Text {mark} <g id='1'>so <x id='2'/></g>"
+        target = f"<target state='translated'>Satz {mark} <g id='1'>so</g><x id='2'/></target>"
+        cut = (
+            f"<seg-source><mrk mtype='seg' mid='0'>Text {mark} </mrk> "
+            "<mrk mtype='seg' mid='1'><g id='1'>so <x id='2'/></g></mrk></seg-source>"
+        )
+        units.append(
+            f"<trans-unit id='{n}' approved='yes' maxwidth='40' size-unit='char'>\n"
+            f"  <source>{source}</source>{cut if n % 3 == 0 else ''}{target if n < 20 else ''}\n"
+            "<note>see</note><alt-trans><target>nein</target></alt-trans></trans-unit>\n"
+        )
+    return (
+        "<xliff version='1.2' xmlns='urn:oasis:names:tc:xliff:document:1.2'>"
+        "<file source-language='en' target-language='de' original='a' datatype='plaintext'><body>"
+        f"<group>\n{''.join(units)}</group></body></file></xliff>\n"
+    )
+
+
+def xliff_2_file() -> str:
+    """Version 2 with native codes."""
+    units = "".join(
+        f"<unit id='{n}'><notes><note>x</note></notes>"
+        "<originalData><data id='d'>%s</data></originalData>\n<segment><source>"
+        f"Text {mark} <ph id='1' dataRef='d'/><pc id='2'>so</pc></source>"
+        f"<target>Satz {mark} <ph id='1' dataRef='d'/></target></segment></unit>\n"
+        for n, mark in enumerate(MARKS)
+    )
+    return (
+        "<xliff version='2.0' srcLang='en' trgLang='de' "
+        f"xmlns='urn:oasis:names:tc:xliff:document:2.0'><file id='f'>\n{units}</file></xliff>\n"
+    )
+
+
+def studio_file() -> str:
+    """Trados Studio: paragraphs of two segments with states, one of them locked now and then."""
+    units = []
+    for n, mark in enumerate(MARKS):
+        one, two = f"Text {mark} <g id='5'>so</g>.", f"More {mark}."
+        states = [" conf='Draft' origin='mt'", " locked='true'", "", " conf='RejectedTranslation'"]
+        done = f"<mrk mtype='seg' mid='1'>Satz {mark} <g id='5'>so</g>.</mrk>"
+        units.append(
+            f"<trans-unit id='{n}'><source>{one} {two}</source><seg-source>"
+            f"<mrk mtype='seg' mid='1'>{one}</mrk> <mrk mtype='seg' mid='2'>{two}</mrk>"
+            f"</seg-source><target>{done} <mrk mtype='seg' mid='2'/></target>\n<sdl:seg-defs>"
+            f"<sdl:seg id='1' conf='Translated'/><sdl:seg id='2'{states[n % 4]}/></sdl:seg-defs>"
+            "</trans-unit>\n"
+        )
+    return (
+        "<?xml version='1.0' encoding='utf-8'?><xliff version='1.2' xmlns:sdl='http://sdl.com/"
+        "FileTypes/SdlXliff/1.0' xmlns='urn:oasis:names:tc:xliff:document:1.2'><file "
+        "source-language='en-US' target-language='de-DE' original='a' datatype='x'><header/><body>"
+        f"\n{''.join(units)}</body></file></xliff>\n"
+    )
+
+
+def memoq_file() -> str:
+    """Units of memoQ in all states."""
+    states = ("NotStarted", "Proofread", "ManuallyConfirmed", "Rejected", "PartiallyEdited")
+    units = "".join(
+        f"<trans-unit id='{n}' mq:status='{states[n % 5]}'{' mq:locked=' * (n % 7 == 6)}"
+        + "'locked'" * (n % 7 == 6)
+        + f">\n<source>Text {mark} <ph id='1'>&lt;br&gt;</ph></source>"
+        + (f"<target>Satz {mark}</target>" if n % 5 else "<target></target>")
+        + "</trans-unit>\n"
+        for n, mark in enumerate(MARKS)
+    )
+    return (
+        "<?xml version='1.0' encoding='utf-8'?><xliff version='1.2' xmlns:mq='MQXliff' "
+        "xmlns='urn:oasis:names:tc:xliff:document:1.2'><file source-language='en' "
+        f"target-language='de' original='a' datatype='x'><body>\n{units}</body></file></xliff>\n"
+    )
+
+
+def po_file() -> str:
+    """A catalogue with comments, contexts, plural, fuzzy and obsolete entries."""
+    entries = [
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Language: de\\n"\n'
+        '"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n'
+    ]
+    for n, mark in enumerate(MARKS):
+        if n % 4 == 1:
+            entries.append(
+                f'# not OK\nmsgctxt "c"\nmsgid "Text {mark} %d"\nmsgid_plural "Texts {mark} %d"\n'
+                f'msgstr[0] "Satz {mark} %d"\nmsgstr[1] "{"Sätze " + mark if n % 8 == 1 else ""}"\n'
+            )
+        else:
+            flag = "#, fuzzy\n" if n % 4 == 2 else ""
+            target = f"Satz {mark} %s\\n" if n % 8 else ""
+            entries.append(f'{flag}msgid ""\n"Text {mark} "\n"%s\\n"\nmsgstr "{target}"\n')
+    return "\n".join([*entries, '#~ msgid "old"\n#~ msgstr "alt"\n'])
+
+
+def qt_file() -> str:
+    """Qt: finished, unfinished, vanished, with plural forms and comments."""
+    messages = []
+    for n, mark in enumerate(MARKS):
+        kinds = "", ' type="unfinished"', ' type="vanished"', ' type="unfinished"'
+        text = f"Satz {mark}" if n % 4 != 3 else ""
+        numerus = n % 5 == 4
+        if numerus:
+            text = f"<numerusform>{text}</numerusform><numerusform>{text}</numerusform>"
+        messages.append(
+            f"<message{' numerus=' * numerus}{chr(34) + 'yes' + chr(34) if numerus else ''}>\n"
+            f'  <location filename="a.cpp" line="{n}"/>\n'
+            f"  <source>Text {mark} %n thing(s) &amp;x</source><comment>c</comment>\n"
+            f"  <translatorcomment>not OK</translatorcomment>"
+            f"<translation{kinds[n % 4]}>{text}</translation>\n</message>\n"
+        )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1" language="de" '
+        f'sourcelanguage="en">\n<context><name>M</name>\n{"".join(messages)}</context></TS>\n'
+    )
+
+
+def table_file() -> str:
+    """Rows of two languages, the last without a translation."""
+    rows = [f"Text {mark}\tSatz {mark}" for mark in MARKS]
+    return "\n".join(["en\tde", *rows[:-1], rows[-1].partition("\t")[0] + "\t"]) + "\n"
+
+
+def csv_file() -> str:
+    """Cells with quotes, signs and line ends in them, and columns of other things."""
+    rows = ["id;en;de;comment;maxlength"]
+    for n, mark in enumerate(MARKS):
+        target = f'"Satz {mark}; ""so"""' if n % 3 else ""
+        rows.append(f'{n};"Text {mark}; ""so""\nhere";{target};not OK;{40 + n}')
+    return "\r\n".join(rows) + "\r\n"
+
+
+def lines_file() -> str:
+    """An object a line."""
+    return "".join(f'{{"en": "Text {mark}", "de": "Satz {mark}"}}\n' for mark in MARKS)
+
+
+def json_file() -> str:
+    """Nested, with plural forms, a list, escapes, and what is no text."""
+    rows = [f'    "k{n}": "Text {mark} {{{{a}}}} \\"q\\"\\n"' for n, mark in enumerate(MARKS[:20])]
+    return (
+        '{\n  "$schema": "x",\n  "a": {\n' + ",\n".join(rows) + "\n  },\n"
+        '  "n_one": "{{count}} file", "n_other": "{{count}} files",\n'
+        '  "icu": "{n, plural, one {# file} other {# files}} left",\n'
+        '  "list": ["one", 2.5e1, null, true, {"x": "two \\u00e4"}],\n  "bars": "one|two"\n}\n'
+    )
+
+
+def properties_file() -> str:
+    """Comments, escapes, lines that go on, all signs between key and value."""
+    rows = [
+        f"# note {n}\nkey.{n}{sign}Text {mark} \\u00e4 \\\n   goes on {{0}}\\n"
+        for n, (mark, sign) in enumerate(zip(MARKS, [" = ", ":", "=", " "] * 8, strict=False))
+    ]
+    return "\n".join(rows) + "\n! end\nlast=\\  x"
+
+
+def strings_file() -> str:
+    """Comments of both kinds, escapes, keys without quotes."""
+    rows = [
+        f'/* note {n} */\n"key \\"{n}\\"" = "Text {mark} %@ \\n";\n// more\nk{n} = "v \\U00e4";\n'
+        for n, mark in enumerate(MARKS)
+    ]
+    return "".join(rows)
+
+
+def resx_file() -> str:
+    """Texts, comments, and resources that are no texts."""
+    rows = "".join(
+        f'  <data name="k{n}" xml:space="preserve">\n    <value>Text {mark} &amp; {{0}}</value>\n'
+        f'    <comment>not OK</comment>\n  </data>\n  <data name="i{n}" type="System.Int32">'
+        "<value>1</value></data>\n"
+        for n, mark in enumerate(MARKS)
+    )
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<root>\n{rows}</root>\n'
+
+
+def srt_file() -> str:
+    """Cues with sentences that go on, speakers and tags."""
+    cues = []
+    for n, mark in enumerate(MARKS):
+        text = [
+            f"Text {mark} begins here",
+            f"and goes on {mark}\nuntil its end.",
+            f"- Hi {mark}!\n- Ho!",
+            f"<i>So {mark}</i>",
+        ][n % 4]
+        cues.append(f"{n}\n00:{n:02}:01,000 --> 00:{n:02}:02,500 X1:5\n{text}\n")
+    return "\n".join(cues)
+
+
+def vtt_file() -> str:
+    """The same with a header, notes, styles and names of cues."""
+    return "WEBVTT\n\nNOTE a\nb\n\nSTYLE\n::cue {}\n\n" + srt_file().replace(",", ".")
+
+
+SAMPLES: dict[str, list[bytes]] = {
+    ".tmx": [tmx_file().encode(), tmx_file().replace("UTF-8", "UTF-16").encode("utf-16")],
+    ".xlf": [xliff_file().encode(), xliff_2_file().encode()],
+    ".sdlxliff": [studio_file().encode("utf-8-sig")],
+    ".mqxliff": [memoq_file().encode()],
+    ".po": [po_file().encode(), po_file().replace("UTF-8", "latin-1").encode("latin-1")],
+    ".ts": [qt_file().encode(), qt_file().replace("\n", "\r\n").encode()],
+    ".tsv": [table_file().encode()],
+    ".csv": [csv_file().encode(), csv_file().replace(";", ",").encode("utf-16")],
+    ".jsonl": [lines_file().encode()],
+    ".json": [json_file().encode(), json_file().replace("\n", "\r\n").encode("utf-8-sig")],
+    ".properties": [properties_file().encode(), ("# ä\r\n" + properties_file()).encode("latin-1")],
+    ".strings": [strings_file().encode(), strings_file().encode("utf-16")],
+    ".resx": [resx_file().encode(), resx_file().replace("\n", "\r\n").encode("utf-8-sig")],
+    ".srt": [srt_file().encode(), srt_file().replace("\n", "\r\n").encode("utf-8-sig")],
+    ".vtt": [vtt_file().encode()],
+}
+"""By suffix: the same texts in several encodings or layouts."""

@@ -1,0 +1,68 @@
+"""`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.commands.arguments import plain
+from headway.commands.filling import Told, translate_files
+from headway.commands.flowing import Place, translate_text
+from headway.errors import ConfigError
+from headway.workflow.files import Wishes
+from headway.workflow.filling import Direction
+from headway.workflow.steps import Aids, Ready
+
+
+class Beyond(NamedTuple):
+    """Options of `translate` that plain text does without."""
+
+    overwrite: bool
+    in_place: bool
+    memory: tuple[Path, ...]
+    fuzzy_from: int | None
+    glossary: tuple[Path, ...]
+    report: Path | None
+    leave_below: float | None
+    no_own_memory: bool
+    onto: Path | None = None
+
+
+def translate_beyond(
+    run: Path,
+    names: Sequence[str],
+    out: Path | None,
+    asked: Beyond,
+    languages: tuple[str | None, str | None],
+    told: Told,
+    ready: Ready,
+) -> None:
+    """Translate files, or lines of text with more than a model.
+
+    Raises:
+        ConfigError: an option is for files, or for lines, only; or as `fill_files`.
+        DataError: as `fill_files`.
+        KeyboardInterrupt: what was done is kept, and it is said how to go on.
+    """
+    given = asked.memory, asked.fuzzy_from, asked.glossary, asked.leave_below
+    aids = Aids(*given, own=not (asked.no_own_memory or asked.overwrite))
+    direction = Direction(*languages)
+    if not plain(names):
+        places = (
+            out,
+            asked.in_place,
+            asked.overwrite,
+            direction,
+            asked.report,
+            told.anything,
+            asked.onto,
+        )
+        translate_files(run, names, Wishes(*places), aids, told, ready)
+        return
+    named = names[0] if names else "standard input"
+    if asked.overwrite or asked.in_place or asked.onto or (any(languages) and not asked.memory):
+        raise ConfigError(
+            "--overwrite, --in-place, --onto, --source-language and --target-language are for "
+            f"files that are filled in (.po, .tmx, ..); got {named}. Leave them out."
+        )
+    text = Path(names[0]) if names else None
+    translate_text(run, text, Place(out, asked.report, direction), aids, told, ready)

@@ -1,0 +1,91 @@
+"""`headway corrections`: what a reviewer changed, as pairs to go on learning from."""
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from headway.commands.arguments import kind_of, say
+from headway.disk import whole_text
+from headway.errors import ConfigError
+from headway.locks import only_writer_of_file
+from headway.text.lines import check_file, shown
+
+if TYPE_CHECKING:
+    from headway.text.corrections import Correction, Review
+
+
+class _Given(NamedTuple):
+    source_language: str | None
+    target_language: str | None
+
+
+def corrections(
+    old: Path,
+    new: Path,
+    /,
+    *,
+    out: Path | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> None:
+    """Find the units whose translation a reviewer changed, and write them as pairs.
+
+    Two versions of a file, of any kind that `train --pairs` reads; the kinds may differ. A unit is
+    known by its id or context and its source, else by its source alone. What comes out is a table
+    with a header: source, corrected translation, and what stood there before. It goes to
+    `headway train --init-from RUN --pairs`, which reads the first two columns.
+
+    Parameters
+    ----------
+    old
+        The file as it was translated, by a machine or a person.
+    new
+        The file as it was reviewed. What is still fuzzy or untranslated in it is left out.
+    out
+        A .tsv file; standard output if left out.
+    source_language
+        Which language of the files is translated; otherwise as they say.
+    target_language
+        Which one it is translated into.
+    """
+    from headway.text.corrections import review
+
+    _check(old, new, out)
+    with ExitStack() as opened:
+        opened.enter_context(only_writer_of_file(out, say))
+        found = review(old, new, _Given(source_language, target_language))
+        file = sys.stdout if out is None else opened.enter_context(whole_text(out))
+        _write(found.corrections, file.write)
+    for line in _summary(found, old, new, out):
+        say(line)
+
+
+def _check(old: Path, new: Path, out: Path | None) -> None:
+    for path in (old, new):
+        check_file(path)
+        if out is not None and out.exists() and out.samefile(path):
+            raise ConfigError(f"--out may not replace a file that is compared; got {out}.")
+    if out is not None and kind_of(out) != ".tsv":
+        raise ConfigError(f"corrections are written as a .tsv; got --out {out}. Name it so.")
+
+
+def _write(found: "list[Correction]", write: Callable[[str], object]) -> None:
+    """A header that `train` passes over, then a row for each."""
+    write("source\ttarget\tbefore\n")
+    for correction in found:
+        write("\t".join(correction) + "\n")
+
+
+def _summary(found: "Review", old: Path, new: Path, out: Path | None) -> list[str]:
+    """Counts in words, and what is next."""
+    from headway.text.corrections import FATES
+
+    counts = ", ".join(f"{found.counts[fate]:,} {words}" for fate, words in FATES.items())
+    lines = [f"headway: {shown(old)} -> {shown(new)}: units {counts}"]
+    if repeated := found.counts["corrected"] - len(found.corrections):
+        lines.append(f"headway: {repeated:,} of the corrected ones say the same as another")
+    if found.corrections and out is not None:
+        lines.append(f"next: headway train --init-from RUN --pairs {shown(out)} --out NEW_RUN")
+    return lines

@@ -1,0 +1,200 @@
+"""`headway prepare --drop KIND.. --fix KIND.. --out F`: the corpus written again, cleaned."""
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from gzip import GzipFile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from headway.commands.arguments import say
+from headway.data.cleaned import CleanedCorpus
+from headway.data.doctor.breaks import stretches
+from headway.data.doctor.cures import (
+    FIXES,
+    MOVES,
+    Change,
+    Changes,
+    output_files,
+    pair_key,
+    written,
+)
+from headway.data.doctor.findings import Symptom
+from headway.data.doctor.symptoms import droppable
+from headway.disk import written_aside
+from headway.errors import ConfigError
+from headway.text.cleaning import CleaningSettings, Pair
+from headway.text.corpora import Corpus, Part
+from headway.text.places.held import Places
+from headway.text.places.kinds import places_of
+
+if TYPE_CHECKING:
+    from headway.data.doctor.examination import Examination
+
+_COLUMNS = "what kinds file line source target new_source new_target".split()
+
+
+class Curing:
+    """What is to be written, and what is needed for it while the corpus is examined."""
+
+    def __init__(
+        self, drop: Sequence[str], fix: Sequence[str], out: Path | None, corpus: Corpus
+    ) -> None:
+        """Refuse at once what cannot be done.
+
+        Raises:
+            ConfigError: an unknown kind, or no `out`, or one that was read.
+            DataError: a kind of file that cannot be written again.
+        """
+        _check("--drop", drop, droppable())
+        _check("--fix", fix, FIXES)
+        self.drop, self.fix = frozenset(drop), frozenset(fix)
+        if out is None:
+            raise ConfigError(
+                "--drop and --fix write the corpus anew, and never over what was read: they need "
+                "--out. Give --out FILE, or --out FOLDER for several files."
+            )
+        parts = corpus.parts
+        if len({files for _, files, _ in parts}) < len(parts):
+            raise ConfigError(
+                "--drop and --fix write each file once; got one that is named twice. Name it once."
+            )
+        self._parts = [(part, places_of(part.files)) for part in parts]
+        for part, places in self._parts:
+            if not places.movable and self.fix & set(MOVES):
+                raise ConfigError(
+                    f"the sides of {part.name} cannot be moved: programs look its messages up by "
+                    f"their source. Leave out --fix {' '.join(self.fix & set(MOVES))}."
+                )
+        self._corpus = corpus
+        self.files = [
+            file
+            for part, _ in self._parts
+            for file in output_files(part, out, alone=len(parts) == 1)
+        ]
+        if len({*self.files}) < len(self.files):
+            raise ConfigError(
+                f"files of the same name cannot be written to one folder; got {out}. Clean them "
+                "one by one."
+            )
+        _refuse_other_kind(self._parts, self.files)
+        folder = self.files[0] is not out
+        if folder:
+            out.mkdir(parents=True, exist_ok=True)
+        self.log = out / "changes.tsv" if folder else out.with_name(f"{out.name}.changes.tsv")
+        self._fates: dict[tuple[str, int, int], set[str]] = {}
+
+    @property
+    def all_files(self) -> list[Path]:
+        """Everything that will be written."""
+        return [*self.files, self.log]
+
+    @property
+    def everything(self) -> bool:
+        """Whether slow checks must look at every pair."""
+        return "other_language" in self.drop
+
+    def hear(self, symptom: Symptom, pair: Pair, _detail: str) -> None:
+        """Take down a pair that is to be left out or turned round."""
+        if symptom.name in self.drop or symptom.name in self.fix:
+            self._fates.setdefault(pair_key(pair), set()).add(symptom.name)
+
+    def write(
+        self, cleaned: CleanedCorpus, examination: "Examination", settings: CleaningSettings
+    ) -> Changes:
+        """Write every file anew, complete or not at all, and the table of changes."""
+        changes = Changes(
+            self.drop,
+            self.fix,
+            {key: frozenset(kinds) for key, kinds in self._fates.items()},
+            stretches(examination.shifts, cleaned.pairs("train"), examination.belonging)
+            if "misaligned" in self.drop | self.fix
+            else (),
+        )
+        fate = _fate_of_rows(cleaned)
+        with ExitStack() as opened:
+            log = opened.enter_context(written_aside(self.log))
+            table = opened.enter_context(log.open("w", encoding="utf-8", newline="\n"))
+            table.write("\t".join(_COLUMNS) + "\n")
+            files = iter(self.files)
+            for part, places in self._parts:
+                mine = [next(files) for _ in part.files]
+                alone = self._corpus.alone(part)
+                pieces = written(part, alone, settings, places, changes, fate, _noting(table))
+                _write(mine, part, places, pieces)
+        self._say(changes)
+        return changes
+
+    def _say(self, changes: Changes) -> None:
+        for what, counts in (("dropped", changes.n_dropped), ("fixed", changes.n_fixed)):
+            told = ", ".join(f"{n:,} {kind}" for kind, n in counts.most_common()) or "nothing"
+            say(f"{what}: {told}")
+        say(f"cleaned: {', '.join(map(str, self.files))} ({changes.n_kept:,} units)")
+        say(f"every change: {self.log}")
+
+
+def _check(flag: str, given: Sequence[str], known: dict[str, str]) -> None:
+    for kind in given:
+        if kind not in known:
+            close = difflib.get_close_matches(kind, known, n=1)
+            hint = f"Did you mean {close[0]}?\n" if close else ""
+            listed = "\n".join(f"  {name:<22} {words}" for name, words in known.items())
+            raise ConfigError(f"{flag} knows no kind {kind!r}. {hint}Kinds:\n{listed}")
+
+
+def _refuse_other_kind(parts: Sequence[tuple[Part, Places]], files: Sequence[Path]) -> None:
+    """A file that is written is of the kind of the one that was read."""
+    read = [file for part, _ in parts for file in part.files]
+    for old, new in zip(read, files, strict=True):
+        kinds = [Path(path.name.lower().removesuffix(".gz")).suffix for path in (old, new)]
+        if len(files) == 1 and kinds[0] != kinds[1]:
+            raise ConfigError(
+                f"--out is of the same kind as what was read, {kinds[0]}; got {new}. Name it so."
+            )
+        if new.exists() and new.samefile(old):
+            raise ConfigError(f"--out must not overwrite what was read; got {new}. Name another.")
+
+
+def _fate_of_rows(cleaned: CleanedCorpus) -> Iterator[str]:
+    """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak."""
+    held = list(cleaned.pairs("valid"))
+    sides = {pair.source for pair in held}, {pair.target for pair in held}
+    for piece in cleaned.pieces["train"]:
+        kept = piece.rows()["kept"]
+        left_out = iter(piece.pairs(~kept))
+        for one in kept.tolist():
+            if one:
+                yield ""
+                continue
+            pair = next(left_out)
+            leaks = pair.source in sides[0] or pair.target in sides[1]
+            yield "leakage" if leaks else "duplicate"
+
+
+def _noting(table: IO[str]) -> Callable[[Change], None]:
+    def note(change: Change) -> None:
+        cells = [change.what, change.kinds, change.file, str(change.line)]
+        cells += [*change.before, *change.after]
+        table.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+
+    return note
+
+
+def _write(
+    files: Sequence[Path], part: Part, places: Places, pieces: Iterator[tuple[bytes, ...]]
+) -> None:
+    with ExitStack() as opened:
+        streams: list[IO[bytes]] = []
+        for file in files:
+            aside = opened.enter_context(written_aside(file))
+            stream: IO[bytes] = opened.enter_context(aside.open("wb"))
+            if file.suffix.lower() == ".gz":
+                packed = GzipFile("", "wb", fileobj=stream, mtime=0)
+                stream = cast("IO[bytes]", opened.enter_context(packed))
+            streams.append(stream)
+        if places.restored:
+            streams[0].write(places.restored(part.files[0], b"".join(one for (one,) in pieces)))
+            return
+        for piece in pieces:
+            for stream, one in zip(streams, piece, strict=True):
+                stream.write(one)

@@ -1,0 +1,82 @@
+"""What the data doctor says of a corpus as plain values: what `--json` prints, and the verdict."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from headway.data.cleaned import CleanedCorpus
+from headway.data.doctor.examination import Examination
+from headway.data.doctor.figures import figures
+from headway.errors import DataError
+from headway.text.cleaning import Report, refuse_unusable
+from headway.text.corpora import Corpus, languages
+from headway.text.lines import printable, shown
+from headway.text.mixing import format_pairs_file
+
+
+def found_in(
+    cleaned: CleanedCorpus,
+    examination: Examination,
+    corpus: Corpus,
+    valid_corpus: Corpus | None,
+) -> dict[str, Any]:
+    """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training."""
+    report = cleaned.reports["train"]
+    valid = cleaned.reports["valid"]
+    problems = _problems(report)
+    named = languages(corpus)
+    serious = [finding.title for finding in examination.findings if finding.serious]
+    return {
+        **report.as_dict(),
+        "problems": problems,
+        "serious": [*problems, *serious],
+        "files": [shown(path) for path in corpus.files],
+        "source_language": named[0],
+        "target_language": named[1],
+        "lengths": examination.sizes.summary(),
+        "valid": valid.as_dict() if valid.read else None,
+        "findings": [finding.as_dict() for finding in examination.findings],
+        "scripts": examination.scripts,
+        "languages": examination.languages,
+        "subwords": examination.subwords,
+        "n_sampled": examination.n_sampled,
+        "figures": figures(examination),
+        "next": _next(corpus, valid_corpus, problems, examination),
+    }
+
+
+def _problems(report: Report) -> list[str]:
+    """Why `train` would refuse this, if it would."""
+    try:
+        refuse_unusable(report)
+    except DataError as error:
+        return [str(error)]
+    return []
+
+
+def _next(
+    corpus: Corpus, valid: Corpus | None, problems: list[str], examination: Examination
+) -> str:
+    """What to do after reading the report: `train` with all that was said here of the files."""
+    if problems:
+        return "Next: mend what train would refuse, then run headway prepare again."
+    command = ["headway", "train", *_named(corpus, "--"), *_named(valid, "--valid-")]
+    for side, code in (("source", corpus.source_language), ("target", corpus.target_language)):
+        command += [f"--{side}-language", code] if code else []
+    urgent = any(finding.severity == "look" for finding in examination.findings)
+    first = "when you have looked at what was found, " if urgent else ""
+    return printable(f"Next: {first}{shlex.join(command)} --out RUN")
+
+
+def _named(corpus: Corpus | None, dashes: str) -> Iterator[str]:
+    """Files as flags name them, with their weights, tags and languages."""
+    if corpus is None:
+        return
+    uses = zip(corpus.pairs, corpus.uses, strict=True)
+    files = {
+        "source": list(map(str, corpus.source)),
+        "target": list(map(str, corpus.target)),
+        "pairs": [format_pairs_file(path, use) for path, use in uses],
+    }
+    for name, given in files.items():
+        yield from [dashes + name, *given] if given else []

@@ -1,0 +1,158 @@
+"""`headway memory`: what translation memories know."""
+
+import json as json_format
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.commands.arguments import say
+from headway.errors import ConfigError
+from headway.text.lines import printable, read_lines
+
+if TYPE_CHECKING:
+    from headway.text.cleaning import Report
+    from headway.text.memory.memory import Found, Memories, Memory
+    from headway.text.units import Unit
+
+
+def memory(
+    *file: Path,
+    query: list[str] | None = None,
+    queries: Path | None = None,
+    at_least: int = 70,
+    most: int = 5,
+    json: bool = False,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> None:
+    """Look texts up in translation memories, exactly and nearly.
+
+    100% is the same text; what is like it has less: edit distance over words, codes, case,
+    punctuation and numbers aside (docs/terms-and-memory.md). Numbers and codes that differ are put
+    right in the translation where that is plain. Without a text, it is said what is in the memory.
+
+    Parameters
+    ----------
+    file
+        Translation memories: .tmx, .po, .xlf, .xliff, .tsv, .jsonl, ..; the first goes before.
+    query
+        A text to look up; may be given several times.
+    queries
+        File of texts to look up, one a line.
+    at_least
+        Percent that a match has at least, 50 to 100.
+    most
+        Matches that are shown of each text.
+    json
+        Print one JSON object on standard output.
+    source_language
+        Which language of the files is looked up; else what they say themselves.
+    target_language
+        Which one it is translated into.
+    """
+    _check(file, at_least, most)
+    from headway.commands.stages import Stages
+    from headway.data.memories import cached_memory
+    from headway.text.formats.segments import Segment
+    from headway.text.memory.memory import Memories
+    from headway.text.memory.units import Given
+    from headway.text.units import Unit
+
+    texts = [*(query or []), *([line or "" for line in read_lines(queries)] if queries else [])]
+    languages = Given(source_language, target_language)
+    if not texts:
+        _describe(file, languages, json=json)
+        return
+    with Stages() as stages:
+        known = cached_memory(file, languages, say=say, progress=stages)
+    memories = Memories([known])
+    found = {
+        text: _looked_up(memories, known, Unit(Segment((text,))), at_least, most)
+        for text in texts
+        if text.strip()
+    }
+    if json:
+        plain = [{"query": text, "matches": _plain(text, some)} for text, some in found.items()]
+        print(json_format.dumps({"queries": plain}, ensure_ascii=False))
+        return
+    for text, some in found.items():
+        print(printable("\n".join(_lines(text, some, at_least))))
+
+
+def _check(files: Sequence[Path], at_least: int, most: int) -> None:
+    from headway.text.memory.index import LEAST
+
+    if not files:
+        raise ConfigError(
+            "a memory is one or more files with translations; none is named. "
+            'Try: headway memory old.tmx --query "text"'
+        )
+    if not LEAST <= at_least <= 100:
+        raise ConfigError(
+            f"--at-least is a percentage from {LEAST} to 100; got {at_least}. Try 70."
+        )
+    if most < 1:
+        raise ConfigError(f"--most is at least 1; got {most}. Try 5.")
+
+
+def _looked_up(
+    memories: "Memories", known: "Memory", unit: "Unit", at_least: int, most: int
+) -> "list[Found]":
+    exact = known.exact(unit)
+    near = memories.looked_up(unit, at_least, most) if at_least < 100 else []
+    return [*([exact] if exact else []), *near][:most]
+
+
+def _plain(query: str, found: "Sequence[Found]") -> list[dict[str, Any]]:
+    return [{**one._asdict(), "changes": _changes(query, one)} for one in found]
+
+
+def _changes(query: str, found: "Found") -> str:
+    from headway.text.memory.words import changes, normal
+
+    return changes(found.source, normal(query))
+
+
+def _lines(query: str, found: "Sequence[Found]", at_least: int) -> list[str]:
+    lines = [query]
+    for one in found:
+        lines += [f"  {one.percent:>3}%  {_changes(query, one)}", f"        {one.target}"]
+        notes = [one.place, ", ".join(one.differs) and f"differs: {', '.join(one.differs)}"]
+        notes += [f"put right: {', '.join(one.repaired)}" if one.repaired else ""]
+        notes += [f"not put right: {', '.join(one.failed)}" if one.failed else ""]
+        notes += [f"{one.n_others} other translations" if one.n_others else ""]
+        lines.append(f"        ({'; '.join(filter(None, notes))})")
+    return lines if found else [*lines, f"  nothing that is like it to {at_least}%"]
+
+
+def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:
+    """Say what is in a memory."""
+    from headway.commands.stages import Stages
+    from headway.text.cleaning import Report
+    from headway.text.memory.building import memory_of, wanted_languages
+
+    wanted, report = wanted_languages(files, languages), Report()
+    with Stages() as stages:
+        known = memory_of(files, wanted, report, stages)
+    facts = _facts(known, report)
+    if json:
+        print(json_format.dumps({"languages": list(wanted), **facts}, ensure_ascii=False))
+        return
+    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in facts["dropped"].items())
+    print(
+        f"{facts['units']:,} translations of {facts['texts']:,} different texts, "
+        f"{wanted.source_language or 'unknown'} -> {wanted.target_language or 'unknown'}\n"
+        f"left out of {facts['read']:,} units: {dropped or 'none'}\n"
+        'Look something up: --query "text"'
+    )
+
+
+def _facts(known: "Memory", report: "Report") -> dict[str, Any]:
+    import numpy as np
+
+    return {
+        "read": report.read,
+        "units": len(known),
+        "texts": len(np.unique(known.store.entries.digests)),
+        "dropped": dict(report.dropped.most_common()),
+    }

@@ -1,0 +1,105 @@
+"""At the end of a training: what it held, and how far its translations are to be trusted."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headway.data.batching import Indices
+from headway.data.prepared import SIDES
+from headway.decoding.hypothesis import Hypothesis
+from headway.metrics.translation import chrf_formula, chrf_statistics
+from headway.tasks.translation.pairs import Pairs
+from headway.tasks.translation.texts import attended
+from headway.text.checks.held import Held, measured
+from headway.text.checks.signs import (
+    OF_TEXTS,
+    UNCOVERED,
+    UNKNOWN,
+    UNSURE,
+    Reading,
+    features,
+    signs_of_model,
+    signs_of_texts,
+)
+from headway.text.checks.trust import Norm, Trust, fitted
+
+SAMPLE = 4_000
+"""Training pairs that are looked at."""
+GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
+"""Sentence chrF from which a translation is called good; in Chinese, Japanese or Thai a character
+says more, and fewer are the same."""
+_WITHOUT_SPACES = frozenset(("HAN", "KANA", "THAI", "LAO", "KHMER", "MYANMAR"))
+_ENOUGH = 50
+
+
+class Measured(NamedTuple):
+    """What checks.json has."""
+
+    held: Held
+    trust: Trust
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"held": self.held.as_dict(), "trust": self.trust.as_dict()}
+
+
+def measure(
+    data: Pairs,
+    languages: tuple[str | None, str | None],
+    rows: Indices,
+    hypotheses: Sequence[Hypothesis],
+    targets: Sequence[str],
+    *,
+    tags: Sequence[str] = (),
+) -> Measured:
+    """From training pairs, and from translations of these rows of the validation data.
+
+    `hypotheses` have scores and, where the model can, attention; `targets` are their texts.
+    `tags` may stand in front of the sources.
+    """
+    held, norms = _of_training(data, languages, tags)
+    letters = sum(share for name, share in held.scripts.items() if name in _WITHOUT_SPACES)
+    least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
+    prepared, subwords = data.prepared, data.vocabulary
+    texts = [prepared.valid_texts[row] for row in rows]
+    counts = chrf_statistics(targets, [target for _, target in texts]).counts
+    good = np.asarray(chrf_formula(counts)) >= least
+    table = []
+    seen: dict[str, list[float]] = {UNCOVERED: [], UNSURE: []}
+    for row, hypothesis, target, (source, _) in zip(rows, hypotheses, targets, texts, strict=True):
+        ids = prepared.valid["source"][int(row)].tolist()
+        reading = Reading(
+            subwords.pieces(ids), hypothesis.token_log_probs, attended(hypothesis, len(ids))
+        )
+        signs = {**signs_of_texts(source, target, held), **signs_of_model(reading)}
+        table.append(features(reading, signs))
+        for name, strengths in seen.items():
+            strengths.append(signs[name].strength if name in signs else 0.0)
+    looked = good if good.sum() >= _ENOUGH else np.ones(len(good), bool)
+    for name, strengths in seen.items():
+        norms[name] = Norm.of([one for one, kept in zip(strengths, looked, strict=True) if kept])
+    return Measured(held, fitted(norms, np.array(table), good, least))
+
+
+def _of_training(
+    data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
+) -> tuple[Held, dict[str, Norm]]:
+    """What a sample of training pairs tells: figures, and how strong signs are in good pairs."""
+    train, subwords = data.prepared.train, data.vocabulary
+    sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
+    read, written = ([train[side][int(i)].tolist() for i in sample] for side in SIDES)
+    sources = [_untagged(text, tags) for text in subwords.decode_batch(read)]
+    pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
+    held = measured(pairs, list(map(len, read)), languages)
+    strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
+    for ids, (source, target) in zip(read, pairs, strict=True):
+        signs = signs_of_texts(source, target, held)
+        signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
+        for name, found in strengths.items():
+            found.append(signs[name].strength if name in signs else 0.0)
+    return held, {name: Norm.of(found) for name, found in strengths.items()}
+
+
+def _untagged(text: str, tags: Sequence[str]) -> str:
+    return next((text[len(tag) + 3 :] for tag in tags if text.startswith(f"<{tag}> ")), text)

@@ -1,0 +1,51 @@
+"""`headway check RUN --measure`: what training held, for a run that does not say it."""
+
+from pathlib import Path
+
+import torch
+
+from headway.runs.kind import Say
+from headway.runs.loading import open_run
+from headway.tasks.translation import pairs
+from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.measuring import Measured, measure
+from headway.tasks.translation.task import TranslationTask
+from headway.training.run_folder import RunFolder
+
+
+def measure_run(run: Path, say: Say) -> Measured:
+    """Read the run's corpus again, translate its validation sentences, and write checks.json.
+
+    Raises:
+        ConfigError, DataError: a file of the corpus is gone or cannot be used.
+        RunError: there is no trained translator.
+    """
+    RunFolder.open(run)
+    with RunFolder.alone(run, say) as folder:
+        measured = measured_again(run, say)
+        folder.write_checks(measured.as_dict())
+        folder.write_settings(folder.settings(), [folder.checks])
+    say(measured.trust.words())
+    return measured
+
+
+def measured_again(run: Path, say: Say) -> Measured:
+    """The same, with nothing written."""
+    opened = open_run(KIND, run)
+    settings = opened.settings
+    data = pairs.read(settings, opened.vocabulary, say)
+    rows = data.valid_rows()[: settings.training.valid_sentences]
+    task = TranslationTask(
+        data.prepared,
+        settings.training,
+        valid_rows=rows,
+        seed=settings.runtime.seed,
+        device=opened.device,
+    )
+    say(f"translating {len(rows):,} validation sentences")
+    with torch.inference_mode():
+        found = task.search(opened.model, settings.decoding, evidence=True)
+    best = [hypotheses[0] for hypotheses in found]
+    languages = settings.data.source_language, settings.data.target_language
+    tags = settings.data.tags
+    return measure(data, languages, rows, best, task.written(found), tags=tags)

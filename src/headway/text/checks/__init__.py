@@ -1,0 +1,1 @@
+"""Checks of translations, and what they are measured by."""

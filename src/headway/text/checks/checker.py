@@ -1,0 +1,83 @@
+"""Looks at a source and its translation: what is doubtful, and how sure it is that all is well."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headway.text.checks.held import Held
+from headway.text.checks.signs import (
+    TOO_SHORT,
+    UNKNOWN,
+    Reading,
+    Sign,
+    features,
+    signs_of_model,
+    signs_of_texts,
+)
+from headway.text.checks.trust import RAISED, Norm, Trust
+from headway.text.units import Flag
+
+USUAL: dict[str, Norm] = {
+    "too_short": Norm(1000, (4.5,)),
+    "too_long": Norm(1000, (6.0,)),
+    "sentences": Norm(1000, (1.0,)),
+    "loop": Norm(1000, (3.0,)),
+    "copy": Norm(1000, (0.6,)),
+    "number": Norm(1000, (1.0,)),
+    "code": Norm(1000, ()),
+    "script": Norm(1000, (0.2,)),
+}
+"""What is taken for usual where a run does not say it: a sign that is stronger is a flag."""
+_MOST_DOUBT = {UNKNOWN: 0.9}
+"""Words that training did not have may still be translated well."""
+_NOTHING = 0.99
+
+
+class Verdict(NamedTuple):
+    """What checks say of a translation."""
+
+    flags: tuple[Flag, ...]
+    """The surest first."""
+    confidence: float | None
+    """That it is good; None where nobody has measured how far its model is to be trusted."""
+
+
+class Checker:
+    """The checks of one run: any texts, in any order, each judged by itself."""
+
+    def __init__(self, held: Held, trust: Trust) -> None:
+        self.held, self.trust = held, trust
+        self.norms = trust.norms or USUAL
+
+    def look(self, source: str, target: str, readings: Sequence[Reading] = ()) -> Verdict:
+        """`readings` are what the model said of each part that it translated at once, in order;
+        none for a translation that somebody else made, which gets flags only.
+
+        A text is as sure as its least sure part, and no surer than each of its flags allows.
+        """
+        if not any(map(str.isalnum, source)):
+            return Verdict((), None)
+        if not target.strip():
+            return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
+        signs = signs_of_texts(source, target, self.held)
+        confidence = None
+        for reading in readings:
+            of_model = signs_of_model(reading)
+            known = self.trust.confidence(features(reading, {**signs, **of_model}))
+            if known is not None:
+                confidence = known if confidence is None else min(known, confidence)
+            for name, sign in of_model.items():
+                signs[name] = max(sign, signs.get(name, sign), key=lambda one: one.strength)
+        flags = self._flags(signs)
+        if confidence is not None and flags:
+            confidence = min(confidence, 1 - flags[0].confidence)
+        return Verdict(flags, confidence)
+
+    def _flags(self, signs: dict[str, Sign]) -> tuple[Flag, ...]:
+        found = []
+        for name, sign in signs.items():
+            if name in self.norms:
+                doubt = self.norms[name].confidence(sign.strength)
+                if doubt >= RAISED:
+                    doubt = round(min(doubt, _MOST_DOUBT.get(name, 1.0)), 4)
+                    found.append(Flag(name, doubt, sign.why))
+        return tuple(sorted(found, key=lambda flag: -flag.confidence))

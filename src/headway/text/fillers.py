@@ -1,0 +1,59 @@
+"""Files that can be filled in: what opens each kind, by its suffix."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from headway.errors import DataError
+from headway.text.formats import (
+    csv_files,
+    json_files,
+    po,
+    properties,
+    qt,
+    resx,
+    strings_files,
+    subtitles,
+    tables,
+    tmx,
+    xliff,
+)
+from headway.text.formats.segments import Document
+
+Opener = Callable[[Path, str | None, str | None, bool], Document]
+"""From a file, the languages that are asked for, and whether translations are to be replaced."""
+
+FILLERS: dict[str, Opener] = {
+    ".po": po.open_document,
+    ".tmx": tmx.open_document,
+    ".xlf": xliff.open_document,
+    ".xliff": xliff.open_document,
+    ".sdlxliff": xliff.open_document,
+    ".mqxliff": xliff.open_document,
+    ".ts": qt.open_document,
+    ".csv": csv_files.open_document,
+    ".json": json_files.open_document,
+    ".properties": properties.open_document,
+    ".strings": strings_files.open_document,
+    ".resx": resx.open_document,
+    ".srt": subtitles.open_document,
+    ".vtt": subtitles.open_document,
+    ".tsv": tables.open_tsv,
+    ".jsonl": tables.open_jsonl,
+}
+"""How each kind of file is opened, by suffix; each may also end in `.gz`."""
+
+
+def filler_of(path: Path) -> Opener:
+    """How a file is opened. Raises DataError for a template, and for a kind that is not known."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix == ".pot":
+        raise DataError(
+            f"a template is not filled in, as it belongs to no language; got {path}. "
+            "Make a PO file of it: msginit -l LANGUAGE -i F.pot -o F.po"
+        )
+    if suffix not in FILLERS:
+        raise DataError(
+            f"a file that is filled in is one of {', '.join(FILLERS)} (or the same with .gz); got "
+            f"{path}. Plain text is translated line by line, one file at a time."
+        )
+    return FILLERS[suffix]

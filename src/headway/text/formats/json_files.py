@@ -1,0 +1,220 @@
+"""JSON of one language (i18next, flat or nested, ARB): every text in it is to be translated."""
+
+import re
+from collections.abc import Iterator
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.text.formats.segments import PluralForm
+from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.text.language_names import named_language
+from headway.text.plurals import Form, forms_of
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_PLAIN = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
+_DEEPEST = 100
+_PLURAL = re.compile(r"(.+)_(zero|one|two|few|many|other)", re.DOTALL)
+_TO_ESCAPE = re.compile(r'[\x00-\x1f"\\\ud800-\udfff]')
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
+_RULE = "a file of this kind is well-formed JSON"
+_REMEDY = "Mend that place, or export the file again"
+
+
+class _Text(NamedTuple):
+    """A value that is a text."""
+
+    path: tuple[str, ...]
+    value: str
+    name_start: int
+    """Character at which its name begins; -1 in a list."""
+    start: int
+    end: int
+    line: int
+
+
+def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
+    """Each text with its key, its line and what is said of it."""
+    for text in _texts(read_decoded(path)):
+        yield ".".join(text.path), text.value, text.line, ()
+
+
+def open_document(
+    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+) -> SpanDocument:
+    """A file of one language, all of whose texts become those of another.
+
+    Plural forms (`key_one`, `key_other`) that only the target language has are added.
+
+    Raises:
+        DataError: it is no JSON, or not in UTF-8 or UTF-16.
+    """
+    decoded = read_decoded(path)
+    texts = list(_texts(decoded))
+    forms = forms_of(target_language) if target_language else ()
+    entries = [_entry(text, _style(decoded.text), forms) for text in texts]
+    entries += _added(decoded, texts, forms)
+    entries.sort(key=lambda entry: entry.start)
+    languages = named_language(path), target_language
+    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+
+
+class _Style(NamedTuple):
+    """How a file writes what could be written in several ways."""
+
+    ascii_only: bool
+    slashes: bool
+    """A slash has a backslash in front of it."""
+
+
+def _style(text: str) -> _Style:
+    escaped = re.search(r"\\u(?:00[8-9a-fA-F]|0[1-9a-fA-F]|[1-9a-fA-F])", text)
+    return _Style(text.isascii() and escaped is not None, "\\/" in text)
+
+
+def _written(text: str, style: _Style) -> str:
+    """A text between quotes."""
+    text = _TO_ESCAPE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
+    if style.slashes:
+        text = text.replace("/", "\\/")
+    if style.ascii_only and not text.isascii():
+        wide = text.encode("utf-16-be")
+        units = (int.from_bytes(wide[n : n + 2], "big") for n in range(0, len(wide), 2))
+        text = "".join(chr(unit) if unit < 0x80 else f"\\u{unit:04x}" for unit in units)
+    return f'"{text}"'
+
+
+def _entry(text: _Text, style: _Style, forms: tuple[Form, ...]) -> Entry:
+    return Entry(
+        text.value,
+        text.line,
+        text.start,
+        text.end,
+        lambda new: _written(new, style),
+        ".".join(text.path),
+        plural=_form(text.path[-1], forms) if text.path else None,
+    )
+
+
+def _form(name: str, forms: tuple[Form, ...]) -> PluralForm | None:
+    found = _PLURAL.fullmatch(name)
+    names = [form.name for form in forms]
+    if not found or found[2] not in names:
+        return None
+    place = names.index(found[2])
+    return PluralForm(place, len(names), forms[place].number, found[2])
+
+
+def _added(decoded: Decoded, texts: list[_Text], forms: tuple[Form, ...]) -> Iterator[Entry]:
+    """Plural forms of the target language that the source has not, behind those that it has."""
+    groups: dict[tuple[str, ...], dict[str, _Text]] = {}
+    for text in texts:
+        found = _PLURAL.fullmatch(text.path[-1]) if text.path and text.name_start >= 0 else None
+        if found and not found[1].endswith("_ordinal"):
+            groups.setdefault((*text.path[:-1], found[1]), {})[found[2]] = text
+    style = _style(decoded.text)
+    for (*_, stem), group in groups.items():
+        if "other" not in group or len(group) < 2:
+            continue
+        last = max(group.values(), key=lambda text: text.end)
+        inside = decoded.text[: last.name_start]
+        space = inside[len(inside.rstrip(" \t\r\n")) :]
+        colon = decoded.text[last.name_start : last.start]
+        _, behind = scanstring(colon, 1, True)
+        for form in forms:
+            if form.name not in group:
+                name = _written(f"{stem}_{form.name}", style)
+                before = f",{space}{name}{colon[behind:]}"
+                yield _new_form(group["other"], last.end, before, style, forms, forms.index(form))
+
+
+def _new_form(
+    other: _Text, place: int, before: str, style: _Style, forms: tuple[Form, ...], number: int
+) -> Entry:
+    form = forms[number]
+    key = ".".join((*other.path[:-1], f"{other.path[-1][: -len('other')]}{form.name}"))
+    return Entry(
+        other.value,
+        other.line,
+        place,
+        place,
+        lambda new: before + _written(new, style),
+        key,
+        plural=PluralForm(number, len(forms), form.number, form.name),
+    )
+
+
+def _texts(decoded: Decoded) -> Iterator[_Text]:
+    """Every value that is a text, in order; what describes others (`@name`, `$schema`) is left."""
+    scanner = _Scanner(decoded)
+    yield from scanner.value(scanner.behind_space(0), (), -1)
+    if scanner.position < len(decoded.text):
+        raise scanner.refusal(scanner.position)
+
+
+class _Scanner:
+    def __init__(self, decoded: Decoded) -> None:
+        self._decoded, self._text = decoded, decoded.text
+        self._lines = Lines(decoded.text)
+        self.position = 0
+        """Behind the value that was read last, and the white space that follows it."""
+
+    def refusal(self, position: int) -> Exception:
+        found = self._text[position : position + 20]
+        what = f"has {found!r}" if found else "ends too early"
+        return self._decoded.refusal(_RULE, position, what, _REMEDY)
+
+    def behind_space(self, position: int) -> int:
+        found = _SPACE.match(self._text, position)
+        assert found, "it matches the empty string"
+        return found.end()
+
+    def value(self, start: int, path: tuple[str, ...], name_start: int) -> Iterator[_Text]:
+        sign = self._text[start : start + 1]
+        if sign == '"':
+            value, end = self._string(start)
+            if not any(name[:1] in ("@", "$") for name in path):
+                yield _Text(path, value, name_start, start, end, self._lines.at(start))
+            self.position = self.behind_space(end)
+        elif sign in ("{", "[") and sign:
+            if len(path) >= _DEEPEST:
+                raise self._decoded.refusal(
+                    f"values lie at most {_DEEPEST} levels deep", start, "has one deeper", _REMEDY
+                )
+            yield from self._members(start, path, sign)
+        elif found := _PLAIN.match(self._text, start):
+            self.position = self.behind_space(found.end())
+        else:
+            raise self.refusal(start)
+
+    def _members(self, start: int, path: tuple[str, ...], sign: str) -> Iterator[_Text]:
+        closing = "}" if sign == "{" else "]"
+        position = self.behind_space(start + 1)
+        number = 0
+        while self._text[position : position + 1] != closing or number:
+            if sign == "{":
+                name_start = position
+                if self._text[position : position + 1] != '"':
+                    raise self.refusal(position)
+                name, end = self._string(position)
+                colon = self.behind_space(end)
+                if self._text[colon : colon + 1] != ":":
+                    raise self.refusal(colon)
+                position = self.behind_space(colon + 1)
+            else:
+                name, name_start = str(number), -1
+            yield from self.value(position, (*path, name), name_start)
+            number += 1
+            position = self.position
+            if self._text[position : position + 1] == closing:
+                break
+            if self._text[position : position + 1] != ",":
+                raise self.refusal(position)
+            position = self.behind_space(position + 1)
+        self.position = self.behind_space(position + 1)
+
+    def _string(self, start: int) -> tuple[str, int]:
+        try:
+            return scanstring(self._text, start + 1, True)
+        except JSONDecodeError:
+            raise self.refusal(start) from None

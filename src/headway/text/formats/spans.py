@@ -1,0 +1,172 @@
+"""Text files that hold texts at known places: decoded, cut there, and put together again."""
+
+import codecs
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.errors import DataError
+from headway.text.formats.segments import Counts, Gap, PluralForm, Segment, Width, among
+from headway.text.lines import damage_told, open_bytes
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A whole file in memory, as text."""
+
+    path: Path
+    text: str
+    """All of it, without a byte order mark; line ends are the file's own."""
+    encoding: str
+    mark: bytes
+    """What stands in front of the first character."""
+
+    def restored(self, text: str) -> bytes:
+        """A text in the encoding of the file."""
+        return self.mark + text.encode(self.encoding)
+
+    def line_of(self, position: int) -> int:
+        """The line, from 1, of a character. Slow for many: see `Lines`."""
+        return self.text.count("\n", 0, position) + 1
+
+    def refusal(self, rule: str, position: int, what: str, remedy: str) -> DataError:
+        """An error at a character."""
+        return DataError(f"{rule}; {self.path}:{self.line_of(position)} {what}. {remedy}.")
+
+
+class Lines:
+    """Counts lines for positions that only grow."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._line, self._position = text, 1, 0
+
+    def at(self, position: int) -> int:
+        """The line, from 1, of a character behind those that were asked for before."""
+        self._line += self._text.count("\n", self._position, position)
+        self._position = position
+        return self._line
+
+
+def read_decoded(path: Path, *encodings: str) -> Decoded:
+    """A file by its byte order mark, else UTF-16 if zeros show that, else by the first that fits.
+
+    Raises:
+        DataError: the file cannot be read, or is in none of the encodings.
+    """
+    with damage_told(path), open_bytes(path) as file:
+        data = file.read()
+    mark, marked = next((row for row in _MARKS if data.startswith(row[0])), (b"", ""))
+    if not mark and data[1:2] == b"\0":
+        marked = "utf-16-le"
+    elif not mark and data[:1] == b"\0" and data[1:2]:
+        marked = "utf-16-be"
+    tried = (marked,) if marked else (encodings or ("utf-8",))
+    for name in tried:
+        try:
+            text = data[len(mark) :].decode(name)
+        except UnicodeError as error:
+            failed = error
+            continue
+        decoded = Decoded(path, text, name, mark)
+        if decoded.restored(text) == data:
+            return decoded
+    place = failed.start if isinstance(failed, UnicodeDecodeError) else 0
+    line = data[: len(mark) + place].count(b"\n") + 1
+    raise DataError(
+        f"a file of this kind is {' or '.join(name.upper() for name in tried)}; {path}:{line} is "
+        "not. Save it as UTF-8."
+    ) from None
+
+
+class Entry(NamedTuple):
+    """A text in a file, and where its translation goes."""
+
+    source: str
+    line: int
+    start: int
+    end: int
+    """The characters that a translation takes the place of; none where it is put in."""
+    write: Callable[[str], str]
+    """A translation as it stands there: quoted, escaped."""
+    key: str = ""
+    there: str = ""
+    """The translation that stands there already."""
+    remarks: tuple[str, ...] = ()
+    plural: PluralForm | None = None
+    width: Width | None = None
+
+
+class SpanDocument:
+    """A file of texts to be filled in; see `Document`. It has no mark for a machine's work."""
+
+    def __init__(
+        self,
+        decoded: Decoded,
+        entries: Iterable[Entry | str],
+        languages: tuple[str | None, str | None],
+        *,
+        overwrite: bool,
+    ) -> None:
+        """A `str` among the entries is a unit that is left, for that reason."""
+        self.source_language, self.target_language = languages
+        self._decoded = decoded
+        self._entries: list[Entry] = []
+        left: Counter[str] = Counter()
+        sources, units, gaps = list[str](), list[int](), list[Gap]()
+        for entry in entries:
+            sources.append("" if isinstance(entry, str) else entry.source)
+            if isinstance(entry, str):
+                left[entry] += 1
+            elif Segment((entry.source,)).blank:
+                left["blank_side"] += 1
+            elif entry.there.strip() and not overwrite:
+                left["translated"] += 1
+            else:
+                self._entries.append(entry)
+                units.append(len(sources) - 1)
+                gaps.append(_gap(entry))
+        self.counts = Counts(len(sources), dict(left))
+        self.gaps: Sequence[Gap] = among(gaps, units, sources)
+
+    def can_hold(self, translation: Segment) -> bool:
+        """Whether the file's encoding has all of its characters."""
+        try:
+            self._decoded.restored(translation.text)
+        except UnicodeError:
+            return False
+        return "\0" not in translation.text
+
+    def filled(
+        self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
+    ) -> bytes:
+        """The file with a translation in each gap; see `Document`."""
+        text, pieces, position = self._decoded.text, list[str](), 0
+        both = zip(self._entries, translations, strict=True)
+        for entry, translation in sorted(both, key=lambda one: one[0].start):
+            if translation is not None:
+                pieces += text[position : entry.start], entry.write(translation.text)
+                position = entry.end
+        return self._decoded.restored("".join((*pieces, text[position:])))
+
+
+def _gap(entry: Entry) -> Gap:
+    return Gap(
+        Segment((entry.source,)),
+        entry.line,
+        filled=bool(entry.there.strip()),
+        key=entry.key,
+        there=Segment((entry.there,)) if entry.there else None,
+        width=entry.width,
+        plural=entry.plural,
+        remarks=entry.remarks,
+    )

@@ -1,0 +1,1 @@
+"""Translation memory: what was translated before is found again, exactly or nearly."""

@@ -1,0 +1,121 @@
+"""A memory made of files: translation files of any kind, read in one direction."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from headway.errors import DataError
+from headway.text.cleaning import Pair, Report
+from headway.text.fillers import FILLERS
+from headway.text.languages import Languages, same_language
+from headway.text.lines import shown
+from headway.text.memory.memory import Memory
+from headway.text.memory.store import StoreBuilder
+from headway.text.memory.units import NO_LABEL, Given, MemoryUnit, read_units
+from headway.text.readers import READERS, reader_of
+
+Progress = Callable[[str, int, int | None], None]
+
+_EVERY = 2_000
+
+
+def kind_of(path: Path) -> str:
+    """The suffix that says the kind of a file, in lower case and without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def silent(_stage: str, _done: int, _total: int | None) -> None:
+    """Show nothing."""
+
+
+def memory_of(
+    paths: Sequence[Path],
+    languages: Languages,
+    report: Report | None = None,
+    progress: Progress = silent,
+) -> Memory:
+    """All units of these files that have a translation to be relied on, the first file first.
+
+    Where a language is not given, the first file that says it decides for all. `report` counts what
+    was read and dropped.
+
+    Raises:
+        DataError: a file cannot be read, is of another kind, or is in other languages.
+    """
+    builder, report = StoreBuilder(), Report() if report is None else report
+    languages = wanted_languages(paths, languages)
+    for number, path in enumerate(paths):
+        before = report.read, report.dropped["missing_language"]
+        _add(builder, path, number, languages, report, progress)
+        n_units = report.read - before[0]
+        if n_units and report.dropped["missing_language"] - before[1] == n_units:
+            raise DataError(
+                f"a memory is in the languages that are looked up, {languages.source_language} -> "
+                f"{languages.target_language}; none of the {n_units:,} units of {path} is. "
+                "Leave that file out, or give --source-language and --target-language."
+            )
+    return Memory(builder.built(), [shown(path) for path in paths])
+
+
+def own_memory(paths: Sequence[Path], languages: Languages) -> Memory:
+    """What is translated already in files that are to be filled in; it may be nothing.
+
+    Raises:
+        DataError: a file cannot be read.
+    """
+    both = [path for path in paths if kind_of(path) in READERS]
+    builder = StoreBuilder()
+    for number, path in enumerate(both):
+        _add(builder, path, number, languages, Report(), silent)
+    return Memory(builder.built(), [shown(path) for path in both])
+
+
+def _add(
+    builder: StoreBuilder,
+    path: Path,
+    number: int,
+    languages: Languages,
+    report: Report,
+    progress: Progress,
+) -> None:
+    for unit in read_units(path, languages, report):
+        if unit.target is not None and unit.target.strip() and unit.source.strip():
+            builder.add(unit, number)
+            report.kept += 1
+            if report.kept % _EVERY == 0:
+                progress("reading the memory", report.kept, None)
+
+
+def memory_of_pairs(pairs: Iterable[Pair]) -> Memory:
+    """The same of pairs that were read already: nothing is known of what stood around them."""
+    builder, numbers = StoreBuilder(), dict[str, int]()
+    for pair in pairs:
+        number = numbers.setdefault(pair.file, len(numbers))
+        if pair.source.strip() and pair.target.strip():
+            unit = MemoryUnit(pair.source, pair.target, pair.line, NO_LABEL, "", "")
+            builder.add(unit, number)
+    return Memory(builder.built(), list(numbers))
+
+
+def wanted_languages(paths: Sequence[Path], languages: Languages) -> Given:
+    """The languages that all files are read in; what holds no translations says nothing of them.
+
+    Raises:
+        DataError: two files do not go together, or one is not in the languages that were given.
+    """
+    wanted = Given(languages.source_language, languages.target_language)
+    sayer: Path | None = None
+    for path in paths:
+        if kind_of(path) not in READERS and kind_of(path) in FILLERS:
+            continue
+        found = reader_of(path).languages(path, wanted)
+        for side, code, expected in zip(("source", "target"), found, wanted, strict=True):
+            if code and expected and not same_language(code, expected):
+                told = f"{sayer} says {expected}" if sayer else f"{expected} is wanted"
+                raise DataError(
+                    f"a memory has one language on each side; the {side} of {path} is {code}, and "
+                    f"{told}. Leave that file out, or look it up by itself."
+                )
+        if not all(wanted) and any(found):
+            sayer = path
+            wanted = Given(wanted[0] or found[0], wanted[1] or found[1])
+    return wanted

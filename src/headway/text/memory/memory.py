@@ -1,0 +1,176 @@
+"""Looking up: exact matches, in context where there are several, and near ones, put right."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.text.formats.segments import Segment
+from headway.text.memory.index import LEAST
+from headway.text.memory.repair import as_segment, repaired
+from headway.text.memory.store import Entry, Store, context_digests
+from headway.text.memory.words import Reading, light, normal, percent, read
+from headway.text.units import Match, Unit
+
+SHOWN_FROM = 70
+"""Percent: what is less alike is of little help to anybody."""
+
+MOST = 5
+"""Near matches that are given."""
+
+_ALIKE = 100
+"""Entries of the same words that are compared with a text; of more, those read last."""
+
+
+class Found(NamedTuple):
+    """What a memory has for a text."""
+
+    source: str
+    """As it stands in the memory."""
+    target: str
+    """Its translation, with `repaired` put right."""
+    percent: int
+    """0 to 100; 100 for the same text."""
+    in_context: bool
+    place: str
+    """`file:line`."""
+    differs: tuple[str, ...] = ()
+    """Kinds of differences: `words`, and those of `headway.text.memory.words.light`."""
+    repaired: tuple[str, ...] = ()
+    """Numbers and codes that were put right: `2 -> 3`."""
+    failed: tuple[str, ...] = ()
+    """Numbers and codes that differ, and that nobody can put right but a person."""
+    n_others: int = 0
+    """Other translations of the same source text in the memory."""
+
+
+class Memory:
+    """The texts of some files with their translations.
+
+    Of several translations of one text the best is the one in context (the same key, or the same
+    texts before and behind it; both are better than one); then the one of the file that was named
+    first; then the newest by the file's own dates; then the last one in the file.
+    """
+
+    def __init__(self, store: Store, files: Sequence[str]) -> None:
+        """`files` are the names of what was read, by number."""
+        self.store, self.files = store, tuple(files)
+
+    def __len__(self) -> int:
+        return len(self.store.entries)
+
+    def exact(self, unit: Unit) -> Found | None:
+        """The best translation of the very same text; None if there is none."""
+        source = normal(unit.source.text)
+        numbers = self.store.entries.same_source(source) if source else ()
+        if not len(numbers):
+            return None
+        order, in_context = self._best_first(np.asarray(numbers), unit)
+        best = self.store.entries.entry(int(order[0]))
+        others = {self.store.entries.entry(int(n)).target for n in order[1:_ALIKE]} - {best.target}
+        return Found(
+            best.source, best.target, 100, in_context, self._place(best), n_others=len(others)
+        )
+
+    def near(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[Found]:
+        """Translations of other texts that are alike to `at_least` percent, best first.
+
+        `at_least` is `LEAST` to 99. Numbers and codes that differ are put right where that is
+        plain; where it is not, each counts as one more word that differs.
+        """
+        query = read(unit.source.text)
+        found: list[Found] = []
+        for near in self.store.index.near(query.words, max(LEAST, at_least)):
+            bound = percent(near.n_words, near.n_edits)
+            worst = found[most - 1].percent if len(found) >= most else at_least - 1
+            if bound <= worst and len(found) >= most:
+                break
+            for entry in self._of_key(near.key, unit):
+                if entry.source != query.text:
+                    one = self._compared(query, entry, near.n_words, near.n_edits)
+                    found += [one] * (one.percent >= at_least)
+            found.sort(key=lambda one: -one.percent)
+        return found[:most]
+
+    def _of_key(self, key: int, unit: Unit) -> Iterator[Entry]:
+        """Entries with these words, each different text once, with its best translation."""
+        numbers = self.store.entries.of_key(key)[-_ALIKE:]
+        seen = set()
+        for number in self._best_first(np.asarray(numbers), unit)[0]:
+            entry = self.store.entries.entry(int(number))
+            if entry.source not in seen:
+                seen.add(entry.source)
+                yield entry
+
+    def _compared(self, query: Reading, entry: Entry, n_words: int, n_edits: int) -> Found:
+        source = read(entry.source)
+        right = repaired(query.text, source.text, entry.target)
+        kinds = light(query, source)
+        score = percent(n_words, n_edits + len(right.failed), len(kinds))
+        differs = (["words"] if n_edits else kinds or ["white space"]) + (kinds if n_edits else [])
+        return Found(
+            entry.source,
+            right.target,
+            score,
+            False,
+            self._place(entry),
+            tuple(differs),
+            right.done,
+            right.failed,
+        )
+
+    def _best_first(self, numbers: np.ndarray, unit: Unit) -> tuple[np.ndarray, bool]:
+        """Entries in the order of preference, and whether the first is in context."""
+        entries = self.store.entries
+        key, before, after = context_digests(unit.key, unit.before, unit.after)
+        contexts = entries.contexts[numbers]
+        same_key = (contexts[:, 0] == np.uint64(key)) & (key != 0)
+        same_sides = contexts[:, 1] == np.uint64(before)
+        same_sides &= (contexts[:, 2] == np.uint64(after)) & (before + after != 0)
+        fitting = same_key.astype(int) + same_sides
+        order = np.lexsort(
+            (-numbers.astype(np.int64), -entries.dates[numbers], entries.files[numbers], -fitting)
+        )
+        return numbers[order], bool(len(order) and fitting[order[0]])
+
+    def _place(self, entry: Entry) -> str:
+        return f"{self.files[entry.file]}:{entry.line}"
+
+
+class Memories:
+    """Several memories as one: what the first ones have goes before what the later ones have."""
+
+    def __init__(self, memories: Iterable[Memory], shown_from: int = SHOWN_FROM) -> None:
+        self.memories = tuple(memories)
+        self.shown_from = shown_from
+
+    def exact(self, unit: Unit) -> Match | None:
+        """See `headway.workflow.interfaces.Memory`."""
+        found = [one for memory in self.memories if (one := memory.exact(unit))]
+        best = next((one for one in found if one.in_context), found[0] if found else None)
+        return as_match(best, unit) if best else None
+
+    def near(self, unit: Unit) -> list[Match]:
+        """See `headway.workflow.interfaces.Memory`."""
+        return [as_match(one, unit) for one in self.looked_up(unit, self.shown_from)]
+
+    def looked_up(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[Found]:
+        """Near matches of all memories, the best first; each source text once."""
+        found: dict[str, Found] = {}
+        for memory in self.memories:
+            for one in memory.near(unit, at_least, most):
+                if one.source not in found or found[one.source].percent < one.percent:
+                    found[one.source] = one
+        return sorted(found.values(), key=lambda one: -one.percent)[:most]
+
+
+def as_match(found: Found, unit: Unit) -> Match:
+    """A match as a flow takes it, with the codes of the unit."""
+    return Match(
+        Segment((found.source,)),
+        as_segment(found.target, unit.source),
+        found.percent,
+        found.place,
+        found.in_context,
+        bool(found.repaired),
+    )

@@ -1,0 +1,1 @@
+"""Terms: what a glossary says of a text and its translation."""

@@ -1,0 +1,109 @@
+"""What a glossary asks of a translation, and whether it got it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.text.code_patterns import find
+from headway.text.codes import parsed
+from headway.text.formats.segments import Segment
+from headway.text.languages import Languages
+from headway.text.terms.glossary import Glossary, Term
+from headway.text.terms.holding import Holding, Spelling, Wanted, Where
+from headway.text.terms.matching import Matcher
+from headway.text.terms.reading import read_glossary
+from headway.text.units import Flag
+
+_CODE = "\ufffc"
+"""Stands for a character of a code, in which no term is looked for."""
+
+
+class Asked(NamedTuple):
+    """A term of a source and what its translation must hold for it."""
+
+    found: str
+    """As it stands there; of several, the first."""
+    term: Term
+    wanted: Wanted
+    places: tuple[tuple[int, int], ...]
+    """Beginning and end of it wherever it stands."""
+
+
+class Terms:
+    """A glossary at work."""
+
+    def __init__(self, glossary: Glossary) -> None:
+        self.glossary = glossary
+        self._matcher = Matcher(glossary)
+
+    @classmethod
+    def read(cls, files: Sequence[str | Path], languages: Languages) -> "Terms":
+        """The terms of one or more files (.tsv, .csv, .tbx) for these languages.
+
+        Raises:
+            DataError: as `headway.text.terms.reading.read_glossary`.
+        """
+        paths = [Path(file) for file in files]
+        return cls(read_glossary(paths, languages.source_language, languages.target_language))
+
+    def asked(self, text: str) -> list[Asked]:
+        """What a translation of this text must hold, each as often as its term stands there."""
+        bare = text
+        for start, end, _ in find(text):
+            bare = bare[:start] + _CODE * (end - start) + bare[end:]
+        asked: dict[tuple[Spelling, ...], Asked] = {}
+        for start, end, term in self._matcher.find(bare):
+            spellings = tuple(_spellings(term, text[start:end], text))
+            before = asked.get(spellings)
+            places = (*(before.places if before else ()), (start, end))
+            first = before.found if before else text[start:end]
+            asked[spellings] = Asked(first, term, Wanted(spellings, len(places)), places)
+        return list(asked.values())
+
+    def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
+        """A flag for each term of the source whose translation is not in the target."""
+        asked = self.asked(_bare(source))
+        if not asked:
+            return ()
+        lacking = Holding([one.wanted for one in asked]).lacking_in(_bare(target))
+        return [
+            Flag("term", 1.0, in_words(one)) for one, n in zip(asked, lacking, strict=True) if n
+        ]
+
+    def told(self, pairs: Sequence[tuple[str, str]]) -> str:
+        """How many of the terms in some sources hold in their translations."""
+        n_asked = sum(len(self.asked(_bare(Segment((source,))))) for source, _ in pairs)
+        n_lost = sum(len(self.lost(Segment((a,)), Segment((b,)))) for a, b in pairs)
+        return f"{n_asked - n_lost:,} of {n_asked:,} terms in the sources hold"
+
+
+def in_words(asked: Asked) -> str:
+    ways = " or ".join(repr(target) for target in asked.term.targets)
+    times = f" {asked.wanted.times} times" if asked.wanted.times > 1 else ""
+    if not ways:
+        return f"{asked.found!r} is not to be translated, and is not there{times}"
+    return f"{asked.found!r} is to be {ways}, which is not there{times}"
+
+
+def _bare(segment: Segment) -> str:
+    """The text, with a sign in the place of each code."""
+    return "".join(part if isinstance(part, str) else _CODE for part in parsed(segment).parts)
+
+
+def _spellings(term: Term, found: str, text: str) -> list[Spelling]:
+    """The ways to write a term that stands in `text` as `found`."""
+    if not term.targets:
+        return [Spelling(found)]
+    begins = next((character for character in text if character.isalnum()), "")
+    spellings = []
+    for target in term.targets:
+        open_end = target.endswith("*")
+        bare = target.removesuffix("*")
+        capital = bare[0].upper() + bare[1:]
+        if capital == bare or len(capital) != len(bare) or bare != bare.lower():
+            spellings.append(Spelling(bare, open_end=open_end))
+            continue
+        inside = Where.ANYWHERE if begins.islower() else Where.INSIDE
+        spellings.append(Spelling(bare, open_end=open_end, where=inside))
+        spellings.append(Spelling(capital, open_end=open_end, where=Where.OPENING))
+    return spellings

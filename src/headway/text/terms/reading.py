@@ -1,0 +1,36 @@
+"""Glossaries from files, by kind."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.errors import DataError
+from headway.text.lines import shown
+from headway.text.terms import tables, tbx
+from headway.text.terms.glossary import Glossary, Row
+
+
+def read_glossary(
+    paths: Sequence[Path], source_language: str | None, target_language: str | None
+) -> Glossary:
+    """The terms of some files (.tsv, .csv, .tbx; each also .gz), taken together.
+
+    The languages say which column, or which terms of a TBX, are meant, where the file names them.
+
+    Raises:
+        DataError: a file is of another kind or cannot be read, is for other languages, has no
+            terms, or contradicts itself or another one.
+    """
+    readers = {".tsv": tables.read_tsv, ".csv": tables.read_csv, ".tbx": tbx.read_tbx}
+    rows: list[Row] = []
+    for path in paths:
+        suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+        if suffix not in readers:
+            raise DataError(
+                f"a glossary is a .tsv, .csv or .tbx file; got {shown(path)}. "
+                "Write one term a line: source, a tab, target; and name it .tsv."
+            )
+        found = list(readers[suffix](path, source_language, target_language))
+        if not found:
+            raise DataError(f"a glossary has at least one term; {shown(path)} has none.")
+        rows += found
+    return Glossary.of(rows, ", ".join(shown(path) for path in paths))

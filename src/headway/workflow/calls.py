@@ -1,0 +1,120 @@
+"""`headway.translate_files`: files filled in from Python as `headway translate` does it."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.disk import digest
+from headway.errors import ConfigError
+from headway.training.run_folder import RunFolder
+from headway.workflow.files import Call, Outcomes, Wishes, fill_files
+from headway.workflow.filling import Direction, Progress
+from headway.workflow.rows import FileReport
+from headway.workflow.steps import Aids, Ready, Say, filler
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+PathLike = str | Path
+
+_PATHS = ("out", "report")
+_SEVERAL = ("memory", "glossary")
+_WISHES = ("out", "in_place", "overwrite", "report", "everything")
+_AIDS = ("memory", "fuzzy_from", "glossary", "leave_below")
+_LANGUAGES = ("source_language", "target_language")
+
+
+def translate_files(
+    run: PathLike,
+    inputs: PathLike | Sequence[PathLike],
+    *,
+    tag: str | None = None,
+    decoding: Mapping[str, Any] | None = None,
+    device: Any = "auto",
+    say: Callable[[str], None] | None = None,
+    **options: Any,
+) -> list[FileReport]:
+    """Fill in translation files with a run; returns what became of each.
+
+    `inputs` are files, folders and patterns. `options` are those of `headway translate`, with the
+    same meaning: `out` or `in_place`, `overwrite`, `memory`, `fuzzy_from`, `glossary`, `report`,
+    `leave_below`, `source_language`, `target_language`; with `everything=True` each unit has a row
+    in `FileReport.rows`, not only what should be looked at. `decoding` are settings of
+    `DecodingSettings`.
+
+    >>> headway.translate_files("runs/x", "po/", out="new/", memory=["old.tmx"], leave_below=0.4)
+
+    Messages go to `say`, by default to stderr. Raises a `headway.errors.UserError` for what the
+    caller can put right, and KeyboardInterrupt once what was done is kept.
+    """
+    if unknown := sorted(set(options) - {*_WISHES, *_AIDS, *_LANGUAGES}):
+        raise ConfigError(
+            f"options are {', '.join((*_WISHES, *_AIDS, *_LANGUAGES))}; got {unknown[0]!r}."
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in _PATHS:
+        given |= {name: Path(given[name])} if name in given else {}
+    for name in _SEVERAL:
+        given |= {name: tuple(map(Path, _listed(given[name])))} if name in given else {}
+    direction = Direction(*(given.get(name) for name in _LANGUAGES))
+    wishes = Wishes(direction=direction, **{k: v for k, v in given.items() if k in _WISHES})
+    aids = Aids(own=not wishes.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
+
+    def ready() -> "tuple[Translator, dict[str, Any]]":
+        from headway.translator import Translator
+
+        translator = Translator.load(run, device=device)
+        return translator, {"tag": tag, **asdict(translator.decoding(decoding or {}))}
+
+    names = [str(one) for one in _listed(inputs)]
+    tell = say or partial(print, file=sys.stderr, flush=True)
+    known = [tag, dict(decoding or {})]
+    done = called(Path(run), names, wishes, aids, ready, known, tell, lambda *_: None)
+    if not done.whole:
+        tell(f"headway: interrupted; {done.go_on}")
+        raise KeyboardInterrupt
+    return done.files
+
+
+def _listed(given: PathLike | Sequence[PathLike]) -> Sequence[PathLike]:
+    return [given] if isinstance(given, (str, Path)) else given
+
+
+def called(
+    run: Path,
+    names: Sequence[str],
+    wishes: Wishes,
+    aids: Aids,
+    ready: Ready,
+    known: Sequence[Any],
+    say: Say,
+    progress: Progress,
+) -> Outcomes:
+    """`fill_files` with a run and what stands beside it; `known` tells its settings from others.
+
+    Raises:
+        UserError: as `fill_files` and `filler`.
+    """
+    wanted = languages_of(run, wishes.direction)
+    stored = RunFolder(run).config.read_text(encoding="utf-8")
+    how = digest([stored, wishes.overwrite, wishes.everything, list(wanted), aids.known(), *known])
+    call = Call(
+        wanted,
+        lambda opened: filler(run, opened, wanted, aids, ready, say, progress),
+        how,
+        say,
+        progress,
+    )
+    return fill_files(names, wishes, call)
+
+
+def languages_of(run: Path, given: Direction) -> Direction:
+    """Those of a run, but for what is given."""
+    settings = RunFolder.open(run).settings().get("data", {})
+    return Direction(
+        given.source_language or settings.get("source_language"),
+        given.target_language or settings.get("target_language"),
+    )

@@ -1,0 +1,222 @@
+"""Files in, filled-in files out: one call from names to results, reports and a way to go on."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.errors import ConfigError
+from headway.locks import only_writer_of_file, only_writer_of_folder
+from headway.text.fillers import FILLERS
+from headway.workflow.filling import (
+    UNKNOWN,
+    Direction,
+    Filler,
+    Filling,
+    Opened,
+    Progress,
+    open_all,
+    write_whole,
+)
+from headway.workflow.inputs import Job, is_several, kind_of, plan, replaced
+from headway.workflow.journal import Journal
+from headway.workflow.report import check_report, write_report
+from headway.workflow.rows import FileReport
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is wanted of files."""
+
+    out: Path | None = None
+    """A file for one file, a folder for several; None: standard output, or nowhere."""
+    in_place: bool = False
+    """Results take the place of their files."""
+    overwrite: bool = False
+    """Also what is there already is translated anew."""
+    direction: Direction = UNKNOWN
+    """What goes before the languages of the run."""
+    report: Path | None = None
+    everything: bool = False
+    """Each unit gets a row, and without a place nothing is written."""
+    onto: Path | None = None
+    """A target file that is to be completed: its texts are kept."""
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it is said where results go."""
+        return self.in_place or self.out is not None
+
+
+class Call(NamedTuple):
+    """What a call does besides its files."""
+
+    wanted: Direction
+    load: Callable[[Sequence[Opened]], Filler]
+    """Asked once every file has been read: what cannot be is refused before that."""
+    how: str
+    """Stands for everything that a result depends on but its file."""
+    say: Say
+    progress: Progress
+
+
+class Outcomes(NamedTuple):
+    """What a call has done."""
+
+    files: list[FileReport]
+    """Those that are finished, in their order; after an interrupt also what was begun."""
+    whole: bool
+    """It came to its end before an interrupt."""
+    go_on: str
+    """After an interrupt: what is where, and how to go on."""
+
+
+def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
+    """Fill in files, folders and patterns, and write the report.
+
+    Raises:
+        ConfigError: results have no place, or would replace something; two would be the same.
+        DataError: a file cannot be read or has other languages.
+        RefusedError: several reasons of these kinds; nothing was translated.
+    """
+    _check(wishes)
+    several = is_several(names, wishes.out)
+    jobs = _jobs(names, wishes, several=several)
+    opened = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
+    if wishes.report is not None:
+        check_report(wishes.report, jobs)
+    with ExitStack() as stack:
+        if wishes.report is not None:
+            stack.enter_context(only_writer_of_file(wishes.report, call.say))
+        stack.enter_context(_alone(jobs, wishes, call.say, several=several))
+        journal = Journal(wishes.out if several else None, call.how)
+        reports: list[FileReport] = []
+        filling = Filling(
+            call.load(opened),
+            call.wanted,
+            journal,
+            reports.append,
+            target_language=_target_language(call.wanted, opened),
+            overwrite=wishes.overwrite,
+            everything=wishes.everything,
+            to_stdout=not wishes.everything,
+        )
+        whole = filling.run(opened, call.progress)
+        go_on = "" if whole else _stopped(filling, opened, wishes, reports, several=several)
+        if wishes.report is not None:
+            write_report(wishes.report, reports, call.wanted)
+        if whole:
+            journal.remove()
+    return Outcomes(reports, whole, go_on)
+
+
+def _target_language(wanted: Direction, opened: Sequence[Opened]) -> str | None:
+    """What the call does not say, the first file does."""
+    if wanted.target_language is not None:
+        return wanted.target_language
+    documents = (file.document for file in opened if file.document is not None)
+    return next((document.target_language for document in documents), None)
+
+
+def _check(wishes: Wishes) -> None:
+    if wishes.in_place and wishes.out is not None:
+        raise ConfigError(
+            f"results go to one place; got --in-place and --out {wishes.out}. Leave one out."
+        )
+    if wishes.in_place and wishes.overwrite:
+        raise ConfigError(
+            "--overwrite may not replace the only copy of translations, as it would with "
+            "--in-place. Give an --out instead."
+        )
+
+
+def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[Job]:
+    if not several:
+        place = Path(names[0]) if wishes.in_place else wishes.out
+        job = Job(Path(names[0]), place, wishes.onto)
+        check_place(job, in_place=wishes.in_place)
+        return [job]
+    if wishes.onto is not None:
+        raise ConfigError(
+            f"--onto completes one file at a time; got {wishes.onto} for {', '.join(names)}. Give "
+            "one source file, and --out as a file."
+        )
+    if not wishes.has_place and not wishes.everything:
+        raise ConfigError(
+            "results of several files go to a folder; none was given. Add --out FOLDER, or "
+            "--in-place."
+        )
+    if wishes.out is not None and wishes.out.exists() and not wishes.out.is_dir():
+        raise ConfigError(
+            f"results of several files go to a folder; --out {wishes.out} is a file. Give another."
+        )
+    return plan(names, wishes.out, in_place=wishes.in_place)
+
+
+def check_place(job: Job, *, in_place: bool) -> None:
+    """Refuse a place that the result of a single file cannot go to.
+
+    Raises:
+        ConfigError: it is of another kind, or is the file itself.
+    """
+    if job.out is None:
+        return
+    kind = kind_of(job.file)
+    mine = FILLERS.get(kind)
+    if kind_of(job.out) in FILLERS and FILLERS[kind_of(job.out)] is not mine:
+        raise ConfigError(
+            f"what comes out is of the same kind as what goes in; got {job.file} and --out "
+            f"{job.out}. Name it with {kind or '.txt'}."
+        )
+    if not in_place and job.out.exists() and job.file.exists() and job.out.samefile(job.file):
+        raise replaced(job.file)
+
+
+def _alone(
+    jobs: Sequence[Job], wishes: Wishes, say: Say, *, several: bool
+) -> AbstractContextManager[None]:
+    """Be the only process that writes there."""
+    if not several:
+        return only_writer_of_file(jobs[0].out, say)
+    if wishes.out is not None:
+        return only_writer_of_folder(wishes.out, say)
+    stack = ExitStack()
+    if wishes.in_place:
+        for folder in sorted({job.file.parent for job in jobs}):
+            stack.enter_context(only_writer_of_folder(folder, say))
+    return stack  # type: ignore[return-value]
+
+
+def _stopped(
+    filling: Filling,
+    opened: Sequence[Opened],
+    wishes: Wishes,
+    reports: list[FileReport],
+    *,
+    several: bool,
+) -> str:
+    """Keep what was done before an interrupt; says where it is and how to go on."""
+    begun = [file for file in opened if not file.done and any(one.segment for one in file.outcomes)]
+    reports += [filling.report(file) for file in begun]
+    n_done = sum(file.done for file in opened)
+    if wishes.in_place:
+        for file in begun:
+            write_whole(filling.data(file), file.job.out)
+        return "what was done is in the files; the same command goes on with the rest"
+    if several:
+        where = f" in {wishes.out}" if wishes.out is not None else ""
+        return f"{n_done:,} of {len(opened):,} files are finished{where}" + (
+            "; the same command goes on with the rest" if where else ""
+        )
+    if wishes.out is None or not begun:
+        return ""
+    part = wishes.out.with_name(
+        f"{wishes.out.name.partition('.')[0]}.part{''.join(wishes.out.suffixes)}"
+    )
+    write_whole(filling.data(begun[0]), part)
+    return (
+        f"what was done is in {part}. Go on with: headway translate RUN {part} --out {wishes.out}"
+    )

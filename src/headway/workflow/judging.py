@@ -1,0 +1,33 @@
+"""What a flow asks of a run's checks."""
+
+from headway.text.checks.checker import Checker
+from headway.text.checks.signs import Reading
+from headway.text.formats.branches import is_choice
+from headway.text.units import Outcome
+from headway.workflow.interfaces import Judgement
+
+
+class RunChecks:
+    """Checks of a run, for the outcomes of a flow: a `headway.workflow.interfaces.Checks`.
+
+    Coverage is looked at where the translator was asked for alignments.
+    """
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+
+    def judge(self, outcome: Outcome) -> Judgement:
+        """Flags of any translation; a confidence of what the model wrote."""
+        if outcome.segment is None:
+            return Judgement((), None)
+        readings = [
+            Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
+            for piece in outcome.evidence
+            for part in piece.translated.parts
+            if part.n_best
+        ]
+        source, target = outcome.unit.source.text, outcome.segment.text
+        if outcome.evidence and is_choice(outcome.unit.source):  # names and keywords are no copies
+            source = " ".join(piece.source.text for piece in outcome.evidence)
+            target = " ".join(piece.translated.segment.text for piece in outcome.evidence)
+        return Judgement(*self.checker.look(source, target, readings))

@@ -1,0 +1,97 @@
+"""Scores and other translations of a unit, from what the model said of its pieces."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from heapq import nlargest
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from headway.text.formats.piecewise import Piece
+from headway.text.formats.segments import Segment
+from headway.text.units import Alternative, Flag, Outcome
+
+TOO_WIDE = "too_wide"
+
+
+@runtime_checkable
+class Scored(Protocol):
+    """A text that a model wrote for a piece."""
+
+    @property
+    def target(self) -> str:
+        """The text."""
+
+    @property
+    def score(self) -> float:
+        """Log-probability divided by the length penalty."""
+
+
+class _Choice(NamedTuple):
+    score: float
+    texts: tuple[str, ...]
+
+
+def ranked(made: Outcome) -> Outcome:
+    """With its score and, where a model gave several, the n best by the sum of their scores.
+
+    Of a piece whose codes were put back only the best is known.
+    """
+    pieces = [(piece.translated.segment.text, _alternatives(piece)) for piece in made.evidence]
+    if made.segment is None or not pieces or not all(scored for _, scored in pieces):
+        return made
+    score = sum(scored[0].score for _, scored in pieces)
+    n_best = max(len(scored) for _, scored in pieces)
+    choices = [_Choice(0.0, ())]
+    for best, scored in pieces:
+        known = scored if scored[0].target.strip() == best.strip() else scored[:1]
+        texts = [best, *(one.target for one in known[1:])]
+        longer = [
+            _Choice(choice.score + one.score, (*choice.texts, text))
+            for choice in choices
+            for text, one in zip(texts, known, strict=False)
+        ]
+        choices = nlargest(n_best, longer, key=lambda choice: choice.score)
+    written = made.segment.text
+    bests = [best for best, _ in pieces]
+    found = [Alternative(made.segment, score)]
+    for choice in choices:
+        text = _instead(written, bests, choice.texts)
+        if text is not None and text != written:
+            found.append(Alternative(Segment((text,)), choice.score))
+    return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
+
+
+def fitted(made: Outcome) -> Outcome:
+    """The best translation that has the room it needs; a flag where none has.
+
+    Codes of the file take no room.
+    """
+    width, segment = made.unit.width, made.segment
+    if width is None or segment is None or width.fits(text := _bare(segment)):
+        return made
+    for other in made.n_best[1:]:
+        if width.fits(other.segment.text) and not segment.codes:
+            return replace(made, segment=other.segment, score=other.score)
+    why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
+    return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
+
+
+def _bare(segment: Segment) -> str:
+    return "".join(part for part in segment.parts if isinstance(part, str))
+
+
+def _alternatives(piece: Piece) -> Sequence[Scored]:
+    """What the model wrote for a piece that it read at once; nothing where it does not say."""
+    parts: Any = getattr(piece.translated, "parts", ())
+    return parts[0].n_best if len(parts) == 1 else ()
+
+
+def _instead(text: str, old: Sequence[str], new: Sequence[str]) -> str | None:
+    """A text with other pieces in the place of some; None where they are not in it, in order."""
+    written, start = "", 0
+    for before, after in zip(old, new, strict=True):
+        place = text.find(before, start)
+        if place < 0:
+            return None
+        written += text[start:place] + after
+        start = place + len(before)
+    return written + text[start:]

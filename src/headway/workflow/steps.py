@@ -1,0 +1,96 @@
+"""A run's translator with everything that stands beside it: memory, terms and checks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import ConfigError
+from headway.workflow.filling import Direction, Filler, Opened, Progress
+from headway.workflow.flow import Steps
+from headway.workflow.interfaces import Memory
+from headway.workflow.judging import RunChecks
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+Say = Callable[[str], None]
+Ready = Callable[[], "tuple[Translator, dict[str, Any]]"]
+
+
+@dataclass(frozen=True)
+class Aids:
+    """What the user gives to a flow besides its model."""
+
+    memory: tuple[Path, ...] = ()
+    fuzzy_from: int | None = None
+    glossary: tuple[Path, ...] = ()
+    leave_below: float | None = None
+    own: bool = True
+    """What is translated in the files already is a memory, too; so are the run's training pairs."""
+
+    def __post_init__(self) -> None:
+        if self.fuzzy_from is not None and not 50 <= self.fuzzy_from <= 100:
+            raise ConfigError(
+                f"--fuzzy-from is a percentage from 50 to 100; got {self.fuzzy_from}. Try 85."
+            )
+        if self.leave_below is not None and not 0 <= self.leave_below <= 1:
+            raise ConfigError(
+                f"--leave-below is a confidence from 0 to 1; got {self.leave_below}. Try 0.4."
+            )
+
+    def known(self) -> list[Any]:
+        """What tells these from others, ready for JSON: files by name, size and time."""
+        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns)
+                 for path in (*self.memory, *self.glossary) if path.exists()]  # fmt: skip
+        return [files, self.fuzzy_from, self.leave_below, self.own]
+
+
+def filler(
+    run: Path,
+    files: Sequence[Opened],
+    wanted: Direction,
+    aids: Aids,
+    ready: Ready,
+    say: Say,
+    progress: Progress,
+) -> Filler:
+    """Everything that fills in files; what cannot be read is refused before the model is loaded.
+
+    Raises:
+        UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
+    """
+    memory: Memory | None = None
+    if aids.memory or (files and aids.own):
+        from headway.workflow.memories import memories_for
+
+        own = [file.job.file for file in files] if aids.own else []
+        memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress)
+    kept = None
+    if aids.glossary:
+        from headway.text.terms.keeping import Terms
+
+        kept = Terms.read(aids.glossary, wanted)
+        say(f"headway: glossary: {kept.glossary.in_words()}")
+    translator, how = ready()
+    if how["method"] == "beam" and any(map(_is_narrow, files)):
+        how["n_best"] = how["beam"]  # one that has the room may be among them
+    if kept is not None:
+        how["glossary"] = kept
+    if aids.leave_below is not None and not translator.checker.trust.weights:
+        raise ConfigError(
+            "--leave-below needs a run that knows how far it is to be trusted; this one was never "
+            "measured. Do that once: headway check RUN --measure"
+        )
+    checks = RunChecks(translator.checker)
+    return Filler(
+        lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
+        translator.longest,
+        Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below),
+        translator.portions().of_segment,
+    )
+
+
+def _is_narrow(file: Opened) -> bool:
+    """Whether something in a file has a width."""
+    return file.document is not None and any(gap.width for gap in file.document.gaps)

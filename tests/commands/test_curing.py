@@ -1,0 +1,191 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from headway.cli import main
+from headway.data.doctor.cures import FIXES
+from headway.data.doctor.symptoms import droppable
+from headway.text.cleaning import Report
+from headway.text.corpora import Corpus, read_pairs
+from headway.text.everyday import generate
+
+PAIRS = list(generate(120, 3))
+NOISE = [
+    ("It is caf\u00c3\u00a9 &amp; tea.", "是咖啡  和茶。"),
+    ("The same again.", "The same again."),
+    ("Nobody knows.", ""),
+]
+ROWS = [*PAIRS[:60], *NOISE, *PAIRS[60:], PAIRS[5]]
+DROPPED = {61: "copy", 62: "untranslated", 123: "duplicate"}
+"""By row, from 0."""
+DROP = ("--drop", "copy", "duplicate", "untranslated", "blank_side")
+FIX = ("--fix", "mojibake", "entities", "white_space", "not_nfc", "invisible")
+
+
+def prepare(*arguments: str) -> int:
+    return main(["prepare", *arguments])
+
+
+def escaped(text: str) -> str:
+    return text.replace("&", "&amp;")
+
+
+def tmx(rows: list[tuple[str, str]]) -> str:
+    units = "".join(
+        f'\r\n <tu>\r\n  <tuv xml:lang="en"><seg>{escaped(s)}</seg></tuv>\r\n  '
+        f'<tuv xml:lang="zh"><seg>{escaped(t)}</seg></tuv>\r\n </tu>'
+        for s, t in rows
+    )
+    return f'<tmx version="1.4"><header srclang="en"/>\r\n<body>{units}\r\n</body></tmx>\r\n'
+
+
+def xliff(rows: list[tuple[str, str]]) -> str:
+    units = "".join(
+        f'\n<trans-unit id="x"><source>{escaped(s)}</source><target>{escaped(t)}</target>'
+        "</trans-unit>"
+        for s, t in rows
+    )
+    head = '<xliff version="1.2"><file source-language="en" target-language="zh"><body>'
+    return f"{head}{units}\n</body></file></xliff>"
+
+
+def po(rows: list[tuple[str, str]]) -> str:
+    head = 'msgid ""\nmsgstr ""\n"Language: zh\\n"\n"X-Source-Language: en\\n"\n\n'
+    entries = (f'#: a.c\nmsgid "{s}"\nmsgstr "{t}"\n\n' for s, t in rows)
+    return head + "".join(entries) + '#~ msgid "old"\n#~ msgstr "alt"\n'
+
+
+WRITERS = {
+    "a.tsv": lambda rows: "".join(f"{s}\t{t}\tx\r\n" for s, t in rows),
+    "a.jsonl": lambda rows: "".join(f'{{"en": "{s}",  "zh": "{t}"}}\n' for s, t in rows),
+    "a.tmx": tmx,
+    "a.xlf": xliff,
+    "a.po": po,
+}
+
+
+def mended(name: str, rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What the fixes should make of the noise; a PO's messages stay."""
+    meant = {
+        NOISE[0][0]: NOISE[0][0] if name == "a.po" else "It is café & tea.",
+        NOISE[0][1]: "是咖啡 和茶。",
+    }
+    return [(meant.get(s, s), meant.get(t, t)) for s, t in rows]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_is_dropped_is_gone_and_every_other_byte_stays(name: str, tmp_path: Path) -> None:
+    write = WRITERS[name]
+    source, out = tmp_path / name, tmp_path / f"new-{name}"
+    source.write_bytes(write(ROWS).encode())
+    before = source.read_bytes()
+    assert prepare("--pairs", str(source), *DROP, "--out", str(out)) == 0
+    left = [row for n, row in enumerate(ROWS) if n not in DROPPED]
+    assert out.read_bytes() == write(left).encode()
+    assert source.read_bytes() == before
+    log = (tmp_path / f"new-{name}.changes.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(log) == 1 + len(DROPPED)
+    kinds = {cells[1].split()[0] for cells in (line.split("\t") for line in log[1:])}
+    assert {"copy", "duplicate"} <= kinds <= {"copy", "duplicate", "untranslated", "blank_side"}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_texts_are_mended_and_every_other_byte_stays(name: str, tmp_path: Path) -> None:
+    write = WRITERS[name]
+    source, out = tmp_path / f"{name}.gz", tmp_path / f"new-{name}"
+    source.write_bytes(gzip.compress(write(ROWS).encode()))
+    assert prepare("--pairs", str(source), *FIX, "--out", str(out)) == 0
+    assert out.read_bytes() == write(mended(name, ROWS)).encode()
+
+
+def test_two_text_files_and_several_go_to_a_folder(tmp_path: Path) -> None:
+    for n, suffix in enumerate(("en", "zh")):
+        text = "".join(f"{row[n]}\n" for row in ROWS)
+        (tmp_path / f"t.{suffix}").write_text(text, encoding="utf-8")
+    (tmp_path / "a.tsv").write_text(WRITERS["a.tsv"](PAIRS[:9]), encoding="utf-8")
+    files = ["--source", str(tmp_path / "t.en"), "--target", str(tmp_path / "t.zh")]
+    out = tmp_path / "out"
+    both = [*files, "--pairs", str(tmp_path / "a.tsv"), "--out", str(out)]
+    assert prepare(*both, "--drop", "blank_side", "copy") == 0
+    left = [row for row in ROWS if row[1] and row[0] != row[1]]
+    for n, suffix in enumerate(("en", "zh")):
+        lines = (out / f"t.{suffix}").read_text(encoding="utf-8").split("\n")[:-1]
+        assert lines == [row[n] for row in left]
+    assert (out / "a.tsv").read_bytes() == (tmp_path / "a.tsv").read_bytes()
+    assert (out / "changes.tsv").exists()
+
+
+@pytest.mark.parametrize("kind", ["two", "a.tsv", "a.tmx"])
+@pytest.mark.parametrize("lost", ["source", "target"])
+def test_shifted_targets_are_put_beside_their_sources(kind: str, lost: str, tmp_path: Path) -> None:
+    pairs = list(generate(900, 4))
+    sources, targets = (list(side) for side in zip(*pairs, strict=True))
+    del (sources if lost == "source" else targets)[400]
+    shifted = list(zip(sources, targets, strict=False))
+    if kind == "two":
+        for suffix, side in zip(("en", "zh"), zip(*shifted, strict=True), strict=True):
+            (tmp_path / f"t.{suffix}").write_text("\n".join([*side, ""]), encoding="utf-8")
+        files = ["--source", str(tmp_path / "t.en"), "--target", str(tmp_path / "t.zh")]
+        out = tmp_path / "out"
+    else:
+        (tmp_path / kind).write_text(WRITERS[kind](shifted), encoding="utf-8")
+        files = ["--pairs", str(tmp_path / kind)]
+        out = tmp_path / f"new-{kind}"
+    assert prepare(*files, "--strict", "--fix", "misaligned", "--out", str(out)) == 3
+    meant = [*pairs[:400], *pairs[401:-1]]
+    if kind == "two":
+        lines = [(out / f"t.{s}").read_text(encoding="utf-8").split("\n") for s in ("en", "zh")]
+        found = list(zip(*lines, strict=True))[:-1]
+    else:
+        corpus = Corpus(pairs=(out,), source_language="en", target_language="zh")
+        found = [(pair.source, pair.target) for pair in read_pairs(corpus, Report())]
+    assert set(found) <= set(pairs)
+    assert len(set(meant) - set(found)) <= 1
+
+
+def test_exchanged_sides_are_turned_round(tmp_path: Path) -> None:
+    pairs = [(f"{s} " * 3, t * 6) for s, t in generate(800, 5)]
+    wrong = [pair[::-1] if n == 700 else pair for n, pair in enumerate(pairs)]
+    (tmp_path / "a.tmx").write_text(tmx(wrong), encoding="utf-8", newline="")
+    out = tmp_path / "b.tmx"
+    assert prepare("--pairs", str(tmp_path / "a.tmx"), "--fix", "exchanged", "--out", str(out)) == 0
+    assert out.read_bytes() == tmx(pairs).encode()
+
+
+def test_what_cannot_be_done_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.tsv", "a.po"):
+        (tmp_path / name).write_text(WRITERS[name](PAIRS), encoding="utf-8")
+    tsv, catalogue = str(tmp_path / "a.tsv"), str(tmp_path / "a.po")
+    new = str(tmp_path / "new.tsv")
+    for arguments, words in (
+        (["--pairs", tsv, "--drop", "trunctated", "--out", new], "Did you mean truncated?"),
+        (["--pairs", tsv, "--fix", "typos", "--out", new], "  mojibake  "),
+        (["--pairs", tsv, "--drop", "copy"], "they need --out"),
+        (["--pairs", tsv, "--drop", "copy", "--out", tsv], "must not overwrite what was read"),
+        (["--pairs", tsv, "--drop", "copy", "--out", "x.po"], "of the same kind"),
+        (["--pairs", catalogue, "--fix", "misaligned", "--out", "x.po"], "cannot be moved"),
+        (["--pairs", tsv, "--page", new, "--suspects", new], "a file of its own"),
+        (["--pairs", tsv, tsv, "--drop", "copy", "--out", "x"], "named twice"),
+    ):
+        assert prepare(*arguments) == 2
+        assert words in capsys.readouterr().err
+    assert not Path(new).exists()
+
+
+def test_every_kind_is_known_by_a_name_and_words() -> None:
+    for known in (droppable(), FIXES):
+        assert all(name.replace("_", "").isalpha() and words for name, words in known.items())
+    assert {"truncated", "duplicate", "misaligned", "doubtful_note"} <= set(droppable())
+
+
+def test_strict_ends_with_3_where_train_would_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "few.tsv").write_text("one\teins\n", encoding="utf-8")
+    (tmp_path / "good.tsv").write_text(WRITERS["a.tsv"](PAIRS), encoding="utf-8")
+    assert prepare("--pairs", str(tmp_path / "few.tsv"), "--strict") == 3
+    assert "Verdict: not fit to train on" in capsys.readouterr().out
+    assert prepare("--pairs", str(tmp_path / "few.tsv")) == 0
+    assert prepare("--pairs", str(tmp_path / "good.tsv"), "--strict") == 0
+    assert "Verdict: fit to train on." in capsys.readouterr().out

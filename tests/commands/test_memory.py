@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from headway.cli import main
+
+PO = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+"Language: de\\n"
+
+msgid "Open file %d"
+msgstr "Datei %d öffnen"
+
+msgid "Step 2"
+msgstr "Schritt 2"
+
+msgid "Close"
+msgstr ""
+"""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    path = tmp_path / "old.po"
+    path.write_text(PO, encoding="utf-8")
+    return str(path)
+
+
+def test_texts_are_looked_up(old: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["memory", old, "--query", "Step 3", "--query", "Unheard of"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[:3] == ["Step 3", "   99%  Step [-2-]{+3+}", "        Schritt 3"]
+    assert f"{old}:9; differs: numbers; put right: 2 -> 3" in printed
+    assert "nothing that is like it to 70%" in printed
+
+
+def test_a_file_of_texts_is_looked_up_as_json(
+    old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Step 2\n\nopen file %s\n", encoding="utf-8")
+    assert main(["memory", old, "--queries", str(texts), "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["queries"]
+    assert [(m["percent"], m["target"]) for m in first["matches"]] == [(100, "Schritt 2")]
+    (match,) = second["matches"]
+    assert (match["percent"], match["target"]) == (98, "Datei %s öffnen")
+    assert match["repaired"] == ["%d -> %s"]
+
+
+def test_without_a_text_it_is_said_what_is_in_the_memory(
+    old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["memory", old]) == 0
+    printed = capsys.readouterr().out
+    assert "2 translations of 2 different texts, unknown -> de" in printed
+    assert "left out of 3 units: 1 untranslated" in printed
+    assert main(["memory", old, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["dropped"] == {"untranslated": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "a memory is one or more files"),
+        (["{old}", "--query", "a", "--at-least", "20"], "from 50 to 100; got 20"),
+        (["{old}", "--query", "a", "--most", "0"], "--most is at least 1; got 0"),
+        (["no.tmx", "--query", "a"], "no such file: no.tmx"),
+        (["{old}", "--query", "a", "--target-language", "fr"], "is de, and fr is wanted"),
+    ],
+)
+def test_mistakes_are_said_in_words(
+    arguments: list[str], said: str, old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["memory", *[argument.format(old=old) for argument in arguments]]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_words_are_counted_by_how_well_they_match(
+    old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new.po"
+    new.write_text(PO.replace('"Schritt 2"', '""').replace("Close", "Step 9"), encoding="utf-8")
+    assert main(["prepare", str(new), "--memory", old, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    used = {band: n for band, n in found["bands"].items() if n["units"]}
+    assert used == {"exact": {"units": 1, "words": 2}, "95-99": {"units": 1, "words": 2}}
+    assert found["total"] == {"units": 2, "words": 4}
+    assert found["left"] == {"translated": 1}
+    assert main(["prepare", str(new), "--memory", old]) == 0
+    assert "95-99%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--memory", "{old}"], "got no file"),
+        (["{old}", "--pairs", "x.tsv", "--memory", "{old}"], "got --pairs"),
+        (["{old}", "--memory", "{old}", "--data.workers", "2"], "got --data.workers"),
+    ],
+)
+def test_an_analysis_names_files(
+    arguments: list[str], said: str, old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prepare", *[argument.format(old=old) for argument in arguments]]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,114 @@
+"""What is translated already is found before the model is asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headway.tasks.translation.coded import SegmentTranslation
+from headway.text.formats.segments import Segment
+from headway.text.memory.units import Given
+from headway.text.units import FUZZY, MEMORY, MODEL, Unit
+from headway.training.run_folder import RunFolder
+from headway.workflow import memories
+from headway.workflow.flow import Flow, Steps
+from headway.workflow.memories import memories_for, training_memories
+
+PO = """msgid ""
+msgstr "Language: de\\n"
+
+msgid "Open"
+msgstr "Öffnen"
+
+msgid "Close"
+msgstr ""
+"""
+
+
+def silent(*_told: Any) -> None:
+    """Show nothing."""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run that was trained on one pair, as far as a memory asks for it."""
+    (tmp_path / "train.en").write_text("Step 2 is done\n", encoding="utf-8")
+    (tmp_path / "train.de").write_text("Schritt 2 ist fertig\n", encoding="utf-8")
+    files = {
+        side: [str(tmp_path / f"train.{code}")]
+        for side, code in (("source", "en"), ("target", "de"))
+    }
+    settings = {"data": {**files, "source_language": "en", "target_language": "de"}}
+    opened = SimpleNamespace(settings=lambda: settings)
+    monkeypatch.setattr(RunFolder, "open", lambda _path: opened)
+    return tmp_path
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Path:
+    path = tmp_path / "app.de.po"
+    path.write_text(PO, encoding="utf-8")
+    return path
+
+
+def outcomes(
+    run: Path, files: Sequence[Path], named: Sequence[Path], fuzzy_from: int | None, *texts: str
+) -> dict[str, tuple[str, str]]:
+    asked = []
+
+    def translate(segments: Sequence[Segment]) -> list[SegmentTranslation]:
+        asked.extend(one.text for one in segments)
+        return [SegmentTranslation(Segment(("modelled",)), True, 0) for _ in segments]
+
+    known = memories_for(run, files, named, Given("en", "de"), fuzzy_from, silent, silent)
+    flow = Flow(translate, Steps(known, fuzzy_from))
+    units = [Unit(Segment((text,))) for text in texts]
+    for _ in flow.run(units):
+        pass
+    found = [flow.outcome(unit) for unit in units]
+    assert asked == [one.unit.source.text for one in found if one.origin == MODEL]
+    return {one.unit.source.text: (one.origin, one.segment.text) for one in found if one.segment}
+
+
+def test_a_file_finds_its_own_translations_those_named_and_those_of_training(
+    run: Path, catalogue: Path, tmp_path: Path
+) -> None:
+    named = tmp_path / "m.tsv"
+    named.write_text("Open\tAuf\nSave\tSpeichern\n", encoding="utf-8")
+    texts = "Open", "Save", "Step 2 is done", "Step 3 is done", "Unheard"
+    assert outcomes(run, [catalogue], [named], 85, *texts) == {
+        "Open": (MEMORY, "Öffnen"),  # the file's own goes before
+        "Save": (MEMORY, "Speichern"),
+        "Step 2 is done": (MEMORY, "Schritt 2 ist fertig"),
+        "Step 3 is done": (FUZZY, "Schritt 3 ist fertig"),
+        "Unheard": (MODEL, "modelled"),
+    }
+
+
+def test_near_matches_are_taken_only_when_that_is_asked_for(run: Path, catalogue: Path) -> None:
+    assert outcomes(run, [catalogue], [], None, "Step 3 is done") == {
+        "Step 3 is done": (MODEL, "modelled")
+    }
+
+
+def test_training_pairs_are_left_out_where_they_are_gone_large_or_of_another_direction(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [len(one) for one in training_memories(run, Given("en", "de"), silent)] == [1]
+    assert training_memories(run, Given("de", "en"), silent) == []
+    with monkeypatch.context() as small:
+        small.setattr(memories, "TRAINING_BYTES", 3)
+        assert training_memories(run, Given("en", "de"), silent) == []
+    (run / "train.de").unlink()
+    assert training_memories(run, Given("en", "de"), silent) == []
+
+
+def test_lines_of_text_are_looked_up_in_named_memories_only(run: Path, tmp_path: Path) -> None:
+    named = tmp_path / "m.tsv"
+    named.write_text("Open\tAuf\n", encoding="utf-8")
+    known = memories_for(run, [], [named], Given("en", "de"), None, silent, silent)
+    assert known
+    assert [one.files for one in known.memories] == [(str(named),)]
+    assert memories_for(run, [], [], Given("en", "de"), None, silent, silent) is None

@@ -1,0 +1,100 @@
+"""Scores and alternatives of units that were translated in pieces."""
+
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.text.formats.piecewise import Piece
+from headway.text.formats.segments import Code, Segment, Width
+from headway.text.units import MODEL, Outcome, Unit
+from headway.workflow.ranking import TOO_WIDE, fitted, ranked
+
+
+class Text(NamedTuple):
+    target: str
+    score: float
+
+
+class Part(NamedTuple):
+    n_best: list[Text]
+
+
+class Translated(NamedTuple):
+    segment: Segment
+    complete: bool
+    n_cut: int
+    parts: tuple[Part, ...]
+
+
+def piece(*texts: tuple[str, float], written: str = "") -> Piece:
+    scored = [Text(*one) for one in texts]
+    segment = Segment((written or scored[0].target,))
+    return Piece(Segment(("source",)), Translated(segment, True, 0, (Part(scored),)))
+
+
+def made_of(text: str, *pieces: Piece, width: Width | None = None) -> Outcome:
+    unit = Unit(Segment(("source",)), width=width)
+    return Outcome(unit, Segment((text,)), MODEL, evidence=pieces)
+
+
+@given(
+    scores=st.lists(
+        st.lists(
+            st.integers(-9000, 0).map(lambda n: n / 1000), min_size=3, max_size=3, unique=True
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_n_best_of_several_pieces_are_those_of_all_combinations(scores):
+    scores = [sorted((n / 1000 for n in some), reverse=True) for some in scores]
+    names = [[f"<{i}{j}>" for j in range(3)] for i in range(len(scores))]
+    pieces = [
+        piece(*zip(some, known, strict=True)) for some, known in zip(names, scores, strict=True)
+    ]
+    found = ranked(made_of("  ".join(some[0] for some in names), *pieces))
+    every = sorted(
+        (-sum(known[j] for known, j in zip(scores, picks, strict=True)), picks)
+        for picks in product(range(3), repeat=len(scores))
+    )
+    assert [one.score for one in found.n_best] == pytest.approx([-total for total, _ in every[:3]])
+    assert found.score == found.n_best[0].score
+    assert found.n_best[0].segment == found.segment
+    for one in found.n_best:
+        picks = tuple(
+            some.index(text) for some, text in zip(names, one.segment.text.split("  "), strict=True)
+        )
+        total = sum(known[j] for known, j in zip(scores, picks, strict=True))
+        assert one.score == pytest.approx(total)
+
+
+def test_of_a_piece_whose_codes_were_put_back_only_the_best_is_known():
+    coded = piece(("eins", -1.0), ("zwei", -2.0), written="<b>eins</b>")
+    found = ranked(made_of("<b>eins</b> drei", coded, piece(("drei", -1.0), ("vier", -1.5))))
+    assert [one.segment.text for one in found.n_best] == ["<b>eins</b> drei", "<b>eins</b> vier"]
+
+
+def test_what_says_no_scores_has_none():
+    translated = Translated(Segment(("a",)), True, 0, ())
+    found = ranked(made_of("a", Piece(Segment(("b",)), translated)))
+    assert (found.score, found.n_best) == (None, ())
+
+
+def test_the_best_that_fits_is_taken_and_what_never_fits_is_told():
+    texts = piece(("much too long", -1.0), ("long", -2.0), ("ok", -3.0))
+    for most, expected in ((99, "much too long"), (5, "long"), (3, "ok")):
+        found = fitted(ranked(made_of("much too long", texts, width=Width(most))))
+        assert found.segment == Segment((expected,))
+        assert not found.flags
+    found = fitted(ranked(made_of("much too long", texts, width=Width(1))))
+    assert found.segment == Segment(("much too long",))
+    assert [flag.name for flag in found.flags] == [TOO_WIDE]
+
+
+def test_no_translation_without_its_codes_is_taken_because_it_fits():
+    unit = Unit(Segment(("a", Code("<x/>"))), width=Width(3))
+    made = Outcome(unit, Segment(("much", Code("<x/>"))), MODEL)
+    assert [flag.name for flag in fitted(made).flags] == [TOO_WIDE]
