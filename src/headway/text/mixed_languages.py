@@ -132,5 +132,6 @@ def others_in(path: Path, side: str, wanted: str) -> Counter[str]:
 
 
 def in_words(counts: Counter[str]) -> str:
-    """Such as `en-US 60, de-AT 10`."""
-    return ", ".join(f"{code} {n:,}" if n else code for code, n in counts.most_common(20))
+    """Such as `en-US 60, de-AT 10`: the most frequent first, equals by their letters."""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{code} {n:,}" if n else code for code, n in ranked[:20])
