@@ -112,7 +112,8 @@ def test_dropout_falls_on_the_inputs_and_on_each_sublayers_output_and_nowhere_el
 
 def test_matrices_begin_uniform_within_xaviers_bound_and_biases_at_zero():
     """Glorot and Bengio 2010, eq. 16: plus or minus sqrt(6 / (inputs + outputs))."""
-    model = Transformer(TransformerConfig(1, 1, d_model=64, d_ff=256, heads=4), vocabulary_size=9)
+    config = TransformerConfig(encoder_layers=1, decoder_layers=1, d_model=64, d_ff=256, heads=4)
+    model = Transformer(config, vocabulary_size=9)
     sublayers = {name: p for name, p in model.named_parameters() if ".to_" in name}
     matrices = {name: p for name, p in sublayers.items() if p.dim() == 2}
     assert len(matrices) == 6 + 10

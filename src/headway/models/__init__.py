@@ -1,7 +1,29 @@
-"""One file per paper. A new model is one file here and one line in `MODELS`."""
+"""One file per paper. A new model is one file here and one line in a table below."""
 
+from functools import partial
+
+from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
 from headway.models.transformer import Transformer, TransformerConfig
 
 MODELS = {"transformer": (TransformerConfig, Transformer)}
+"""Trained on pairs."""
 
-__all__ = ["MODELS", "Transformer", "TransformerConfig"]
+LANGUAGE_MODELS = {
+    "transformer": (DecoderOnlyConfig, DecoderOnly),
+    "rnn": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="rnn")),
+    "lstm": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="lstm")),
+    "gru": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="gru")),
+}
+"""Trained on text alone, by gradient."""
+
+__all__ = [
+    "LANGUAGE_MODELS",
+    "MODELS",
+    "DecoderOnly",
+    "DecoderOnlyConfig",
+    "RecurrentConfig",
+    "RecurrentLanguageModel",
+    "Transformer",
+    "TransformerConfig",
+]

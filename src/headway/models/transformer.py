@@ -4,7 +4,7 @@
 plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or optimizer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import torch
@@ -24,7 +24,6 @@ from headway.nn.watching import watched
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
 
 _MOST = {
-    **dict.fromkeys(("encoder_layers", "decoder_layers"), 1_000),
     **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
     "d_ff": 1 << 20,
     "max_length": 1 << 24,
@@ -34,11 +33,9 @@ _MOST = {
 
 
 @dataclass(frozen=True)
-class TransformerConfig:
-    """Sizes and options; the defaults are the row "base" of table 3."""
+class LayerConfig:
+    """Sizes and options of one layer; the defaults are the row "base" of table 3."""
 
-    encoder_layers: int = 6
-    decoder_layers: int = 6
     d_model: int = 512
     d_ff: int = 2048
     heads: int = 8
@@ -56,7 +53,7 @@ class TransformerConfig:
     positions: Positions = "sinusoidal"
     activation: Activation = "relu"
     tied: bool = True
-    """Source embedding, target embedding and output matrix are one (section 3.4)."""
+    """All embeddings and the output matrix are one (section 3.4)."""
     max_length: int = 1024
     """Learned positions end here (tokens); the others do not end."""
     layer_norm_epsilon: float = 1e-5
@@ -65,10 +62,11 @@ class TransformerConfig:
     """A bias for every word of the vocabulary; not in the paper."""
 
     def __post_init__(self) -> None:
-        for name in ("encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "max_length"):
+        layers = [field.name for field in fields(self) if field.name.endswith("layers")]
+        for name in (*layers, "d_model", "d_ff", "heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
-        refuse_beyond(self, _MOST)
+        refuse_beyond(self, {**dict.fromkeys(layers, 1_000), **_MOST})
         if not self.layer_norm_epsilon > 0:
             raise ConfigError(
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
@@ -109,8 +107,17 @@ class TransformerConfig:
         return self.d_v or self.d_model // self.heads
 
 
-def layer(config: TransformerConfig, *, crosses: bool) -> Layer:
-    """One layer of the encoder, or with cross-attention of the decoder.
+@dataclass(frozen=True)
+class TransformerConfig(LayerConfig):
+    """A row of table 3; the defaults are the row "base"."""
+
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+
+
+def layer(config: LayerConfig, *, crosses: bool) -> Layer:
+    """One layer of the encoder, of a decoder that stands alone, or with cross-attention of the
+    decoder.
 
     Relative and rotary positions act in self-attention only.
     """
@@ -256,14 +263,14 @@ class Transformer(nn.Module):
         return Step(logits, after, attention)
 
 
-def last_norm(config: TransformerConfig) -> nn.Module:
+def last_norm(config: LayerConfig) -> nn.Module:
     """The end of a pre-norm stack. Post-norm ends in a norm already; the paper has no further."""
     if config.norm == "post":
         return nn.Identity()
     return nn.LayerNorm(config.d_model, eps=config.layer_norm_epsilon)
 
 
-def positions(config: TransformerConfig) -> nn.Module:
+def positions(config: LayerConfig) -> nn.Module:
     """What is added to the embeddings; relative and rotary positions act inside attention."""
     if config.positions == "sinusoidal":
         return SinusoidalPositions(config.d_model)

@@ -1,0 +1,113 @@
+"""The Transformer's decoder alone, as a language model (Liu et al. 2018; Radford et al. 2018).
+
+The translator's own layers without cross-attention: each token looks at itself and at those before
+it. What differs from GPT-2 is a setting: pre-norm, GELU and learned positions make it one.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.models.interfaces import Carried, Read, Scored, Step
+from headway.models.text_alone import prompt, scored
+from headway.models.transformer import LayerConfig, Positions, last_norm, layer, positions
+from headway.nn import cache
+from headway.nn.attention import causal_mask
+from headway.nn.dropout import Dropout
+from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.layers import Activation, Norm, Stack
+from headway.nn.prefix import read_prefix
+
+
+@dataclass(frozen=True)
+class DecoderOnlyConfig(LayerConfig):
+    """Sizes and options; `max_length` is the context: the tokens that one pass reads at most."""
+
+    layers: int = 6
+    norm: Norm = "pre"
+    positions: Positions = "rotary"
+    activation: Activation = "gelu"
+    max_length: int = 256
+    """The context in tokens. Learned positions end here; the others go on, less well."""
+
+
+class DecoderOnly(nn.Module):
+    """Embedding, masked self-attention, output; a `NeuralLanguageModel` and a `StepDecoder`.
+
+    Nothing is carried from one stretch of text to the next.
+    """
+
+    carries = False
+
+    def __init__(
+        self, config: DecoderOnlyConfig, *, vocabulary_size: int, padding: int = 0
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
+        self.output_weight = self.embedding.weight
+        if not config.tied:
+            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
+            nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
+        self.output_bias = bias
+        self.positions = positions(config)
+        self.dropout = Dropout(config.dropout)
+        self.stack = Stack(layer(config, crosses=False) for _ in range(config.layers))
+        self.norm = last_norm(config)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    @property
+    def longest(self) -> int | None:
+        """Where learned positions end; see `StepDecoder`."""
+        return self.config.max_length if self.config.positions == "learned" else None
+
+    def embed(
+        self, ids: Int[Tensor, "batch length"], first: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """With positions and dropout, in the type that the model computes in; `first` is the
+        position of the first token."""
+        x = self.positions(self.embedding(ids), first)
+        return self.dropout(x.to(next(self.stack.parameters()).dtype))
+
+    def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
+        """See `NeuralLanguageModel`. Padding behind the text needs no mask: nothing looks at it."""
+        visible = causal_mask(fed.shape[1], fed.device)
+        return Read(self.norm(self.stack(self.embed(fed), visible)), {})
+
+    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
+        """Logits for the token after each."""
+        return project(self.read(fed).features, self.output_weight, self.output_bias)
+
+    def log_probs(
+        self,
+        fed: Int[Tensor, "batch length"],
+        wanted: Int[Tensor, "batch length"],
+        carried: Carried | None = None,
+    ) -> Scored:
+        """See `LanguageModel`."""
+        return scored(self, fed, wanted, carried)
+
+    @torch.no_grad()
+    def start(
+        self,
+        source: Int[Tensor, "rows source"] | None,
+        prefix: Int[Tensor, "rows prefix"] | None = None,
+    ) -> cache.StackState:
+        """Read the prefix in one pass; see `StepDecoder`."""
+        ids = prompt(source, prefix, self.output_weight)
+        return read_prefix(self.stack, self.embed(ids), cache.start(self.stack, len(ids)))
+
+    @torch.no_grad()
+    def step(
+        self, state: cache.StackState, last: Int[Tensor, " rows"], want_attention: bool = False
+    ) -> Step:
+        """One more token for each row; see `StepDecoder`. There is no source to attend to."""
+        x, after, _ = cache.step(self.stack, self.embed(last[:, None], state.length)[:, 0], state)
+        logits = project(self.norm(x), self.output_weight, self.output_bias).float()
+        return Step(logits, after, None)

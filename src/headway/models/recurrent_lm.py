@@ -1,0 +1,121 @@
+"""Recurrent language models: Elman networks, LSTM and GRU over words.
+
+Mikolov et al. 2010 for the first, Zaremba et al. 2014 for dropout between LSTM layers, Press and
+Wolf 2017 for one matrix as embedding and output.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.errors import ConfigError, refuse_beyond
+from headway.models.interfaces import Carried, Read, Scored, Step
+from headway.models.text_alone import prompt, scored
+from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
+
+_MOST = {"layers": 1_000, "d_model": 1 << 16}
+"""Far beyond any model; what is larger would be built for ever."""
+
+
+@dataclass(frozen=True)
+class RecurrentConfig:
+    """Sizes and options of the three; which one it is, is not among them."""
+
+    layers: int = 2
+    d_model: int = 512
+    """Of the embeddings, of what each layer remembers, and of its output."""
+    dropout: float = 0.2
+    """On embeddings, between layers, and on the last one's output."""
+    variational: bool = False
+    """One dropout mask for all tokens of a stretch (Gal and Ghahramani 2016)."""
+    tied: bool = True
+    """Embedding and output matrix are one (Press and Wolf 2017)."""
+    output_bias: bool = True
+    """A bias for every word of the vocabulary."""
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "d_model"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 2.")
+        refuse_beyond(self, _MOST)
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(
+                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
+            )
+
+
+class RecurrentLanguageModel(nn.Module):
+    """Embedding, recurrent layers, output; a `NeuralLanguageModel` and a `StepDecoder`."""
+
+    carries = True
+    longest = None
+
+    def __init__(
+        self,
+        config: RecurrentConfig,
+        *,
+        recurrence: Recurrence,
+        vocabulary_size: int,
+        padding: int = 0,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
+        self.stack = RecurrentStack(
+            recurrence,
+            config.d_model,
+            config.layers,
+            dropout=config.dropout,
+            variational=config.variational,
+        )
+        self.output_weight = self.embedding.weight
+        if not config.tied:
+            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
+            nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
+        self.output_bias = bias
+
+    def embed(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
+        """In the type that the model computes in: embeddings are float32."""
+        return self.embedding(ids).to(next(self.stack.parameters()).dtype)
+
+    def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
+        """See `NeuralLanguageModel`; what is carried is each layer's memory."""
+        x = self.embed(fed)
+        before = RecurrentState(carried) if carried else self.stack.blank(x)
+        features, after = self.stack(x, before)
+        return Read(features, {name: part.detach() for name, part in after.memory.items()})
+
+    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
+        """Logits for the token after each; nothing stands before the first."""
+        return project(self.read(fed).features, self.output_weight, self.output_bias)
+
+    def log_probs(
+        self,
+        fed: Int[Tensor, "batch length"],
+        wanted: Int[Tensor, "batch length"],
+        carried: Carried | None = None,
+    ) -> Scored:
+        """See `LanguageModel`."""
+        return scored(self, fed, wanted, carried)
+
+    @torch.no_grad()
+    def start(
+        self,
+        source: Int[Tensor, "rows source"] | None,
+        prefix: Int[Tensor, "rows prefix"] | None = None,
+    ) -> RecurrentState:
+        """Read the prefix in one pass; see `StepDecoder`."""
+        x = self.embed(prompt(source, prefix, self.output_weight))
+        return self.stack(x, self.stack.blank(x))[1] if x.shape[1] else self.stack.blank(x)
+
+    @torch.no_grad()
+    def step(
+        self, state: RecurrentState, last: Int[Tensor, " rows"], want_attention: bool = False
+    ) -> Step:
+        """One more token for each row; see `StepDecoder`. There is no attention."""
+        features, after = self.stack.step(self.embed(last[:, None])[:, 0], state)
+        return Step(project(features, self.output_weight, self.output_bias).float(), after, None)
