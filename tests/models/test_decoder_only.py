@@ -102,6 +102,15 @@ def test_it_equals_gpt_2_with_the_same_weights():
     torch.testing.assert_close(ours(FED), torchs(FED).logits, rtol=1e-4, atol=1e-4)
 
 
+def test_a_bias_of_every_word_is_added_and_counted_in_what_is_scored():
+    model = small(output_bias=True)
+    model.output_bias.data.normal_()
+    expected = model(FED[:, :-1]).log_softmax(-1).gather(2, FED[:, 1:, None]).squeeze(2)
+    scored = model.log_probs(FED[:, :-1], FED[:, 1:])
+    torch.testing.assert_close(scored.log_probs, expected)
+    assert scored.carried == {}
+
+
 def test_learned_positions_say_where_texts_must_end():
     model = small(positions="learned")
     assert model.longest == 9

@@ -3,6 +3,7 @@
 from functools import partial
 
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.models.nnlm import Nnlm, NnlmConfig
 from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
 from headway.models.transformer import Transformer, TransformerConfig
 
@@ -11,6 +12,7 @@ MODELS = {"transformer": (TransformerConfig, Transformer)}
 
 LANGUAGE_MODELS = {
     "transformer": (DecoderOnlyConfig, DecoderOnly),
+    "nnlm": (NnlmConfig, Nnlm),
     "rnn": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="rnn")),
     "lstm": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="lstm")),
     "gru": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="gru")),
@@ -22,6 +24,8 @@ __all__ = [
     "MODELS",
     "DecoderOnly",
     "DecoderOnlyConfig",
+    "Nnlm",
+    "NnlmConfig",
     "RecurrentConfig",
     "RecurrentLanguageModel",
     "Transformer",

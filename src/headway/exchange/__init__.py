@@ -1,0 +1,1 @@
+"""Models and tables of other toolkits, read and written."""
