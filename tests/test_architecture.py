@@ -30,6 +30,7 @@ FLOORS = {
     "inspection": 10,
     "comparison": 10,
     "api": 10,
+    "language_model": 10,
     "translator": 10,
     "serving": 11,
     "workflow": 11,

@@ -10,7 +10,7 @@ from headway.config import Sections, merge, read_toml
 from headway.errors import ConfigError
 from headway.runs.flags import sections_of
 from headway.runs.kind import Request
-from headway.runs.settings import task_of
+from headway.runs.settings import TRANSLATION, task_of
 from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
 from headway.training.run_folder import RunFolder
 
@@ -54,6 +54,11 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
     Returns the settings of the run that is gone on with, if there is one.
     """
     folder, given = RunFolder(request.out), request.sections
+    if task_of(given) == TRANSLATION and "corpus" in given.get("data", {}):
+        raise ConfigError(
+            "--corpus is text for a language model; translators learn from pairs. Add --task "
+            "language-model, or give --source F --target F."
+        )
     stored = folder.settings() if request.resume and folder.config.exists() else {}
     with RunFolder.alone(request.out, say):
         if not stored:

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 VERBS = {
     "demo": "Train, score and use a translator on generated sentences.",
     "prepare": "The data doctor: what was read, kept, dropped and why.",
-    "train": "Train a translator on your own parallel text.",
+    "train": "Train a translator, or a language model, on your own text.",
     "translate": "Translate text line by line, or fill in a translation file.",
     "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
     "corrections": "What a reviewer changed between two versions of a file, as pairs.",
+    "score": "How likely each line is under a language model.",
+    "predict": "What comes next, under a language model.",
+    "generate": "Let a language model write.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

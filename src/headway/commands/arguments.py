@@ -15,6 +15,8 @@ from headway.runs.flags import Flag
 from headway.text.lines import OF_ONE_LANGUAGE
 
 if TYPE_CHECKING:
+    from headway.language_model import TrainedLanguageModel
+    from headway.runtime import RuntimeSettings
     from headway.translator import Translator
 
 Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -100,14 +102,11 @@ def ready(
 
     `flags` are any settings; `known_flags` the verb's options, for a suggestion.
     """
-    from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
     from headway.training.run_folder import RunFolder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
-    runtime = build(RuntimeSettings, sections.get("runtime", {}), section="runtime")
-    set_threads(runtime.threads)
-    allow_tf32(chosen_device(runtime).type == "cuda")
+    runtime = process_settings(sections)
     translator = Translator.load(run, device=runtime.device)
     if why := RunFolder(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
@@ -117,3 +116,23 @@ def ready(
         tag = announced_tag(translator, tag)
     wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
     return translator, {"tag": tag, **asdict(wanted)}
+
+
+def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSettings":
+    """Section [runtime], with what is the process's set by it."""
+    from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
+
+    runtime = build(RuntimeSettings, sections.get("runtime", {}), section="runtime")
+    set_threads(runtime.threads)
+    allow_tf32(chosen_device(runtime).type == "cuda")
+    return runtime
+
+
+def language_model(
+    run: Path, flags: Sequence[str] = (), known_flags: Sequence[str] = ()
+) -> "TrainedLanguageModel":
+    """The run's language model; `flags` may set [runtime]."""
+    from headway.language_model import TrainedLanguageModel
+
+    runtime = process_settings(parse_overrides(flags, options=known_flags))
+    return TrainedLanguageModel.load(run, device=runtime.device)

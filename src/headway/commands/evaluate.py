@@ -28,10 +28,9 @@ Tokenizer = Literal[
 
 
 def evaluate(
-    run: Path | None = None,
-    /,
-    *,
-    reference: Annotated[list[Path], Parameter(consume_multiple=True)],
+    *runs: Path,
+    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
+    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source: Path | None = None,
     hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     source_language: str | None = None,
@@ -44,7 +43,7 @@ def evaluate(
     score_card: bool = False,
     json: bool = False,
 ) -> None:
-    """Score a translator, or finished translations, against references.
+    """Score a translator, or finished translations, against references; a language model on text.
 
     BLEU, chrF and TER with sacreBLEU's signatures and 95 % bootstrap intervals, BLEU by length of
     the source (of the reference where no source is given), and what may be wrong where something
@@ -52,10 +51,14 @@ def evaluate(
 
     Parameters
     ----------
-    run
-        Folder of a trained translator; it translates --source, and that is scored.
+    runs
+        Folder of a trained translator; it translates --source, and that is scored. Or, with
+        --corpus, of one or several language models.
     reference
         File of right translations, one a line; several files if every line has several.
+    corpus
+        Text file(s) for language models: perplexity per token and per word, bits per character,
+        each with what it is divided by.
     source
         File of the texts that were, or are to be, translated, one a line.
     hypothesis
@@ -87,10 +90,24 @@ def evaluate(
     from headway.metrics.evaluation import is_unspaced
     from headway.text.corpora import Corpus, languages
 
-    if run is None and len(reference) > 1 and reference[-1].is_dir():
-        run = reference.pop()  # RUN was written last, behind the names of the references
-    corpus = Corpus(source=(source or reference[0],), target=(reference[0],))
-    of_source, of_target = languages(corpus, source_language, target_language)
+    if corpus:
+        _evaluate_corpus([*runs], corpus, reference or source or hypothesis, json)
+        return
+    if not reference:
+        raise ConfigError(
+            "translations are scored against --reference F, language models on --corpus F; got "
+            "neither. Try: headway evaluate RUN --source F --reference F"
+        )
+    if not runs and len(reference) > 1 and reference[-1].is_dir():
+        runs = (reference.pop(),)  # RUN was written last, behind the names of the references
+    if len(runs) > 1:
+        raise ConfigError(
+            f"one translator is scored at a time; got {len(runs)} folders. Compare the files that "
+            "they write: --hypothesis F F2."
+        )
+    run = runs[0] if runs else None
+    files = Corpus(source=(source or reference[0],), target=(reference[0],))
+    of_source, of_target = languages(files, source_language, target_language)
     references = [_read(path) for path in reference]
     sources = None if source is None else _read(source)
     for path, lines in zip(reference[1:], references[1:], strict=True):
@@ -131,6 +148,19 @@ def evaluate(
         from headway.commands.evaluation_tables import print_tables
 
         print_tables(outcomes, differences, "references" if sources is None else "sources")
+
+
+def _evaluate_corpus(runs: list[Path], corpus: list[Path], other: object, json: bool) -> None:
+    if other or not runs:
+        raise ConfigError(
+            "--corpus is what language models are scored on, without other files; got "
+            f"{'other files as well' if other else 'no run'}. Try: headway evaluate RUN --corpus F"
+        )
+    if len(corpus) > 1 and corpus[-1].is_dir():
+        runs = [*runs, corpus.pop()]
+    from headway.commands.perplexity import evaluate_corpus
+
+    evaluate_corpus(runs, corpus, json=json)
 
 
 def _read(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""`headway train`: from pairs of texts to a translator."""
+"""`headway train`: from pairs of texts to a translator, from texts to a language model."""
 
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,19 @@ def train(
     resume: bool = False,
     **flags: Any,
 ) -> None:
-    """Train a translator on your own pairs of texts.
+    """Train a translator on your own pairs of texts, or a language model on your own text.
 
-    Nothing but the texts and --out is needed: sizes, vocabulary, length of training and held-out
-    data follow the corpus, and what was chosen is said with its reason.
+    Nothing but the texts (of a language model: --task language-model --corpus F) and --out is
+    needed: sizes, vocabulary, length of training and held-out data follow the corpus, and what was
+    chosen is said with its reason.
 
     Parameters
     ----------
     out
         The run folder: model, tokenizer, settings, checkpoints, scores.
     preset
-        tiny, small, paper-base or paper-big; otherwise chosen by the size of the corpus.
+        tiny, small, paper-base or paper-big, of language models tiny, small or base; otherwise
+        chosen by the size of the corpus.
     config
         A TOML file with sections; flags go on top of it.
     resume

@@ -3,7 +3,7 @@
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,34 @@ def _pack(widths: NDArray[np.int64], batch_tokens: int) -> list[int]:
     return ends
 
 
+@runtime_checkable
+class Batches(Protocol):
+    """The batches of each epoch, and what they depend on."""
+
+    @property
+    def batch_tokens(self) -> int:
+        """About the size of a batch."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """What their order is drawn from."""
+        ...
+
+    @property
+    def weights(self) -> RowWeights | None:
+        """How often each row is seen in an epoch; None: once."""
+        ...
+
+    def __len__(self) -> int:
+        """How many rows, or tokens, there are."""
+        ...
+
+    def epoch(self, n: int) -> list[Indices]:
+        """The batches of epoch `n`, counted from 0; at least one in some epoch."""
+        ...
+
+
 class BatchStream:
     """Batches without end, epoch after epoch; stopped and restored it goes on as if it never was.
 
@@ -107,7 +135,7 @@ class BatchStream:
     next for process 0; they are the same in every process that took as many.
     """
 
-    def __init__(self, batches: TokenBatches, rank: int = 0, world: int = 1) -> None:
+    def __init__(self, batches: Batches, rank: int = 0, world: int = 1) -> None:
         """Start at the first batch of epoch 0."""
         self.batches = batches
         self._rank, self._world = rank, world
@@ -152,7 +180,7 @@ class BatchStream:
             )
 
 
-def _identity(of: TokenBatches) -> dict[str, int]:
+def _identity(of: Batches) -> dict[str, int]:
     weights = 0 if of.weights is None else zlib.crc32(of.weights.tobytes())
     return {
         "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": weights

@@ -1,6 +1,9 @@
 """One file per paper. A new model is one file here and one line in a table below."""
 
+from collections.abc import Callable
 from functools import partial
+
+from torch import nn
 
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
@@ -10,7 +13,7 @@ from headway.models.transformer import Transformer, TransformerConfig
 MODELS = {"transformer": (TransformerConfig, Transformer)}
 """Trained on pairs."""
 
-LANGUAGE_MODELS = {
+LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
     "transformer": (DecoderOnlyConfig, DecoderOnly),
     "nnlm": (NnlmConfig, Nnlm),
     "rnn": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="rnn")),

@@ -56,8 +56,17 @@ PAIRS = {
 """What is read."""
 
 FLAGS = {
-    "task": Flag("run", "What is learned; translation if left out."),
+    "task": Flag("run", "What is learned: translation (if left out) or language-model."),
     **PAIRS,
+    "corpus": Flag(
+        "data",
+        "With --task language-model: text file(s), one sentence or paragraph a line; .gz too. "
+        "Blank lines part documents.",
+        many=True,
+    ),
+    "valid_corpus": Flag(
+        "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
+    ),
     "budget": Flag("training", "Time for all of it, such as 30m or 2h."),
     "seed": Flag("runtime", "Of weights, dropout and data order."),
     "init_from": Flag(

@@ -49,7 +49,8 @@ class Settings:
     def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
         given = merge(sections)
-        if given.get("text", {}).get("unit") == "subwords":
+        of_text = kind.sections.get("text")
+        if given.get("text", {}).get("unit") == "subwords" and not hasattr(of_text, "unit"):
             del given["text"]["unit"]  # a key of earlier versions, which meant nothing
         own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
         known = ["run", "model", *own]

@@ -8,10 +8,16 @@ from headway.config import Sections
 from headway.errors import settings as refused
 from headway.runs.kind import Kind
 
-TASKS = {"translation": "headway.tasks.translation.kind:KIND"}
+TASKS = {
+    "translation": "headway.tasks.translation.kind:KIND",
+    "language-model": "headway.tasks.language_modeling.kind:KIND",
+}
 """Where the `Kind` of each task is; it is imported when it is asked for."""
 
-FILES = {"translation": "headway.tasks.translation.pairs:refuse_unreadable"}
+FILES = {
+    "translation": "headway.tasks.translation.pairs:refuse_unreadable",
+    "language-model": "headway.tasks.language_modeling.texts:refuse_unreadable",
+}
 """Where a task refuses files that cannot be read, at once: without torch. It may be left out."""
 
 

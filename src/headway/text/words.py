@@ -67,6 +67,10 @@ class Words:
         kept.sort(key=lambda piece: (-counts[piece], piece))
         return cls(kept[: most or None], unit)
 
+    def has(self, piece: str) -> bool:
+        """Whether this word or character is known."""
+        return piece in self._ids
+
     def split(self, text: str) -> list[str]:
         """The words or characters of a text, known or not."""
         normal = unicodedata.normalize("NFC", text)

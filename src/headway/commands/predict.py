@@ -1,0 +1,58 @@
+"""`headway predict`: what comes next?"""
+
+import json as json_format
+from itertools import chain
+from pathlib import Path
+
+from headway.commands.arguments import Overrides, language_model, option_names, say
+from headway.commands.standard_input import typed_lines
+from headway.errors import ConfigError
+
+
+def predict(
+    run: Path,
+    text: str | None = None,
+    /,
+    *overrides: Overrides,
+    top: int = 10,
+    json: bool = False,
+) -> None:
+    """The next tokens of a text, with their probabilities.
+
+    Over the whole vocabulary they sum to 1. `▁` is a space in front of a word, </s> the end of the
+    line.
+
+    Parameters
+    ----------
+    run
+        Folder of a trained language model.
+    text
+        What stands before; without it, each line of standard input.
+    top
+        How many; 0 for the whole vocabulary.
+    json
+        Print one JSON object: {"next": [{"token", "prob"}]}; of several lines {"predictions":
+        [{"text", "next"}]}.
+    """
+    if top < 0:
+        raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
+    model = language_model(run, overrides, option_names(predict))
+    texts = chain.from_iterable(typed_lines()) if text is None else iter([text])
+    found = []
+    for one in texts:
+        if n_unknown := model.n_unknown(one):
+            say(f"{n_unknown} tokens of {one[:60]!r} are unknown to the model")
+        likeliest = model.next(one, top)
+        if json:
+            listed = [{"token": token, "prob": prob} for token, prob in likeliest]
+            found.append({"text": one, "next": listed})
+            continue
+        if text is None:
+            print(one)
+        for token, prob in likeliest:
+            print(f"{prob:.6f}\t{token}", flush=True)
+        if text is None:
+            print()
+    if json:
+        whole = {"next": found[0]["next"]} if text is not None else {"predictions": found}
+        print(json_format.dumps(whole, ensure_ascii=False))

@@ -1,0 +1,1 @@
+"""Language modelling: how likely a text is, what comes next, and writing on."""

@@ -1,0 +1,129 @@
+"""How well a model knows a text: perplexities with what they are divided by, accuracy, context."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from headway.data.streams import Stream
+from headway.models.interfaces import StepDecoder
+from headway.tasks.language_modeling.scoring import POSITIONS, Scorer, TextScores, perplexity
+from headway.tasks.language_modeling.texts import Reading
+from headway.tasks.language_modeling.units import TokenUnit, Vocabulary
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a model makes of a text."""
+
+    scores: TextScores
+    by_position: dict[str, float]
+    """Perplexity per token of those with so many tokens before them: `1-5`, `6-50`, .."""
+    accuracy: dict[int, float]
+    """How often the next token is among the 1, and the 5, that are held likeliest."""
+    fingerprint: str
+    """Of the vocabulary."""
+
+    @property
+    def share_unknown(self) -> float:
+        """Of all tokens."""
+        return self.scores.n_unknown / self.scores.n_tokens
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON; what is infinite is None."""
+        scores = self.scores
+        found = {
+            "log_prob": -scores.nats,
+            "tokens": scores.n_tokens,
+            "words": scores.n_words,
+            "characters": scores.n_characters,
+            "unknown": scores.n_unknown,
+            "perplexity_per_token": scores.per_token,
+            "perplexity_per_word": scores.per_word,
+            "bits_per_character": scores.bits_per_character,
+            "by_position": self.by_position,
+            "accuracy": {str(n): share for n, share in self.accuracy.items()},
+        }
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in found.items()
+        }
+
+
+def ids_of(reading: Reading, vocabulary: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """All lines of some files as one stream of ids, each with its end marker."""
+    rows: list[int] = []
+    for line in reading.lines():
+        rows += [*vocabulary.encode(line), vocabulary.special.end]
+    return np.array(rows, np.int64)
+
+
+def evaluated(
+    scorer: Scorer, files: Sequence[Path], vocabulary: Vocabulary, unit: TokenUnit
+) -> Evaluation:
+    """Score all text of some files, read one after the other as one long text."""
+    reading = Reading(files, unit.cut)
+    ids = ids_of(reading, vocabulary)
+    n_ends = reading.n_lines + reading.n_blank
+    return evaluated_stream(
+        scorer,
+        ids,
+        vocabulary,
+        n_words=reading.n_words + n_ends,
+        n_characters=reading.n_characters + n_ends,
+    )
+
+
+def evaluated_stream(
+    scorer: Scorer, ids: Any, vocabulary: Vocabulary, *, n_words: int, n_characters: int
+) -> Evaluation:
+    """The same of ids."""
+    unknown = int((np.asarray(ids) == vocabulary.special.unknown).sum())
+    nats = -float(scorer.stream(ids).sum())
+    return Evaluation(
+        TextScores(nats, len(ids), n_words, n_characters, unknown),
+        positions(scorer, ids),
+        accuracy(scorer, ids),
+        vocabulary.fingerprint(),
+    )
+
+
+def positions(scorer: Scorer, ids: Any) -> dict[str, float]:
+    """Perplexity by the number of tokens that stand before, and are all that is seen."""
+    rows = scorer.by_position(ids)
+    found, begin = {}, 0
+    for end in (*POSITIONS, rows.shape[1]):
+        some = rows[:, begin : min(end, rows.shape[1])]
+        if some.size and np.isfinite(some).all():
+            found[f"{begin + 1}-{min(end, rows.shape[1])}"] = perplexity(-float(some.mean()))
+        begin = end
+    return found
+
+
+def accuracy(
+    scorer: Scorer, ids: Any, most: int = 5, n_tokens: int = 20_000, n_rows: int = 64
+) -> dict[int, float]:
+    """How often the next token is the likeliest, and is among the five likeliest.
+
+    Of the first `n_tokens`, in stretches that begin with nothing before them, step by step.
+    """
+    special = scorer.special
+    text = Stream(np.asarray(ids)[:n_tokens], begin=special.decoder_begin, end=special.end)
+    length = max(1, min(scorer.window, len(text) // n_rows))
+    starts = np.arange(min(n_rows, len(text) // length)) * (len(text) // n_rows or length)
+    fed, wanted = map(torch.from_numpy, text.stretch(starts, length))
+    decoder = cast(StepDecoder, scorer.model)
+    hits = {1: 0, most: 0}
+    with torch.inference_mode():
+        state = decoder.start(None, fed[:, :0].to(scorer.device))
+        for last, truth in zip(fed.T.to(scorer.device), wanted.T, strict=True):
+            step = decoder.step(state, last)
+            state = step.state
+            right = step.logits.topk(most, dim=1).indices.cpu() == truth[:, None]
+            hits[1] += int(right[:, 0].sum())
+            hits[most] += int(right.any(1).sum())
+    return {n: hit / wanted.numel() for n, hit in hits.items()}

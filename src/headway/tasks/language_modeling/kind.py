@@ -1,0 +1,188 @@
+"""What the task of language modelling brings: models and task, and the model card."""
+
+import shlex
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from headway.models import LANGUAGE_MODELS
+from headway.runs.gradient import GRADIENT
+from headway.runs.kind import CardWords, Kind, Learner, Opening, Run
+from headway.runs.loading import open_run
+from headway.runs.settings import Settings
+from headway.runtime import Runtime
+from headway.tasks.language_modeling import presets, texts
+from headway.tasks.language_modeling.evaluation import Evaluation, evaluated_stream
+from headway.tasks.language_modeling.scoring import Scorer
+from headway.tasks.language_modeling.task import LanguageTask, LanguageTraining
+from headway.tasks.language_modeling.units import LanguageText, Vocabulary, open_vocabulary
+from headway.text.subwords import SpecialIds
+
+WINDOW = 128
+"""Where neither a preset nor the user says."""
+MARKERS = {"nnlm": ("begin",), "ngram": ("begin", "end")}
+"""Which ids, beside padding, a type of model must know; the others know none."""
+CLOSING = 5
+"""Validations' worth of time for choosing weights and for the model card."""
+
+
+def build(settings: Settings, vocabulary: Vocabulary) -> nn.Module:
+    """The model of a run."""
+    return built(settings, len(vocabulary), vocabulary.special)
+
+
+def built(settings: Settings, vocabulary_size: int, special: SpecialIds) -> nn.Module:
+    """The model of some settings."""
+    _, model = LANGUAGE_MODELS[settings.model_type]
+    markers = {"begin": special.decoder_begin, "end": special.end}
+    needed = {name: markers[name] for name in MARKERS.get(settings.model_type, ())}
+    sizes = {"vocabulary_size": vocabulary_size, "padding": special.padding}
+    return model(settings.model, **sizes, **needed)
+
+
+def carries(settings: Settings) -> bool:
+    """Whether a model of these settings carries a state over all text."""
+    with torch.device("meta"):
+        return bool(built(settings, 8, SpecialIds()).carries)
+
+
+def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> LanguageTask:
+    """What the training loop asks for."""
+    assert data.valid is not None, "only models that count go without"
+    return LanguageTask(
+        data.train,
+        data.valid,
+        data.vocabulary.special,
+        settings.training,
+        carries=carries(settings),
+        seed=settings.runtime.seed,
+        device=runtime.device,
+    )
+
+
+def fit(settings: Settings, opening: Opening) -> Settings:
+    """Fill in the window, and what all that learn by gradient fill in."""
+    if not settings.training.window:
+        longest = getattr(settings.model, "max_length", WINDOW)
+        window = min(WINDOW, longest)
+        settings = replace(settings, training=replace(settings.training, window=window))
+    return GRADIENT.fit(settings, opening)
+
+
+LEARNING = Learner(fit, GRADIENT.learn)
+
+
+def learner(_settings: Settings) -> Learner:
+    """By gradient."""
+    return LEARNING
+
+
+# -- the model card ---------------------------------------------------------------------------
+
+
+def card(run: Run) -> CardWords:
+    """Score the finished model on all validation text, and word what the card says."""
+    data: texts.Texts = run.data
+    if data.valid is None:
+        scores = "Every line was counted; none was held out. headway evaluate scores it on others."
+        run.say(scores)
+    else:
+        found = validation(run, data)
+        scores = score_words(found, of_words=data.unit.unit == "words")
+        run.say(
+            f"validation: perplexity {found.scores.per_token:,.1f} per token, "
+            f"{found.scores.per_word:,.1f} per word, {found.scores.bits_per_character:.3f} bits "
+            "per character"
+        )
+    reading = data.reading
+    title = {"ngram": "n-gram", "nnlm": "NNLM", "rnn": "RNN", "lstm": "LSTM", "gru": "GRU"}
+    unit = {"subwords": "sub-words"}.get(data.unit.unit, data.unit.unit)
+    return CardWords(
+        title=f"Language model ({title.get(run.settings.model_type, run.settings.model_type)})",
+        vocabulary=f"{len(data.vocabulary):,} {unit}",
+        scores=scores,
+        data=f"{reading['read']:,} lines read; {len(data.train['text'].ids):,} tokens learned "
+        "from, line ends and the blank lines between documents included.",
+        next_commands=next_commands(run),
+    )
+
+
+def validation(run: Run, data: texts.Texts) -> Evaluation:
+    """The finished model on the validation text."""
+    assert data.valid is not None
+    settings, vocabulary = run.settings, data.vocabulary
+    model = run.trainer.twin if run.trainer else open_run(run.kind, run.folder.path).model
+    scorer = Scorer(
+        model,
+        vocabulary.special,
+        window=settings.training.window or WINDOW,
+        device=run.runtime.device,
+    )
+    ids = data.valid["text"].ids
+    rows = vocabulary.decode_batch(data.valid["text"][i] for i in range(len(data.valid)))
+    n_characters = sum(map(len, rows)) + len(rows)
+    n_words = sum(len(row.split()) for row in rows) + len(rows)
+    return evaluated_stream(scorer, ids, vocabulary, n_words=n_words, n_characters=n_characters)
+
+
+def score_words(found: Evaluation, *, of_words: bool) -> str:
+    """The card's table."""
+    scores = found.scores
+    positions = ", ".join(f"{of}: {value:,.1f}" for of, value in found.by_position.items())
+    unknown = (
+        f"\n{found.share_unknown:.2%} of the tokens are the unknown word, so models with other "
+        "vocabularies do not compare at all.\n"
+        if scores.n_unknown
+        else ""
+    )
+    return f"""On the validation text, {scores.n_tokens:,} tokens:
+
+| what | value | divided by |
+|---|---|---|
+| perplexity per token | {scores.per_token:,.2f} | {scores.n_tokens:,} tokens, line ends included |
+| perplexity per word | {scores.per_word:,.2f} | {scores.n_words:,} words and line ends |
+| bits per character | {scores.bits_per_character:.4f} | {scores.n_characters:,} characters |
+
+The next token is the likeliest one in {found.accuracy[1]:.1%} of cases, among the five likeliest in
+{found.accuracy[5]:.1%}. Perplexity per token by its position in the text that is seen:
+{positions}.
+{unknown}
+Only the last two rows compare with models of other vocabularies. The checkpoint was chosen by this
+text, so scores on other text will be a little lower."""
+
+
+def next_commands(run: Run) -> list[str]:
+    """What the owner of a new model may want to do with it."""
+    place = shlex.quote(str(run.folder.path))
+    return [
+        f"headway generate {place}",
+        f"headway predict {place} 'a beginning'",
+        f"headway score {place} FILE.txt",
+        f"headway evaluate {place} --corpus TEST.txt",
+    ]
+
+
+KIND: Kind = Kind(
+    name="language-model",
+    sections={
+        "text": LanguageText,
+        "data": texts.LanguageData,
+        "training": LanguageTraining,
+    },
+    models=LANGUAGE_MODELS,
+    default_model="transformer",
+    presets=presets.PRESETS,
+    choose_preset=presets.choose_preset,
+    fits_dropout=("tiny", "small"),
+    read=texts.read,
+    complete=texts.complete,
+    sizes=texts.sizes,
+    vocabulary=open_vocabulary,
+    build=build,
+    task=task,
+    learner=learner,
+    closing=CLOSING,
+    card=card,
+)
+"""Everything that language modelling brings; see `headway.runs.kind.Kind`."""
