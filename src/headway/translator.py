@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headway.tasks.translation.terms import Glossaries
     from headway.text.checks.checker import Checker, Verdict
     from headway.text.formats.segments import Segment
+    from headway.text.own_codes import Patterns
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -43,8 +44,13 @@ class Translator:
         settings: Settings,
         device: torch.device,
         checks: Mapping[str, Any] | None = None,
+        codes: "Patterns" = (),
     ) -> None:
-        """`checks` is what checks.json has: what the model's training held, if that is known."""
+        """`checks` is what checks.json has: what the model's training held, if that is known.
+
+        `codes` are patterns of what is a code, besides those that the run has.
+        """
+        self.own_codes = (*codes, *(settings.text.patterns()))
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         self.checks = checks or {}
         of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
@@ -57,15 +63,23 @@ class Translator:
         """How much text the model takes at once; longer ones are cut, see `portions`."""
 
     @classmethod
-    def load(cls, run: str | Path, *, device: Device = "auto") -> "Translator":
+    def load(
+        cls, run: str | Path, *, device: Device = "auto", codes: Sequence[str | Path] = ()
+    ) -> "Translator":
         """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
 
-        Raises RunError when there is no trained translator in it.
+        `codes` are files of patterns of what is a code, besides those that the run has. Raises
+        RunError when there is no trained translator in it, DataError for a pattern that is none.
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
         checks = RunFolder.open(Path(run)).read_checks()
-        return cls(model, opened.vocabulary, opened.settings, opened.device, checks)
+        own: Patterns = ()
+        if codes:
+            from headway.text.own_codes import compiled, patterns_of
+
+            own = compiled(tuple(patterns_of([str(file) for file in codes])))
+        return cls(model, opened.vocabulary, opened.settings, opened.device, checks, own)
 
     @property
     def target_language(self) -> str | None:
@@ -140,12 +154,12 @@ class Translator:
     ) -> list[Translation]:
         """Of texts that are translated at once."""
         cleaned = [clean(text) for text in texts]
-        if any(map(may_hold_codes, cleaned)):
+        if any(map(self._may_hold_codes, cleaned)):
             found = self._coded(plain, settings, tag).texts(cleaned, **how)
         else:
             read = [tagged(text, tag) for text in cleaned] if tag else cleaned
             found = plain(read, settings, want_scores=want_scores, **how)
-            if any(may_hold_codes(one.written) for each in found for one in each.n_best):
+            if any(self._may_hold_codes(one.written) for each in found for one in each.n_best):
                 found = self._coded(plain, settings, tag).texts(cleaned, found=found, **how)
         return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
 
@@ -185,7 +199,7 @@ class Translator:
         from headway.text.checks.trust import Trust
 
         held = Held.from_dict(self.checks.get("held", {}))
-        return Checker(held, Trust.from_dict(self.checks.get("trust", {})))
+        return Checker(held, Trust.from_dict(self.checks.get("trust", {})), self.own_codes)
 
     def judged(self, translation: Translation) -> "Verdict":
         """Flags of the best translation, and how sure it is that it is good.
@@ -215,7 +229,7 @@ class Translator:
         from headway.tasks.translation.coded import CodedTranslator
         from headway.text.names import OwnCodes
 
-        own, masks = OwnCodes(plain.knows), self.settings.text.codes == "mask"
+        own, masks = OwnCodes(plain.knows, self.own_codes), self.settings.text.codes == "mask"
         return CodedTranslator(plain, settings, tag, own, masks=masks)
 
     def _plain(self, tag: str, glossary: "Glossaries") -> TextTranslator:
@@ -230,6 +244,10 @@ class Translator:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
         stored = asdict(self.settings.decoding)
         return build(DecodingSettings, {**stored, **given}, section="decoding")
+
+    def _may_hold_codes(self, text: str) -> bool:
+        own = any(pattern.search(text) for pattern in self.own_codes)
+        return own or may_hold_codes(text)
 
     def _tag(self, asked: str | None) -> str:
         known = self.settings.data.tags

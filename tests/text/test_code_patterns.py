@@ -57,3 +57,19 @@ def test_every_known_code_is_seen_inside_of_words(code: str) -> None:
 )
 def test_plain_text_is_not_asked_further(text: str) -> None:
     assert not may_hold_codes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("%n file(s) copied to %1 (%L2)", ["%n", "%1", "%L2"]),
+        ("@count items by @user, !name and %label.", ["@count", "@user", "!name", "%label"]),
+        ("The :attribute must be :min to :max.", [":attribute", ":min", ":max"]),
+        ("100 %n or 50%n, 5%1", ["%n"]),
+        ("at 10:30, a:b, Note:this; @ home, me@x.com", ["me@x.com"]),
+        ("Wow! that is so !", []),
+        ("see x[:end] or ::double", []),
+    ],
+)
+def test_placeholders_of_qt_drupal_and_laravel(text: str, codes: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in code_patterns.find(text)] == codes

@@ -160,3 +160,17 @@ def test_a_text_that_has_not_the_room_is_flagged():
     found = through(units, Steps(), Shouting())
     assert [[flag.name for flag in one.flags] for one in found] == [[], ["too_wide"], ["too_wide"]]
     assert all(one.segment is not None for one in found)
+
+
+def test_an_accelerator_is_none_of_the_model_s_business():
+    model = Shouting()
+    units = [Unit(Segment((text,)), "a.ts", 1, accelerator="&") for text in ("E&xit", "Exit now")]
+    found = through(units, Steps(glossary=NoCats()), model)
+    assert [one.segment and one.segment.text for one in found] == ["E&XIT", "EXIT NOW"]
+    assert model.asked == ["Exit", "Exit now"]
+    flow = Flow(model, Steps(), "zh")
+    for _ in flow.run(units[:1]):
+        pass
+    done = flow.outcome(units[0]).segment
+    assert done is not None
+    assert done.text == "EXIT(&X)"

@@ -97,17 +97,19 @@ def ready(
     decoding: Mapping[str, Any],
     flags: Sequence[str] = (),
     known_flags: Sequence[str] = (),
+    codes: Sequence[Path] = (),
 ) -> "tuple[Translator, dict[str, Any]]":
     """The run's translator, and how it is to translate: tag and settings of decoding.
 
-    `flags` are any settings; `known_flags` the verb's options, for a suggestion.
+    `flags` are any settings; `known_flags` the verb's options, for a suggestion; `codes` files of
+    patterns of codes.
     """
     from headway.training.run_folder import RunFolder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
     runtime = process_settings(sections)
-    translator = Translator.load(run, device=runtime.device)
+    translator = Translator.load(run, device=runtime.device, codes=codes)
     if why := RunFolder(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:

@@ -25,6 +25,7 @@ class Beyond(NamedTuple):
     leave_below: float | None
     no_own_memory: bool
     onto: Path | None = None
+    codes: tuple[Path, ...] = ()
 
 
 def translate_beyond(
@@ -44,7 +45,8 @@ def translate_beyond(
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
     given = asked.memory, asked.fuzzy_from, asked.glossary, asked.leave_below
-    aids = Aids(*given, own=not (asked.no_own_memory or asked.overwrite))
+    own = not (asked.no_own_memory or asked.overwrite)
+    aids = Aids(*given, own=own, codes=asked.codes)
     direction = Direction(*languages)
     if not plain(names):
         places = (

@@ -84,13 +84,16 @@ def prepare(
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
-    given = merge(sections, sections_of(flags, PAIRS)).get("data", {})
-    settings = build(TranslationData, given, section="data")
+    given = merge(sections, sections_of(flags, PAIRS))
+    settings = build(TranslationData, given.get("data", {}), section="data")
+    own_codes = tuple(given.get("text", {}).get("own_codes", ()))
     settings.corpus().check()
     refuse_mixed(settings.corpus(), settings.validation())
     curing = _curing(drop, fix, out, settings)
     clean = _clean_files(out, settings.corpus()) if out and not curing else []
-    tools = _tools(tokenizer, settings, everything=curing is not None and curing.everything)
+    tools = _tools(
+        tokenizer, settings, own_codes, everything=curing is not None and curing.everything
+    )
     files = _different(page, suspects, *clean, *(curing.all_files if curing else ()))
     with _only_writer(None if curing else out, [file for file in files if file not in clean]):
         with Stages() as stages:
@@ -205,9 +208,16 @@ def _only_writer(out: Path | None, files: Sequence[Path]) -> Iterator[None]:
         yield
 
 
-def _tools(tokenizer: Path | None, settings: "TranslationData", *, everything: bool) -> "Tools":
+def _tools(
+    tokenizer: Path | None,
+    settings: "TranslationData",
+    own_codes: tuple[str, ...],
+    *,
+    everything: bool,
+) -> "Tools":
     from headway.data.doctor.examination import SLOW_PAIRS, Tools
     from headway.data.doctor.languages import detector
+    from headway.text.own_codes import compiled
     from headway.text.subwords import Subwords
 
     return Tools(
@@ -215,6 +225,7 @@ def _tools(tokenizer: Path | None, settings: "TranslationData", *, everything: b
         subwords=Subwords.load(tokenizer) if tokenizer else None,
         max_length=settings.max_length,
         slow_pairs=sys.maxsize if everything else SLOW_PAIRS,
+        own_codes=compiled(own_codes),
     )
 
 

@@ -38,6 +38,7 @@ def translate(
     fuzzy_from: int | None = None,
     no_own_memory: bool = False,
     glossary: Several = (),
+    codes: Several = (),
     report: Path | None = None,
     leave_below: float | None = None,
     source_language: str | None = None,
@@ -92,6 +93,8 @@ def translate(
         Look up neither what the files hold already nor what the run was trained on.
     glossary
         Terms that are to hold: .tsv, .csv or .tbx.
+    codes
+        Your own patterns of codes, a regular expression a line, besides those of the run.
     report
         What a person should look at: F.html, F.tsv or F.json.
     leave_below
@@ -107,7 +110,7 @@ def translate(
     decoding = {key: value for key, value in given.items() if value is not None}
 
     def load() -> "tuple[Translator, dict[str, Any]]":
-        return ready(run, tag, decoding, flags, option_names(translate))
+        return ready(run, tag, decoding, flags, option_names(translate), codes)
 
     beyond = (
         overwrite,
@@ -119,8 +122,9 @@ def translate(
         leave_below,
         no_own_memory,
         onto,
+        codes,
     )
-    if any(beyond) or source_language or target_language or not plain(named):
+    if any(beyond[:-1]) or source_language or target_language or not plain(named):
         from headway.commands.beyond import Beyond, translate_beyond
         from headway.commands.filling import Told
 

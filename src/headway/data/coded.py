@@ -1,7 +1,8 @@
 """How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -32,18 +33,22 @@ class Shown:
     codes: CodeHandling
     tags: Mapping[str, str]
     """By the name of the file that a pair is from; a file without a tag is not there."""
+    own: tuple[re.Pattern[str], ...] = ()
+    """A user's patterns of codes."""
 
     @classmethod
-    def of(cls, codes: CodeHandling, corpus: Corpus) -> "Shown":
+    def of(
+        cls, codes: CodeHandling, corpus: Corpus, own: tuple[re.Pattern[str], ...] = ()
+    ) -> "Shown":
         """How pairs of this corpus are shown."""
         tags = {part.name: part.use.tag for part in corpus.parts if part.use.tag}
-        return cls(codes, tags)
+        return cls(codes, tags, own)
 
     def __call__(self, pair: Pair) -> tuple[str, str]:
         """Source and target: placeholders for the codes that they share, the file's tag."""
         source, target = pair.source, pair.target
         if self.codes == "mask":
-            masked = mask_pair(source, target)
+            masked = mask_pair(source, target, self.own)
             source, target = masked.source, masked.target
         return tagged(source, self.tags.get(pair.file, "")), target
 
@@ -59,7 +64,8 @@ class Shown:
 
     def key(self) -> dict[str, Any]:
         """All that the texts depend on but for the corpus, for the name of what is kept of them."""
-        return {"codes": [self.codes, VERSION], "tags": list(self.tags.values())}
+        own = {"own": [one.pattern for one in self.own]} if self.own else {}
+        return {"codes": [self.codes, VERSION], "tags": list(self.tags.values()), **own}
 
 
 def handling_of_codes(
@@ -69,6 +75,7 @@ def handling_of_codes(
     root: Path,
     say: Say,
     weights: Mapping[str, float] = MappingProxyType({}),
+    own: Sequence[re.Pattern[str]] = (),
 ) -> CodeHandling:
     """Whether codes are masked: as asked, or as the corpus suggests, said with the reason.
 
@@ -90,7 +97,7 @@ def handling_of_codes(
         return wanted
     if subwords is not None:
         return "mask" if can_mask else "keep"
-    share, n_pairs = _with_codes(cleaned, weights, root, say)
+    share, n_pairs = _with_codes(cleaned, weights, root, say, own)
     if not share:
         return "keep"
     enough = share >= LEAST_SHARE and n_pairs >= LEAST_PAIRS
@@ -103,10 +110,15 @@ def handling_of_codes(
 
 
 def _with_codes(
-    cleaned: CleanedCorpus, weights: Mapping[str, float], root: Path, say: Say
+    cleaned: CleanedCorpus,
+    weights: Mapping[str, float],
+    root: Path,
+    say: Say,
+    own: Sequence[re.Pattern[str]],
 ) -> tuple[float, int]:
     """The share of a pass, and how many pairs of it, judged by some of each file, evenly spaced."""
-    key = key_of({"version": VERSION, "cleaned": cleaned.directory.name, "counts": "by file"})
+    named = {"version": VERSION, "cleaned": cleaned.directory.name, "counts": "by file"}
+    key = key_of(named | ({"own": [one.pattern for one in own]} if own else {}))
     directory = root / f"codes-{key}"
     known = reopened(directory, lambda: read_sealed(directory), say)
     if known is None:
@@ -116,7 +128,7 @@ def _with_codes(
         for source, target, file, *_ in cleaned.pairs("train"):
             if place[file] % steps[file] == 0:
                 looked_at[file] += 1
-                coded[file] += bool(mask_pair(source, target).codes)
+                coded[file] += bool(mask_pair(source, target, own).codes)
             place[file] += 1
         # By number: the names of files are those of whoever reads them first.
         numbers = {file: str(number) for number, file in enumerate(cleaned.files)}

@@ -1,11 +1,12 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,6 +82,8 @@ class Prepared:
     """How often each training pair is seen in a pass, if not all are once: [pairs]."""
     codes: CodeHandling
     """What was done with tags, placeholders and other codes."""
+    own_codes: tuple[re.Pattern[str], ...] = ()
+    """What is a code besides, by the user's own patterns."""
 
 
 def prepare_corpus(
@@ -118,14 +121,15 @@ def prepare_corpus(
         progress=progress,
     )
     codes: CodeHandling = "keep"
-    known = subwords is not None or cleaned.may_hold_codes
+    own = text.patterns()
+    known = subwords is not None or cleaned.may_hold_codes or bool(own)
     if text.codes == "mask" or (text.codes == "auto" and known):
         from headway.data.coded import handling_of_codes
 
         weights = {part.name: part.use.weight for part in corpus.parts}
-        codes = handling_of_codes(cleaned, text.codes, subwords, root, say, weights)
+        codes = handling_of_codes(cleaned, text.codes, subwords, root, say, weights, own)
     corpora: dict[Split, Corpus] = {"train": corpus, "valid": valid or corpus}
-    shown = {split: _shown(codes, one) for split, one in corpora.items()}
+    shown = {split: _shown(codes, one, own) for split, one in corpora.items()}
     if subwords is None:
         progress("learning sub-words", 0, None)
         text = replace(text, codes=codes)
@@ -156,6 +160,7 @@ def prepare_corpus(
         checksums=cleaned.checksums,
         weights=_weights(stores["train"], corpus),
         codes=codes,
+        own_codes=own,
     )
 
 
@@ -176,13 +181,18 @@ def as_written(pair: Pair) -> tuple[str, str]:
     return pair.source, pair.target
 
 
-def _shown(codes: CodeHandling, corpus: Corpus) -> "Shown | None":
+def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[re.Pattern[str], ...]) -> "Shown | None":
     """How pairs are shown to the model; None: as they are written."""
     if codes == "keep" and not any(part.use.tag for part in corpus.parts):
         return None
     from headway.data.coded import Shown
 
-    return Shown.of(codes, corpus)
+    return Shown.of(codes, corpus, own)
+
+
+def _without_own_codes(text: TextSettings) -> dict[str, Any]:
+    """The settings of sub-words; what is a code is told by what they are learned from."""
+    return {key: value for key, value in asdict(text).items() if key != "own_codes"}
 
 
 def _learned_subwords(
@@ -206,7 +216,7 @@ def _learned_subwords(
             "version": LEARNING_VERSION,
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
-            "settings": asdict(text) | {"vocabulary_size": size},
+            "settings": _without_own_codes(text) | {"vocabulary_size": size},
             "shown": shown and shown.key(),
             "seed": seed,
         }

@@ -3,7 +3,7 @@
 `--source a.en` is `[data] source`. Every other setting is written `--section.key VALUE`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,12 +12,21 @@ from headway.errors import settings as refused
 
 
 class Flag(NamedTuple):
-    """A setting that has a short name: its own, without the section."""
+    """A setting that has a short name: its own, without the section, unless `key` is another."""
 
     section: str
     help: str
     many: bool = False
     """Whether several values may follow."""
+    key: str = ""
+    read: Callable[[Sequence[str]], list[str]] | None = None
+    """For files whose content is the setting: reads it."""
+
+
+def _patterns_of(files: Sequence[str]) -> list[str]:
+    from headway.text.own_codes import patterns_of  # a side room
+
+    return patterns_of(files)
 
 
 PAIRS = {
@@ -47,6 +56,14 @@ PAIRS = {
         'Leave out pairs beside which a note holds these words, such as "not ok"; doubtful stands '
         "for all notes that say that a translation is not good.",
         many=True,
+    ),
+    "codes": Flag(
+        "text",
+        "File(s) of your own patterns: a regular expression a line, # before comments. What fits "
+        "is a code, as tags and placeholders are: it arrives as it is. Kept in the run.",
+        many=True,
+        key="own_codes",
+        read=_patterns_of,
     ),
     "source_language": Flag(
         "data", "Code of the source language; otherwise taken from the file's name or header."
@@ -107,9 +124,10 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> 
             raise refused.no_flag(name, known)
         if value is None or value in ([], ()):
             continue
-        section, _, many = known[name]
-        given = listed(value) if many else str(value) if isinstance(value, Path) else value
-        sections = merge(sections, {section: {name: given}})
+        flag = known[name]
+        given = listed(value) if flag.many else str(value) if isinstance(value, Path) else value
+        given = flag.read(given) if flag.read else given
+        sections = merge(sections, {flag.section: {flag.key or name: given}})
     return sections
 
 

@@ -29,11 +29,12 @@ _EXAMPLE_CHARACTERS = 120
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
 # One class of signs is found quickly. Some of them are common in plain text too, and are followed
-# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`; or `aB`, `a1`, `.1`,
-# which `headway.text.names` looks at.
+# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`, `:min`,
+# `!name`; or `aB`, `a1`, `.1`, which `headway.text.names` looks at.
 _SIGN = re.compile(
-    r"""[<&%{`|\\/@\[_\ue000-\uf8ff:.(A-Z0-9-]
-        (?: (?<![:.(A-Z0-9-]) | (?<=[a-z][A-Z]) | (?<=[A-Za-z][0-9]) | (?<=[A-Za-z]-[0-9])
+    r"""[<&%{`|\\/@\[_\ue000-\uf8ff!:.(A-Z0-9-]
+        (?: (?<![!:.(A-Z0-9-]) | (?<=[!:])(?=[a-z]\w)
+            | (?<=[a-z][A-Z]) | (?<=[A-Za-z][0-9]) | (?<=[A-Za-z]-[0-9])
             | (?<=\.[0-9]\.[0-9]) | (?<=\.[0-9][0-9]\.[0-9])
             | (?<=\()\) | (?<=-)- | (?<=\.)[a-z]
             | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",

@@ -60,16 +60,23 @@ _PATTERNS = {
         | (?<![\w.+-])[A-Za-z0-9][\w.+-]{{0,60}}@[A-Za-z0-9][A-Za-z0-9-]{{0,60}}
             (?:\.[A-Za-z0-9-]{{1,60}}){{1,5}}
         """,
-    # %s, %(name)s, %1$d, %%, %name%; a space flag is not known, as "100 % sure" is no code
+    # %s, %(name)s, %1$d, %%, %name%; a space flag is not known, as "100 % sure" is no code;
+    # %1, %L1, %n (Qt), %name (Drupal)
     "printf": rf"""
         (?<![\w%])%[A-Za-z_][\w.-]{{0,60}}%(?![\w%])
         | %\([A-Za-z_][\w.]{{0,60}}\){_CONVERSION} | %\d{{1,2}}\${_CONVERSION}
         | (?<![\d%])%{_CONVERSION}(?![A-Za-z]{{3}}) | %%
+        | (?<![\w%])%(?:L?[1-9]\d?|n|[a-z][a-z_]{{3,60}})(?![\w%])
         """,
     # {name}, {0:.2f}, {{x}}, ${x}, {% x %}
     "braces": r"""
         \$\{[^{}\s]{1,100}\} | \{\{[^{}]{1,100}\}\} | \{%[^{}]{1,100}%\}
         | \{[A-Za-z_0-9.\[\]]{0,60}(?:![rsa])?(?::[^{}\s]{0,30})?=?\}
+        """,
+    # @count, !name (Drupal), :min (Laravel)
+    "variable": r"""
+        (?<![\w.+@-])@[a-z]\w{1,60}(?![\w@]|\.\w) | (?<!\S)![a-z]\w{2,60}(?!\w)
+        | (?<![\w:.)\]"'`/\[>]):[a-z][a-z_]{1,60}(?![\w:`])
         """,
     "substitution": r"(?<![\w|])\|[A-Za-z](?:[\w .-]{0,60}\w)?\|(?:__?)?(?![\w|])",
     "path": r"""
@@ -108,7 +115,7 @@ class Found(NamedTuple):
     start: int
     end: int
     kind: str
-    """One of `KINDS`."""
+    """One of `KINDS`, or "own" for what a user's own pattern fits."""
 
 
 class Frame(NamedTuple):
@@ -121,27 +128,47 @@ class Frame(NamedTuple):
     """Both only where what came before decides, as with a single backtick."""
 
 
-def find(text: str) -> list[Found]:
+def find(text: str, own: Sequence[re.Pattern[str]] = ()) -> list[Found]:
     """The codes of a text, in order; none of them overlap.
 
-    A private-use character is one by itself, and is in no other.
+    A private-use character is one by itself, and is in no other. What a pattern of `own` fits comes
+    before all others, the first pattern first.
     """
+    settled = _own(text, own) if own else []
+    if not (settled or may_hold_codes(text)):
+        return []
     found: list[Found] = []
-    if not may_hold_codes(text):
-        return found
     place = 0
-    for private in _PRIVATE.finditer(text):
-        found += _find(text, place, private.start())
-        found.append(Found(*private.span(), "private"))
-        place = private.end()
-    return found + _find(text, place, len(text))
+    for one in (*settled, Found(len(text), len(text), "")):
+        for private in _PRIVATE.finditer(text, place, one.start):
+            found += _find(text, place, private.start())
+            found.append(Found(*private.span(), "private"))
+            place = private.end()
+        found += _find(text, place, one.start)
+        found += [one] * (one.end > one.start)
+        place = one.end
+    return found
 
 
-def hidden(text: str, sign: str) -> str:
+def hidden(text: str, sign: str, own: Sequence[re.Pattern[str]] = ()) -> str:
     """The text with this character in the place of each character of its codes."""
-    for start, end, _ in find(text):
+    for start, end, _ in find(text, own):
         text = text[:start] + sign * (end - start) + text[end:]
     return text
+
+
+def _own(text: str, patterns: Sequence[re.Pattern[str]]) -> list[Found]:
+    found: list[Found] = []
+    for pattern in patterns:
+        before = tuple(found)
+        found += (
+            Found(*match.span(), "own")
+            for match in pattern.finditer(text)
+            if match[0]
+            and all(match.end() <= o.start or o.end <= match.start() for o in before)
+            and not _PRIVATE.search(match[0])
+        )
+    return sorted(found)
 
 
 def _find(text: str, start: int, end: int) -> list[Found]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
 from headway.text.formats.segments import Code, Segment
 
-VERSION = 2
+VERSION = 3
 """Raised whenever other codes are found, or they are masked in another way."""
 
 PLACEHOLDERS = tuple(chr(0xE000 + n) for n in range(64))
@@ -58,24 +58,24 @@ class Check(NamedTuple):
         return not (self.missing or self.invented or self.crossed)
 
 
-def parsed(segment: Segment) -> Segment:
-    """The same text, with the codes in its plain parts found."""
+def parsed(segment: Segment, own: Sequence[re.Pattern[str]] = ()) -> Segment:
+    """The same text, with the codes in its plain parts found; `own` as in `find`."""
     parts: list[str | Code] = []
     for part in segment.parts:
         if not isinstance(part, str):
             parts.append(part)
             continue
         place = 0
-        for start, end, _ in find(part):
+        for start, end, _ in find(part, own):
             parts += [part[place:start]] * (start > place) + [Code(part[start:end])]
             place = end
         parts += [part[place:]] * (place < len(part))
     return Segment(tuple(parts))
 
 
-def parsed_text(text: str) -> Segment:
+def parsed_text(text: str, own: Sequence[re.Pattern[str]] = ()) -> Segment:
     """A text, with its codes found."""
-    return parsed(Segment((text,)))
+    return parsed(Segment((text,)), own)
 
 
 def mask(segment: Segment) -> Masked:
@@ -88,13 +88,13 @@ def mask(segment: Segment) -> Masked:
     return Masked(with_placeholders(segment, codes), codes)
 
 
-def mask_pair(source: str, target: str) -> MaskedPair:
+def mask_pair(source: str, target: str, own: Sequence[re.Pattern[str]] = ()) -> MaskedPair:
     """Mask what both sides have equally often; any other code stays as it is, to be learned.
 
     One pair in four, chosen by its source, has its numbers start elsewhere than at 0, so that the
     high numbers, which only texts with many codes need, are learned as well.
     """
-    left, right = parsed_text(source), parsed_text(target)
+    left, right = parsed_text(source, own), parsed_text(target, own)
     n_left, n_right = Counter(left.codes), Counter(right.codes)
     shared = [
         code

@@ -60,9 +60,8 @@ class OwnCodes:
 
     def parsed(self, segment: Segment) -> Segment:
         """As `headway.text.codes.parsed`, with these codes found as well."""
-        for pattern in self.patterns:
-            segment = _split(segment, lambda text, p=pattern: _matches(p, text))  # type: ignore[misc]
-        return _split(parsed(segment), lambda text: names_in(text, self.known))
+        whole = parsed(segment, self.patterns)
+        return _split(whole, lambda text: names_in(text, self.known))
 
     def alone(self, segment: Segment) -> Segment:
         """Only these codes, and those that the segment has; all others are text, as before."""

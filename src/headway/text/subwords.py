@@ -1,6 +1,7 @@
 """Text to ids and back."""
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class TextSettings:
     codes: Literal["auto", "mask", "keep"] = "auto"
     """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
     into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
+    own_codes: tuple[str, ...] = ()
+    """Regular expressions of what is a code besides: see `headway.text.own_codes`."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
@@ -56,6 +59,14 @@ class TextSettings:
                 "text.vocabulary_size is 0 or more and text.sample_lines at least 1; got "
                 f"{self.vocabulary_size} and {self.sample_lines}. Leave them out to have them set."
             )
+        if self.own_codes:
+            self.patterns()
+
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """`own_codes`, ready for use; raises ConfigError where one cannot be."""
+        from headway.text.own_codes import compiled
+
+        return compiled(self.own_codes) if self.own_codes else ()
 
 
 _KNOWN_NAMES = {

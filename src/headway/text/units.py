@@ -34,6 +34,8 @@ class Unit:
     """A translation that stands there already, and is to be replaced."""
     width: Width | None = None
     """How long its translation may be."""
+    accelerator: str = ""
+    """How its file writes accelerators (`&File`), where it has them."""
 
 
 class Flag(NamedTuple):

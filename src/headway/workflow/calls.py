@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 PathLike = str | Path
 
 _PATHS = ("out", "report")
-_SEVERAL = ("memory", "glossary")
+_SEVERAL = ("memory", "glossary", "codes")
 _WISHES = ("out", "in_place", "overwrite", "report", "everything")
-_AIDS = ("memory", "fuzzy_from", "glossary", "leave_below")
+_AIDS = ("memory", "fuzzy_from", "glossary", "codes", "leave_below")
 _LANGUAGES = ("source_language", "target_language")
 
 
@@ -40,9 +40,9 @@ def translate_files(
     """Fill in translation files with a run; returns what became of each.
 
     `inputs` are files, folders and patterns. `options` are those of `headway translate`, with the
-    same meaning: `out` or `in_place`, `overwrite`, `memory`, `fuzzy_from`, `glossary`, `report`,
-    `leave_below`, `source_language`, `target_language`; with `everything=True` each unit has a row
-    in `FileReport.rows`, not only what should be looked at. `decoding` are settings of
+    same meaning: `out` or `in_place`, `overwrite`, `memory`, `fuzzy_from`, `glossary`, `codes`,
+    `report`, `leave_below`, `source_language`, `target_language`; with `everything=True` each unit
+    has a row in `FileReport.rows`, not only what should be looked at. `decoding` are settings of
     `DecodingSettings`.
 
     >>> headway.translate_files("runs/x", "po/", out="new/", memory=["old.tmx"], leave_below=0.4)
@@ -66,7 +66,7 @@ def translate_files(
     def ready() -> "tuple[Translator, dict[str, Any]]":
         from headway.translator import Translator
 
-        translator = Translator.load(run, device=device)
+        translator = Translator.load(run, device=device, codes=aids.codes)
         return translator, {"tag": tag, **asdict(translator.decoding(decoding or {}))}
 
     names = [str(one) for one in _listed(inputs)]

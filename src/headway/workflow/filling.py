@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from headway.disk import write_bytes
 from headway.errors import DataError, UserError
+from headway.text.accelerators import sign_of
 from headway.text.completing import completed
 from headway.text.fillers import FILLERS, filler_of
 from headway.text.formats.piecewise import MISSING
@@ -205,7 +206,8 @@ class Filling:
         room = AT_ONCE
         for file in files:
             gaps = self._document(file).gaps
-            units = [unit_of(gap, file.job.file) for gap in gaps]
+            sign = sign_of(kind_of(file.job.file), [gap.source for gap in gaps])
+            units = [unit_of(gap, file.job.file, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
             units = units[len(file.outcomes) :]
             more = True
@@ -244,11 +246,10 @@ class Filling:
         file.done, file.document, file.outcomes = True, None, []
 
 
-def unit_of(gap: Gap, file: Path) -> Unit:
-    """A gap of a file, as a flow takes it."""
-    return Unit(
-        gap.source, shown(file), gap.line, gap.key, gap.before, gap.after, gap.there, gap.width
-    )
+def unit_of(gap: Gap, file: Path, accelerator: str = "") -> Unit:
+    """A gap of a file, as a flow takes it; `accelerator` is how the file writes these."""
+    around = gap.before, gap.after, gap.there, gap.width
+    return Unit(gap.source, shown(file), gap.line, gap.key, *around, accelerator)
 
 
 def _writable(document: Document, outcome: Outcome) -> Outcome:

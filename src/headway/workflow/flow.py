@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from headway.text.accelerators import Bare, bare, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
@@ -42,7 +43,7 @@ class Flow:
         cut: Cut = lines_of,
     ) -> None:
         """`cut` gives the pieces of a text that the model takes at once."""
-        self.steps = steps
+        self.steps, self._target_language = steps, target_language
         self._pieces = Piecewise(translate, target_language, cut)
         self._exact: dict[Unit, Match | None] = {}
         self._near: dict[Unit, tuple[Match, ...]] = {}
@@ -54,7 +55,9 @@ class Flow:
         gone on with.
         """
         self._look_up(units)
-        yield from self._pieces.run(unit.source for unit in units if self._taken(unit) is None)
+        yield from self._pieces.run(
+            _bare(unit).segment for unit in units if self._taken(unit) is None
+        )
 
     def outcome(self, unit: Unit) -> Outcome:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
@@ -85,11 +88,15 @@ class Flow:
         return near[0] if near and enough is not None and near[0].percent >= enough else None
 
     def _of_model(self, unit: Unit) -> Outcome:
-        whole = self._pieces.whole(unit.source)
+        without, letter = _bare(unit)
+        whole = self._pieces.whole(without)
+        made = whole.segment
+        if letter and made is not None:
+            made = with_accelerator(made, unit.accelerator, letter, self._target_language)
         return Outcome(
             unit,
-            whole.segment,
-            MODEL if whole.segment is not None else "",
+            made,
+            MODEL if made is not None else "",
             complete=whole.complete,
             why_not=whole.why_not,
             evidence=whole.pieces,
@@ -98,7 +105,9 @@ class Flow:
     def _judged(self, made: Outcome) -> Outcome:
         flags: list[Flag] = list(made.flags)
         if self.steps.glossary is not None and made.segment is not None:
-            flags += self.steps.glossary.lost(made.unit.source, made.segment)
+            flags += self.steps.glossary.lost(
+                _bare(made.unit).segment, bare(made.segment, made.unit.accelerator).segment
+            )
         if self.steps.checks is not None:
             found, confidence = self.steps.checks.judge(made)
             made = replace(made, flags=(*flags, *found), confidence=confidence)
@@ -108,6 +117,10 @@ class Flow:
         if enough is None or made.confidence is None or made.confidence >= enough:
             return made
         return replace(made, segment=None, why_not=DOUBTFUL, rejected=made.segment)
+
+
+def _bare(unit: Unit) -> Bare:
+    return bare(unit.source, unit.accelerator)
 
 
 def _of_match(unit: Unit, match: Match) -> Outcome:

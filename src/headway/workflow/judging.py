@@ -1,5 +1,6 @@
 """What a flow asks of a run's checks."""
 
+from headway.text.accelerators import bare
 from headway.text.checks.checker import Checker
 from headway.text.checks.signs import Reading
 from headway.text.formats.branches import is_choice
@@ -26,7 +27,10 @@ class RunChecks:
             for part in piece.translated.parts
             if part.n_best
         ]
-        source, target = outcome.unit.source.text, outcome.segment.text
+        sign = outcome.unit.accelerator
+        source, target = (
+            bare(one, sign).segment.text for one in (outcome.unit.source, outcome.segment)
+        )
         if outcome.evidence and is_choice(outcome.unit.source):  # names and keywords are no copies
             source = " ".join(piece.source.text for piece in outcome.evidence)
             target = " ".join(piece.translated.segment.text for piece in outcome.evidence)

@@ -28,6 +28,8 @@ class Aids:
     leave_below: float | None = None
     own: bool = True
     """What is translated in the files already is a memory, too; so are the run's training pairs."""
+    codes: tuple[Path, ...] = ()
+    """Patterns of codes that the translator was given."""
 
     def __post_init__(self) -> None:
         if self.fuzzy_from is not None and not 50 <= self.fuzzy_from <= 100:
@@ -41,8 +43,8 @@ class Aids:
 
     def known(self) -> list[Any]:
         """What tells these from others, ready for JSON: files by name, size and time."""
-        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns)
-                 for path in (*self.memory, *self.glossary) if path.exists()]  # fmt: skip
+        named = (path for path in (*self.memory, *self.glossary, *self.codes) if path.exists())
+        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in named]
         return [files, self.fuzzy_from, self.leave_below, self.own]
 
 

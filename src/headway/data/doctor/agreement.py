@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,7 @@ _SHOWN = 5  # codes
 _QUESTION, _STOP = "?", "."
 _ENDINGS = {"?": _QUESTION, "？": _QUESTION, "؟": _QUESTION, ".": _STOP, "。": _STOP, "।": _STOP}
 _CLOSERS = "\"'”’»›)）」』】］] "
-_CODE_HINTS = "<>%{}&`|\\@/$_"
+_CODE_HINTS = "<>%{}&`|\\@/$_!:"
 _ROLE = re.compile(r"(:[\w:+.-]+:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
 _PLACEHOLDER = re.compile(r"%[\w(]|\{\w*\}|</?\w+>|\$\{?\w")
 _BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 1_000_000}
@@ -98,9 +98,9 @@ _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000,
 class Agreement:
     """Compares the sides of each pair."""
 
-    def __init__(self, notes: Notes) -> None:
-        """Tell `notes`."""
-        self._notes = notes
+    def __init__(self, notes: Notes, own: Sequence[re.Pattern[str]] = ()) -> None:
+        """Tell `notes`; `own` are patterns of codes besides those of every text."""
+        self._notes, self._own = notes, own
         self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
         self._hints_code = _marks(_CODE_HINTS)
         self._opened = np.zeros(LAST, np.int32)
@@ -120,8 +120,9 @@ class Agreement:
                 take(NUMBERS_DIFFER, pair, str(odd))
             elif odd.source or odd.target:
                 take(NUMBER_MISSING, pair, str(odd))
-        for pair in batch.marked(_either(batch, self._hints_code)):
-            if odd_ones := odd_codes(pair):
+        hinted = batch.marked(_either(batch, self._hints_code))
+        for pair in batch.pairs if self._own else hinted:
+            if odd_ones := odd_codes(pair, self._own):
                 take(CODES_DIFFER, pair, odd_ones, sure=_breaking(odd_ones))
         left, right = (side.total(self._opened[side.codes]) for side in batch.sides)
         for pair in batch.marked(left != right):
@@ -144,14 +145,14 @@ class Agreement:
         self._notes.conclude(SYMPTOMS, self._n_pairs)
 
 
-def odd_codes(pair: Pair) -> str:
+def odd_codes(pair: Pair, own: Sequence[re.Pattern[str]] = ()) -> str:
     """Codes that stand more often on one side than on the other, in words; "" for none.
 
     Where `|` divides plural forms, of which languages have different numbers, only their presence
     is compared. A reST role or reference is its target: its title may be translated.
     """
     source, target = (
-        Counter(text[a:b] for a, b, _ in find(text)) for text in map(_without_titles, pair[:2])
+        Counter(text[a:b] for a, b, _ in find(text, own)) for text in map(_without_titles, pair[:2])
     )
     if all("|" in text for text in pair[:2]):
         source, target = Counter(set(source)), Counter(set(target))

@@ -28,6 +28,7 @@ from headway.data.doctor.writing import Writing
 from headway.data.pieces import Progress
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
+from headway.text.own_codes import Patterns
 from headway.text.shifts import Block, Shift
 from headway.text.subwords import Subwords
 
@@ -45,6 +46,8 @@ class Tools:
     """Of [data], in sub-words; 0 for any."""
     slow_pairs: int = SLOW_PAIRS
     """How many pairs slow checks look at."""
+    own_codes: Patterns = ()
+    """What is a code besides, by the user's own patterns."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def examine(
         drawn = _drawn(cleaned, seed)
         belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
         others = (
-            *(Characters(notes), Leftovers(notes), Agreement(notes), Sides(notes)),
+            *(Characters(notes), Leftovers(notes), Agreement(notes, tools.own_codes), Sides(notes)),
             *(belonging, accents),
         )
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)

@@ -296,7 +296,11 @@ class CodedTranslator:
         """What is fed for a clean source and its clean target: codes of the source are masked."""
         whole = Source.of(Segment((source,)), self.own, masked=self.masks)
         names = {placeholder: code.text for placeholder, code in whole.codes.items()}
-        return Forced(whole.text, with_placeholders(parsed_text(target), whole.codes), names)
+        return Forced(
+            whole.text,
+            with_placeholders(parsed_text(target, self.own.patterns), whole.codes),
+            names,
+        )
 
 
 def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:

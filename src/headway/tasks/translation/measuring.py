@@ -72,7 +72,10 @@ def measure(
         reading = Reading(
             subwords.pieces(ids), hypothesis.token_log_probs, attended(hypothesis, len(ids))
         )
-        signs = {**signs_of_texts(source, target, held), **signs_of_model(reading)}
+        signs = {
+            **signs_of_texts(source, target, held, data.prepared.own_codes),
+            **signs_of_model(reading),
+        }
         table.append(features(reading, signs))
         for name, strengths in seen.items():
             strengths.append(signs[name].strength if name in signs else 0.0)
@@ -94,7 +97,7 @@ def _of_training(
     held = measured(pairs, list(map(len, read)), languages)
     strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
     for ids, (source, target) in zip(read, pairs, strict=True):
-        signs = signs_of_texts(source, target, held)
+        signs = signs_of_texts(source, target, held, data.prepared.own_codes)
         signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)

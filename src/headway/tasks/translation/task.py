@@ -207,7 +207,9 @@ class TranslationTask:
         """What the placeholders of each validation pair stand for."""
         from headway.text.codes import mask_pair
 
-        return [mask_pair(*self.prepared.valid_texts[row]).codes for row in self.valid_rows]
+        own = self.prepared.own_codes
+        both = zip(self.valid_sources, self.valid_texts, strict=True)
+        return [mask_pair(source, target, own).codes for source, target in both]
 
     def position(self) -> Position:
         """See `headway.training.interfaces.Task`."""

@@ -16,7 +16,10 @@ from headway.text.corpora import languages
 from headway.text.languages import same_language
 from headway.text.mixing import parse_pairs_file
 
-FREE = {"text": {"sample_lines"}, "model": {"dropout", "attention_dropout", "activation_dropout"}}
+FREE = {
+    "text": {"sample_lines", "own_codes"},
+    "model": {"dropout", "attention_dropout", "activation_dropout"},
+}
 """What another run's weights do not depend on."""
 INHERITED_TRAINING = ("batch_tokens", "label_smoothing", "clip_norm", "average", "valid_sentences")
 

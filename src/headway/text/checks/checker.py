@@ -1,5 +1,6 @@
 """Looks at a source and its translation: what is doubtful, and how sure it is that all is well."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -44,8 +45,9 @@ class Verdict(NamedTuple):
 class Checker:
     """The checks of one run: any texts, in any order, each judged by itself."""
 
-    def __init__(self, held: Held, trust: Trust) -> None:
-        self.held, self.trust = held, trust
+    def __init__(self, held: Held, trust: Trust, own: Sequence[re.Pattern[str]] = ()) -> None:
+        """`own`: patterns of codes besides those of every text."""
+        self.held, self.trust, self.own = held, trust, own
         self.norms = trust.norms or USUAL
 
     def look(self, source: str, target: str, readings: Sequence[Reading] = ()) -> Verdict:
@@ -58,7 +60,7 @@ class Checker:
             return Verdict((), None)
         if not target.strip():
             return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
-        signs = signs_of_texts(source, target, self.held)
+        signs = signs_of_texts(source, target, self.held, self.own)
         confidence = None
         for reading in readings:
             of_model = signs_of_model(reading)

@@ -57,11 +57,16 @@ class Sign(NamedTuple):
     why: str = ""
 
 
-def signs_of_texts(source: str, target: str, held: Held) -> dict[str, Sign]:
-    """All of `OF_TEXTS` that there are, in a translation that is not blank."""
+def signs_of_texts(
+    source: str, target: str, held: Held, own: Sequence[re.Pattern[str]] = ()
+) -> dict[str, Sign]:
+    """All of `OF_TEXTS` that there are, in a translation that is not blank.
+
+    `own` are patterns of codes, as in `headway.text.code_patterns.find`.
+    """
     found = {}
-    coded = may_hold_codes(source) or may_hold_codes(target)
-    bare, written = (hidden(text, CODE) if coded else text for text in (source, target))
+    coded = bool(own) or may_hold_codes(source) or may_hold_codes(target)
+    bare, written = (hidden(text, CODE, own) if coded else text for text in (source, target))
     found.update(_of_length(bare.replace(CODE, ""), written.replace(CODE, ""), held))
     words = [[word.lower() for word in _WORD.findall(text)] for text in (bare, written)]
     found[SENTENCES] = _of_sentences(bare, written)
@@ -69,7 +74,7 @@ def signs_of_texts(source: str, target: str, held: Held) -> dict[str, Sign]:
     found[COPY] = _copy(bare, written)
     found[NUMBER] = _number(bare, written)
     found[NUMBER_WORD] = _number_word(bare, written, held)
-    found[CODES] = _codes(source, target) if coded else Sign(0.0)
+    found[CODES] = _codes(source, target, own) if coded else Sign(0.0)
     found[SCRIPT] = _script(written, set(words[0]), held)
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
@@ -198,8 +203,9 @@ def _number_word(source: str, target: str, held: Held) -> Sign:
     return Sign(2.0 if all(both) else 1.0, why)
 
 
-def _codes(source: str, target: str) -> Sign:
-    ours, theirs = (Counter(text[a:b] for a, b, _ in find(text)) for text in (source, target))
+def _codes(source: str, target: str, own: Sequence[re.Pattern[str]]) -> Sign:
+    both = (source, target)
+    ours, theirs = (Counter(text[a:b] for a, b, _ in find(text, own)) for text in both)
     odd = (ours - theirs) + (theirs - ours)
     return Sign(float(odd.total()), f"on one side only: {', '.join(list(odd)[:5])}")
 
