@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
 from headway.text.formats.segments import Code, Segment
+from headway.text.word_boundaries import at_boundaries
 
 VERSION = 3
 """Raised whenever other codes are found, or they are masked in another way."""
@@ -145,11 +146,12 @@ def repaired(source: Segment, output: Segment) -> Segment:
     """The output with just the codes of its source; what is complete stays as it is.
 
     An invented code gives its place to a missing one of its kind, or goes. What is still missing
-    then stands at the end, in the source's order; so do all pairs, if some would cross.
+    then stands at the end, in the source's order; so do all pairs, if some would cross. A tag
+    inside of a word goes to its beginning or end, if the source has none in a word.
     """
     if check(source, output).complete:
-        return output
-    mended = _completed(source, _without_invented(source, output))
+        return at_boundaries(source, output)
+    mended = at_boundaries(source, _completed(source, _without_invented(source, output)))
     if check(source, mended).complete:
         return mended
     unpaired = (p for p in mended.parts if isinstance(p, str) or frame(p.text) is None)

@@ -25,6 +25,7 @@ from headway.text.formats.segments import Code, Segment
 from headway.text.mixing import tagged
 from headway.text.names import OwnCodes, is_own, located
 from headway.text.subwords import Subwords
+from headway.text.word_boundaries import at_boundaries
 
 
 class Source(NamedTuple):
@@ -56,6 +57,7 @@ class Candidate(NamedTuple):
     def of(cls, alternative: Alternative, source: Source) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
+        segment = at_boundaries(source.segment, segment)
         return cls(alternative, segment, check(source.segment, segment).complete)
 
     def mended(self, source: Source) -> Alternative:

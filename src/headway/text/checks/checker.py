@@ -25,6 +25,7 @@ USUAL: dict[str, Norm] = {
     "copy": Norm(1000, (0.6,)),
     "number": Norm(1000, (1.0,)),
     "code": Norm(1000, ()),
+    "tag_in_word": Norm(1000, ()),
     "script": Norm(1000, (0.2,)),
 }
 """What is taken for usual where a run does not say it: a sign that is stronger is a flag."""

@@ -14,14 +14,19 @@ from headway.text.checks.held import Held, script_counts
 from headway.text.checks.number_words import small_numbers
 from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import find, hidden
+from headway.text.codes import parsed_text
 from headway.text.numbers import odd_numbers
 from headway.text.sentences import CODE, sentences
+from headway.text.word_boundaries import inside_words
 
 TOO_SHORT, TOO_LONG, SENTENCES = "too_short", "too_long", "sentences"
 LOOP, COPY, UNCOVERED = "loop", "copy", "uncovered"
 NUMBER, CODES, SCRIPT, UNKNOWN = "number", "code", "script", "unknown_words"
-NUMBER_WORD, UNSURE = "number_word", "unsure"
-OF_TEXTS = (TOO_SHORT, TOO_LONG, SENTENCES, LOOP, COPY, NUMBER, NUMBER_WORD, CODES, SCRIPT)
+NUMBER_WORD, UNSURE, TAG_IN_WORD = "number_word", "unsure", "tag_in_word"
+OF_TEXTS = (
+    *(TOO_SHORT, TOO_LONG, SENTENCES, LOOP, COPY, NUMBER, NUMBER_WORD),
+    *(CODES, TAG_IN_WORD, SCRIPT),
+)
 """Signs that the two texts show."""
 OF_MODEL = (UNCOVERED, UNKNOWN, UNSURE)
 """Signs that need to know what the model read and where it looked."""
@@ -75,6 +80,7 @@ def signs_of_texts(
     found[NUMBER] = _number(bare, written)
     found[NUMBER_WORD] = _number_word(bare, written, held)
     found[CODES] = _codes(source, target, own) if coded else Sign(0.0)
+    found[TAG_IN_WORD] = _tag_in_word(source, target) if coded else Sign(0.0)
     found[SCRIPT] = _script(written, set(words[0]), held)
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
@@ -208,6 +214,15 @@ def _codes(source: str, target: str, own: Sequence[re.Pattern[str]]) -> Sign:
     ours, theirs = (Counter(text[a:b] for a, b, _ in find(text, own)) for text in both)
     odd = (ours - theirs) + (theirs - ours)
     return Sign(float(odd.total()), f"on one side only: {', '.join(list(odd)[:5])}")
+
+
+def _tag_in_word(source: str, target: str) -> Sign:
+    """Tags inside of words of the target, more than the source has."""
+    if "<" not in target:
+        return Sign(0.0)
+    ours, theirs = (inside_words(parsed_text(text)) for text in (source, target))
+    odd = list((theirs - ours).elements())
+    return Sign(float(len(odd)), f"inside of a word: {', '.join(one.text for one in odd[:5])}")
 
 
 def _script(target: str, ours: set[str], held: Held) -> Sign:
