@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headway.text.checks.checker import Checker, Verdict
     from headway.text.formats.segments import Segment
     from headway.text.own_codes import Patterns
+    from headway.text.terms.keeping import Terms
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -45,11 +46,14 @@ class Translator:
         device: torch.device,
         checks: Mapping[str, Any] | None = None,
         codes: "Patterns" = (),
+        terms: "Terms | None" = None,
     ) -> None:
         """`checks` is what checks.json has: what the model's training held, if that is known.
 
-        `codes` are patterns of what is a code, besides those that the run has.
+        `codes` are patterns of what is a code, besides those that the run has; `terms` hold where
+        no others are asked for.
         """
+        self.own_terms = terms
         self.own_codes = (*codes, *(settings.text.patterns()))
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         self.checks = checks or {}
@@ -73,13 +77,19 @@ class Translator:
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
-        checks = RunFolder.open(Path(run)).read_checks()
+        folder = RunFolder.open(Path(run))
+        checks, terms = folder.read_checks(), None
+        if opened.settings.data.glossary:
+            from headway.text.terms.keeping import Terms
+
+            folder.refuse_missing(folder.glossary)
+            terms = Terms.read([folder.glossary], opened.settings.data)
         own: Patterns = ()
         if codes:
             from headway.text.own_codes import compiled, patterns_of
 
             own = compiled(tuple(patterns_of([str(file) for file in codes])))
-        return cls(model, opened.vocabulary, opened.settings, opened.device, checks, own)
+        return cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
 
     @property
     def target_language(self) -> str | None:
@@ -98,9 +108,9 @@ class Translator:
 
         `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
         taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
-        `headway.text.terms.keeping.Terms`. `decoding` are settings of `DecodingSettings`, such as
-        `beam=5` or `method="greedy"`. Raises ConfigError where there is a tag to choose, and for
-        settings that do not exist.
+        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none.
+        `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`. Raises
+        ConfigError where there is a tag to choose, and for settings that do not exist.
         """
         found = self.translate_fully(
             texts, tag=tag, glossary=glossary, want_scores=False, **decoding
@@ -234,6 +244,7 @@ class Translator:
 
     def _plain(self, tag: str, glossary: "Glossaries") -> TextTranslator:
         """The translator of plain text; one that keeps terms where there is a glossary."""
+        glossary = self.own_terms if glossary is None else glossary
         if glossary is None:
             return self.plain
         from headway.tasks.translation.terms import term_translator

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.decoding.beam import beam_search
-from headway.decoding.constrained import Judged, constrained_search
+from headway.decoding.constrained import constrained_search
 from headway.decoding.hypothesis import Rules
 from headway.decoding.settings import DecodingSettings
 from headway.text.terms.holding import Spelling, Wanted
-from headway.text.terms.spelling import Spelled, Vocabulary
+from headway.text.terms.spelling import Judged, Spelled, Vocabulary
 
 WIDE = 400
 

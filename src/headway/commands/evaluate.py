@@ -72,7 +72,8 @@ def evaluate(
     tag
         Which of the run's tags stands before each source text; as in translate.
     glossary
-        Terms that are to hold in what the run translates: .tsv, .csv or .tbx. How many do is said.
+        Terms that are to hold in what the run translates: .tsv, .csv or .tbx; else those of the
+        run, if it has some; none for no terms. How many do is said.
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.

@@ -23,6 +23,8 @@ from headway.metrics.evaluation import (
 )
 from headway.metrics.score_card import ScoreCard, score_card
 from headway.metrics.translation import Difference
+from headway.text.terms import NONE
+from headway.workflow.steps import OFF, terms_of
 
 
 class System(NamedTuple):
@@ -66,14 +68,16 @@ def translated(
     """A run's translations, and the language that it translates into, if it knows."""
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
     translator, how = ready(run, tag, {})
-    if glossary:
+    files, kept = terms_of(run, glossary), None
+    if files:
         from headway.text.terms.keeping import Terms
 
-        how["glossary"] = kept = Terms.read(glossary, translator.settings.data)
-    found = translator.translate_fully(sources, **how)
-    if glossary:
+        kept = Terms.read(files, translator.settings.data)
+    found = translator.translate_fully(sources, **how, glossary=kept or NONE)
+    if kept:
         pairs = [(one.source, one.target) for one in found]
-        say(f"headway: glossary: {kept.glossary.in_words()}; {kept.told(pairs)}")
+        own = "" if glossary else f" of the run{OFF}"
+        say(f"headway: glossary{own}: {kept.glossary.in_words()}; {kept.told(pairs)}")
     n_cut = sum(translation.n_cut > 0 for translation in found)
     tell_cut(n_cut, translator)
     lines = [translation.target for translation in found]

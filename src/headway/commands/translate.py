@@ -92,7 +92,8 @@ def translate(
     no_own_memory
         Look up neither what the files hold already nor what the run was trained on.
     glossary
-        Terms that are to hold: .tsv, .csv or .tbx.
+        Terms that are to hold: .tsv, .csv or .tbx; instead of those of the run, if it has some
+        (train --glossary). none for no terms.
     codes
         Your own patterns of codes, a regular expression a line, besides those of the run.
     report
@@ -154,6 +155,10 @@ def translate_lines(
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
+        if translator.own_terms is not None:
+            from headway.workflow.steps import OFF
+
+            say(f"headway: glossary of the run{OFF}: {translator.own_terms.glossary.in_words()}")
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))
         for chunk in in_chunks(read_lines(file)) if file else typed_lines():
             translations = translator.translate_fully(

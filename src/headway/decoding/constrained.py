@@ -73,19 +73,30 @@ UNLIKELIER = 2.0
 """Nats that a missing token is expected to cost."""
 
 
-class Judged(NamedTuple):
+@runtime_checkable
+class Judged(Protocol):
     """What a token counts for in the choice between hypotheses, beside its log-probability."""
 
-    astray: float
-    """How little it fits to where the model looks, from 0."""
-    at_least: float = -torch.inf
-    """The log-probability that it counts for at least, being part of something missing: for the
-    first part, that of what it replaces. It is paid back where the whole is not written."""
-    goes_on: bool = False
-    """It goes on with something that was begun."""
-    completes: bool = False
-    loses: bool = False
-    """It joins on to something that was complete, which is then none."""
+    @property
+    def astray(self) -> float:
+        """How little it fits to where the model looks, from 0."""
+
+    @property
+    def at_least(self) -> float:
+        """The log-probability that it counts for at least, being part of something missing: for the
+        first part, that of what it replaces. It is paid back where the whole is not written."""
+
+    @property
+    def goes_on(self) -> bool:
+        """It goes on with something that was begun."""
+
+    @property
+    def completes(self) -> bool:
+        """With it something is complete."""
+
+    @property
+    def loses(self) -> bool:
+        """It joins on to something that was complete, which is then none."""
 
 
 class Hope(NamedTuple):

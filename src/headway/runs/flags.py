@@ -86,6 +86,12 @@ FLAGS = {
     ),
     "budget": Flag("training", "Time for all of it, such as 30m or 2h."),
     "seed": Flag("runtime", "Of weights, dropout and data order."),
+    "glossary": Flag(
+        "data",
+        "File(s) of terms that are to hold (.tsv, .csv, .tbx): a copy is kept in the run, and what "
+        "translates with it uses it; see translate --glossary.",
+        many=True,
+    ),
     "init_from": Flag(
         "training",
         "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "

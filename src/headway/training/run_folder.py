@@ -25,6 +25,7 @@ from headway.text.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 CHECKS = "checks.json"
+GLOSSARY = "glossary.tsv"
 
 _MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
 _MAX_BYTES_OF_OTHERS = 1 << 28
@@ -49,6 +50,7 @@ class RunFolder:
         self.card = path / "README.md"
         self.data = path / "data.json"
         self.checks = path / CHECKS
+        self.glossary = path / GLOSSARY
 
     @classmethod
     @contextmanager
@@ -132,6 +134,11 @@ class RunFolder:
                 self._text(file, "replace")
                 if checksum(file) != sum_:
                     raise RunError(_changed(file))
+
+    def refuse_missing(self, file: Path) -> None:
+        """Raise RunError when a file that belongs to the run is gone."""
+        if not file.exists():
+            raise RunError(f"{file} belongs to the run, and is gone. Take it from a copy.")
 
     def _settings_text(self) -> str:
         text = self._text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import ConfigError
+from headway.text.terms import NONE
+from headway.training.run_folder import RunFolder
 from headway.workflow.filling import Direction, Filler, Opened, Progress
 from headway.workflow.flow import Steps
 from headway.workflow.interfaces import Memory
@@ -14,6 +16,7 @@ from headway.workflow.judging import RunChecks
 if TYPE_CHECKING:
     from headway.translator import Translator
 
+OFF = " (--glossary none leaves it out)"
 Say = Callable[[str], None]
 Ready = Callable[[], "tuple[Translator, dict[str, Any]]"]
 
@@ -69,16 +72,16 @@ def filler(
         own = [file.job.file for file in files] if aids.own else []
         memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress)
     kept = None
-    if aids.glossary:
+    if files_of_terms := terms_of(run, aids.glossary):
         from headway.text.terms.keeping import Terms
 
-        kept = Terms.read(aids.glossary, wanted)
-        say(f"headway: glossary: {kept.glossary.in_words()}")
+        kept = Terms.read(files_of_terms, wanted)
+        whose = "" if aids.glossary else f" of the run{OFF}"
+        say(f"headway: glossary{whose}: {kept.glossary.in_words()}")
     translator, how = ready()
     if how["method"] == "beam" and any(map(_is_narrow, files)):
         how["n_best"] = how["beam"]  # one that has the room may be among them
-    if kept is not None:
-        how["glossary"] = kept
+    how["glossary"] = NONE if kept is None else kept
     if aids.leave_below is not None and not translator.checker.trust.weights:
         raise ConfigError(
             "--leave-below needs a run that knows how far it is to be trusted; this one was never "
@@ -91,6 +94,16 @@ def filler(
         Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below),
         translator.portions().of_segment,
     )
+
+
+def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
+    """The files of terms that are given, or the run's own; none for `none`."""
+    own = RunFolder(run).glossary
+    if not given and not own.exists():
+        return []
+    from headway.text.terms.keeping import chosen
+
+    return chosen(given, own)
 
 
 def _is_narrow(file: Opened) -> bool:

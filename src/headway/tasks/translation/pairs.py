@@ -1,6 +1,7 @@
 """Section [data], and what is read by it: from the files that a user names to pairs of ids."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,10 +19,12 @@ from headway.text.cleaning import refuse_unusable
 from headway.text.corpora import Corpus, languages
 from headway.text.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.text.subwords import Subwords
+from headway.text.terms import NONE
 from headway.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from headway.tasks.translation.tuning_data import TunedPairs
+    from headway.text.terms.glossary import Glossary
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
@@ -43,6 +46,8 @@ class TranslationData(DataSettings):
     """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
     source_language: str | None = None
     target_language: str | None = None
+    glossary: tuple[Path, ...] = ()
+    """Terms that translations hold; a copy is in the run."""
     old_share: float | None = None
     """Of what a run sees that goes on from another's weights, the share that is that one's own
     data; fitted if left out."""
@@ -54,6 +59,8 @@ class TranslationData(DataSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.glossary == (Path(NONE),):
+            object.__setattr__(self, "glossary", ())
         if not 0 <= (self.old_share or 0) < 1:
             raise ConfigError(
                 f"data.old_share is a share of what is seen, from 0 to below 1; got "
@@ -93,6 +100,8 @@ class Pairs:
     """Encoded pairs to learn from and to validate on: a `headway.runs.kind.Data`."""
 
     prepared: Prepared
+    glossary: tuple[Path, ...] = field(default=(), kw_only=True)
+    """Files of terms that are kept with the vocabulary."""
 
     @property
     def vocabulary(self) -> Subwords:
@@ -130,8 +139,23 @@ class Pairs:
         return np.arange(len(valid)) if self.plain else mixture.in_turn(valid.file_numbers)
 
     def save_vocabulary(self, folder: RunFolder) -> None:
-        """tokenizer.json."""
+        """tokenizer.json, and glossary.tsv where there are terms."""
         self.vocabulary.save(folder.tokenizer)
+        if self.glossary:
+            from headway.text.terms.tables import write_tsv
+
+            write_tsv(folder.glossary, read_terms(self.prepared.corpus, self.glossary))
+
+
+def read_terms(corpus: Corpus, files: Sequence[Path]) -> "Glossary":
+    """The glossary of a run, in its languages.
+
+    Raises DataError where it cannot be read.
+    """
+    from headway.text.terms.reading import read_glossary
+
+    own = corpus.source_language, corpus.target_language
+    return read_glossary(files, *(languages(corpus, *own) if corpus.parts else own))
 
 
 def refuse_unreadable(sections: Sections) -> None:
@@ -145,6 +169,8 @@ def refuse_unreadable(sections: Sections) -> None:
         if corpus is not None:
             corpus.check()
             refuse_undecodable(*(path.absolute() for path in corpus.files))
+    if data.glossary:
+        read_terms(corpora[0], data.glossary)
     if data.pairs or len(data.source) > 1:
         from headway.text.mixed_languages import refuse_mixed
 
@@ -177,7 +203,10 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
             "validation needs at least one usable pair; none was left. "
             "Give --valid-source and --valid-target, or more text."
         )
-    pairs = Pairs(prepared)
+    pairs = Pairs(prepared, glossary=data.glossary)
+    if data.glossary:
+        names = ", ".join(map(str, data.glossary))
+        say(f"the terms of {names} are kept in the run: translate uses them (--glossary none)")
     shares = pairs.mixture()
     files = f", from {', '.join(mixture.valid_files(prepared))}" if shares else ""
     say(f"{len(prepared.valid_texts):,} pairs for validation{files}")
@@ -198,7 +227,7 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     prepared, own = data.prepared, settings.data
     source, target = languages(own.corpus(), own.source_language, own.target_language)
     stored = asdict(own) | {"source_language": source, "target_language": target}
-    for key in ("source", "target", "valid_source", "valid_target"):
+    for key in ("source", "target", "valid_source", "valid_target", "glossary"):
         stored[key] = [Path(path).absolute() for path in stored[key]]
     for key in ("pairs", "valid_pairs"):
         stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []

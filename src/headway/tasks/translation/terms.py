@@ -12,26 +12,28 @@ from headway.tasks.translation.texts import Alternative, TextTranslator, Transla
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
 from headway.text.terms.holding import Holding
-from headway.text.terms.keeping import Asked, Terms
+from headway.text.terms.keeping import Asked, Terms, chosen
 from headway.text.terms.spelling import Spelled, Vocabulary
 
 if TYPE_CHECKING:
     from headway.decoding.constrained import Acceptor
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
-"""Files of terms, or what was read from them."""
+"""Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
 
 
 def term_translator(
     plain: TextTranslator, glossary: Glossaries, languages: Languages, tag: str
 ) -> TextTranslator:
-    """A translator that keeps these terms."""
+    """A translator that keeps these terms; for "none" one that keeps none."""
     if glossary is None:
         return plain
     if isinstance(glossary, str | Path):
         glossary = [glossary]
-    kept = glossary if isinstance(glossary, Terms) else Terms.read(glossary, languages)
-    return TermTranslator(plain, kept, tag)
+    if isinstance(glossary, Terms):
+        return TermTranslator(plain, glossary, tag)
+    files = chosen(glossary, Path())
+    return TermTranslator(plain, Terms.read(files, languages), tag) if glossary and files else plain
 
 
 class TermTranslator(TextTranslator):

@@ -1,6 +1,7 @@
 """Settings of a run that goes on: from another's weights, or from where it was stopped."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, merge
@@ -65,6 +66,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
             "max_length": before.data.max_length,
             "tags": before.data.tags or ("",),
             **direction(before.data, now.data),
+            **({"glossary": (parent.folder.glossary,)} if before.data.glossary else {}),
             **({"old_share": 0.0} if why_not else {"old_run": str(parent.folder.path)}),
         },
         "model": stored["model"],
@@ -120,6 +122,13 @@ def refuse_changed_uses(given: Mapping[str, Any], stored: Mapping[str, Any]) -> 
         raise ConfigError(
             f"A resumed run keeps its settings; --old-share is {stored.get('old_share')}, got "
             f"{given.get('old_share')}. Leave it out, or start a new run."
+        )
+    terms, had_terms = (list(map(Path, one.get("glossary", ()))) for one in (given, stored))
+    if [path.absolute() for path in terms] != had_terms:
+        raise ConfigError(
+            "A resumed run keeps its settings, and its glossary; --glossary is "
+            f"{' '.join(map(str, had_terms)) or 'none'}, got {' '.join(map(str, terms))}. "
+            "Leave it out, or start a new run."
         )
     for key in ("pairs", "valid_pairs"):
         if not given.get(key):

@@ -117,7 +117,8 @@ def with_old_pairs(settings: Settings, new: Pairs, say: Say) -> TunedPairs:
         checksums={**old.checksums, **new.checksums},
         weights=weights,
     )
-    tuned = TunedPairs(joined, new, data.old_run, share, len(old_rows), len(valid_rows))
+    counts = len(old_rows), len(valid_rows)
+    tuned = TunedPairs(joined, new, data.old_run, share, *counts, glossary=new.glossary)
     for line in tuned.mixture()[len(new.mixture()) :]:
         say(f"  of what is seen in a pass: {line}")
     say(

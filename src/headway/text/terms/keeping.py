@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from headway.errors import ConfigError
 from headway.text.code_patterns import find
 from headway.text.codes import parsed
 from headway.text.formats.segments import Segment
 from headway.text.languages import Languages
+from headway.text.terms import NONE
 from headway.text.terms.glossary import Glossary, Term
 from headway.text.terms.holding import Holding, Spelling, Wanted, Where
 from headway.text.terms.matching import Matcher
@@ -75,6 +77,18 @@ class Terms:
         n_asked = sum(len(self.asked(_bare(Segment((source,))))) for source, _ in pairs)
         n_lost = sum(len(self.lost(Segment((a,)), Segment((b,)))) for a, b in pairs)
         return f"{n_asked - n_lost:,} of {n_asked:,} terms in the sources hold"
+
+
+def chosen(given: Sequence[str | Path], own: Path) -> list[str | Path]:
+    """The files whose terms hold: those that are given, else a run's own; none for `none`."""
+    if any(str(one) == NONE for one in given):
+        if len(given) > 1:
+            raise ConfigError(
+                f"--glossary {NONE} leaves out that of the run, and goes alone; got "
+                f"{' '.join(map(str, given))}. Leave {NONE} out."
+            )
+        return []
+    return list(given) or ([own] if own.exists() else [])
 
 
 def in_words(asked: Asked) -> str:

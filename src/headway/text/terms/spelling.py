@@ -138,10 +138,10 @@ class Judged(NamedTuple):
     """As in `headway.decoding.constrained`."""
 
     astray: float
-    at_least: float
-    goes_on: bool
-    completes: bool
-    loses: bool
+    at_least: float = -math.inf
+    goes_on: bool = False
+    completes: bool = False
+    loses: bool = False
 
 
 class Spelled:

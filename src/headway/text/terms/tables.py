@@ -4,10 +4,11 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from headway.disk import write_text
 from headway.errors import DataError
 from headway.text.languages import same_language
 from headway.text.lines import is_language, read_lines, shown
-from headway.text.terms.glossary import Row
+from headway.text.terms.glossary import SAME, Glossary, Row
 
 _COLUMNS = ("source", "target", "comment", "forms")
 _OTHER_NAMES = {
@@ -24,6 +25,19 @@ def read_tsv(path: Path, source_language: str | None, target_language: str | Non
     """Rows of `source TAB target TAB comment TAB forms`; nothing is quoted. See `read_rows`."""
     cells = ((n, line.split("\t")) for n, line in _lines(path))
     return read_rows(path, cells, source_language, target_language, "tab")
+
+
+def write_tsv(path: Path, glossary: Glossary) -> None:
+    """A glossary as `read_tsv` reads it."""
+
+    def cell(variants: Iterable[str]) -> str:
+        return "|".join(one.replace("|", "\\|") for one in variants)
+
+    lines = ["\t".join(_COLUMNS)]
+    for term in glossary.terms:
+        target, forms = cell(term.targets) or SAME, cell(term.forms)
+        lines.append("\t".join((term.source, target, term.comment, forms)))
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_csv(path: Path, source_language: str | None, target_language: str | None) -> Iterator[Row]:

@@ -1,0 +1,137 @@
+"""Terms on their whole way: `--glossary` of translate, evaluate and train, and from Python."""
+
+import json
+from pathlib import Path
+
+import polib
+import pytest
+from everyday_run import Finished, command, train, write_pairs
+
+from headway import Translator, translate_files
+from headway.config import read_toml
+from headway.errors import RunError
+from headway.runs.checking import check_run
+from headway.text.everyday import generate
+from headway.text.terms.reading import read_glossary
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+TERMS = "dog\t犬\tas in the shop\tdogs|doggy\nAcme\t=\ncat\t猫咪|喵\n"
+LINES = ["The dog is tired.", "I love cats.", "Acme is here."]
+
+
+@pytest.fixture(scope="session")
+def terms(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("terms") / "terms.tsv"
+    file.write_text(TERMS, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    file = tmp_path / "in.en"
+    file.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="session")
+def run_with_terms(tmp_path_factory: pytest.TempPathFactory, terms: Path) -> Path:
+    folder = tmp_path_factory.mktemp("with-terms")
+    files = write_pairs(folder, "train", generate(150, seed=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
+        finished = train(files, folder / "run", "--glossary", str(terms))
+    assert finished.status == 0, finished.err
+    assert "are kept in the run" in finished.err
+    return folder / "run"
+
+
+def lines(*arguments: object) -> tuple[list[str], str]:
+    finished: Finished = command("translate", *map(str, arguments))
+    assert finished.status == 0, finished.err
+    return finished.out.splitlines(), finished.err
+
+
+def test_a_glossary_of_translate_holds_in_text_and_in_files(everyday_run, terms, text, tmp_path):
+    found, said = lines(everyday_run, text, "--glossary", terms)
+    assert "犬" in found[0]
+    assert "Acme" in found[2]
+    assert "3 terms, 1 of them not to be translated" in said
+    po, out = tmp_path / "a.po", tmp_path / "b.po"
+    po.write_text(f'msgid ""\nmsgstr ""\n\nmsgid "{LINES[0]}"\nmsgstr ""\n', encoding="utf-8")
+    lines(everyday_run, po, "--glossary", terms, "--out", out)
+    assert "犬" in polib.pofile(str(out))[0].msgstr
+
+
+def test_evaluate_translates_with_a_glossary_and_says_how_many_hold(everyday_run, terms, text):
+    finished = command(
+        "evaluate", str(everyday_run), "--source", str(text), "--reference", str(text),
+        "--glossary", str(terms), "--json",
+    )  # fmt: skip
+    assert finished.status == 0, finished.err
+    assert json.loads(finished.out)["bleu"]
+    assert "2 of 2 terms in the sources hold" in finished.err
+    alone = command("evaluate", "--hypothesis", str(text), "--reference", str(text),
+                    "--glossary", str(terms))  # fmt: skip
+    assert alone.status == 2
+    assert "--glossary" in alone.err
+
+
+def test_train_keeps_a_copy_that_says_the_same(run_with_terms, terms):
+    kept = run_with_terms / "glossary.tsv"
+    given, copied = (read_glossary([file], "en", "zh").terms for file in (terms, kept))
+    assert [one._replace(place="") for one in given] == [one._replace(place="") for one in copied]
+    assert read_toml(run_with_terms / "config.toml")["data"]["glossary"] == [str(terms)]
+    assert {one.name: one.state for one in check_run(run_with_terms)}["glossary.tsv"] == "whole"
+
+
+def test_what_translates_with_the_run_uses_its_terms_unless_told_otherwise(
+    run_with_terms, text, tmp_path
+):
+    held, said = lines(run_with_terms, text)
+    assert "犬" in held[0]
+    assert said.count("headway: glossary of the run (--glossary none leaves it out)") == 1
+    free, said = lines(run_with_terms, text, "--glossary", "none")
+    assert "犬" not in free[0]
+    assert "glossary" not in said
+    translator = Translator.load(run_with_terms, device="cpu")
+    assert translator.translate(LINES) == held
+    assert translator.translate(LINES, glossary="none") == free
+    other = tmp_path / "other.tsv"
+    other.write_text("dog\t狗子\n", encoding="utf-8")
+    assert "狗子" in lines(run_with_terms, text, "--glossary", other)[0][0]
+    po = tmp_path / "a.po"
+    po.write_text(f'msgid ""\nmsgstr ""\n\nmsgid "{LINES[0]}"\nmsgstr ""\n', encoding="utf-8")
+    heard: list[str] = []
+    for name, glossary in (("held", None), ("free", ["none"])):
+        out = tmp_path / f"{name}.po"
+        translate_files(run_with_terms, po, out=out, glossary=glossary, say=heard.append)
+        assert ("犬" in polib.pofile(str(out))[0].msgstr) == (name == "held")
+    assert sum("glossary of the run" in one for one in heard) == 1
+    scored = command("evaluate", str(run_with_terms), "--source", str(text),
+                     "--reference", str(text))  # fmt: skip
+    assert "glossary of the run" in scored.err
+
+
+def test_a_kept_glossary_that_is_gone_or_changed_is_refused(run_with_terms):
+    kept = run_with_terms / "glossary.tsv"
+    before = kept.read_bytes()
+    try:
+        kept.write_bytes(before + b"x\ty\n")
+        with pytest.raises(RunError, match=r"glossary\.tsv is not as headway wrote it"):
+            Translator.load(run_with_terms)
+        kept.unlink()
+        with pytest.raises(RunError, match="is gone"):
+            Translator.load(run_with_terms)
+    finally:
+        kept.write_bytes(before)
+
+
+def test_a_bad_glossary_is_refused_before_anything_is_read(tmp_path, text):
+    bad = tmp_path / "terms.tsv"
+    bad.write_text("dog\tHund\ndog\t=\n", encoding="utf-8")
+    finished = command("train", "--source", str(text), "--target", str(text), "--out",
+                       str(tmp_path / "run"), "--glossary", str(bad))  # fmt: skip
+    assert finished.status == 2
+    assert "terms.tsv" in finished.err
+    assert not (tmp_path / "run").exists()
