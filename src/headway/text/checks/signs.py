@@ -14,10 +14,8 @@ from headway.text.checks.held import Held, script_counts
 from headway.text.checks.number_words import small_numbers
 from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import find, hidden
-from headway.text.codes import parsed_text
 from headway.text.numbers import odd_numbers
 from headway.text.sentences import CODE, sentences
-from headway.text.word_boundaries import inside_words
 
 TOO_SHORT, TOO_LONG, SENTENCES = "too_short", "too_long", "sentences"
 LOOP, COPY, UNCOVERED = "loop", "copy", "uncovered"
@@ -220,6 +218,9 @@ def _tag_in_word(source: str, target: str) -> Sign:
     """Tags inside of words of the target, more than the source has."""
     if "<" not in target:
         return Sign(0.0)
+    from headway.text.codes import parsed_text
+    from headway.text.word_boundaries import inside_words
+
     ours, theirs = (inside_words(parsed_text(text)) for text in (source, target))
     odd = list((theirs - ours).elements())
     return Sign(float(len(odd)), f"inside of a word: {', '.join(one.text for one in odd[:5])}")
