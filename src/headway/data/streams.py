@@ -41,7 +41,7 @@ class Stream:
         """The `length` tokens from each of the `starts` on, and what is fed for them."""
         places = (starts[:, None] + np.arange(-1, length)) % len(self)
         tokens = self.ids[places].astype(np.int64)
-        fed = tokens[:, :-1]
+        fed = tokens[:, :-1].copy()
         fed[fed == self.end] = self.begin
         fed[places[:, 1:] == 0] = self.begin
         return Stretch(fed, tokens[:, 1:])

@@ -4,7 +4,7 @@ A layer is its equation: `elman`, `lstm` or `gru`. Step by step it runs as it is
 sequences go through one kernel of torch's that equals it in value and gradient.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
@@ -135,9 +135,9 @@ class RecurrentState:
         """The state of the given rows; see `headway.models.interfaces.State`."""
         return RecurrentState({name: part[rows] for name, part in self.memory.items()})
 
-    def of_layer(self, n: int, dtype: torch.dtype) -> Memory:
-        """What layer `n` remembers."""
-        return tuple(part[:, n].to(dtype) for part in self.memory.values())
+    def of_layer(self, n: int, names: Sequence[str], dtype: torch.dtype) -> Memory:
+        """What layer `n` remembers under these names, in their order."""
+        return tuple(self.memory[name][:, n].to(dtype) for name in names)
 
 
 class RecurrentStack(nn.Module):
@@ -183,7 +183,7 @@ class RecurrentStack(nn.Module):
         """All steps at once; with the outputs, what is remembered after the last one."""
         after = []
         for n, layer in enumerate(self):
-            x, memory = layer(self.drop(x), before.of_layer(n, x.dtype))
+            x, memory = layer(self.drop(x), before.of_layer(n, layer.cell.remembers, x.dtype))
             after.append(memory)
         return self.drop(x), self.state(after)
 
@@ -193,7 +193,7 @@ class RecurrentStack(nn.Module):
         """One step, without dropout."""
         after = []
         for n, layer in enumerate(self):
-            memory = layer.step(x, before.of_layer(n, x.dtype))
+            memory = layer.step(x, before.of_layer(n, layer.cell.remembers, x.dtype))
             x = memory[0]
             after.append(memory)
         return x, self.state(after)

@@ -116,7 +116,8 @@ class LanguageTask:
     def remember(self, after: Carried, rows: Rows) -> None:
         """Keep what is carried on from some lanes."""
         if len(rows.fed) == self.batches.n_rows:
-            self.carried = after
+            # As it comes back from a checkpoint: another layout may be added up in another order.
+            self.carried = {name: tensor.contiguous() for name, tensor in after.items()}
             return
         for name, tensor in after.items():
             if name not in self.carried:

@@ -28,7 +28,7 @@ HELD_OUT, MOST_HELD_OUT = 0.05, 5_000
 """Lines held out to validate on where no file is named: this share, and no more than so many."""
 BLOCKS = 10
 """Held-out lines are taken from so many places, each a run of lines that belong together."""
-LEAST_TOKENS = 200
+LEAST_LINES, LEAST_TOKENS = 20, 200
 """Fewer than this teach a neural model nothing and leave nothing to validate on."""
 
 
@@ -157,6 +157,11 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
         say(f"  dropped {whole.n_too_long:,} lines of more than 1 MiB")
     if not whole.n_lines:
         raise DataError("a corpus has text in it; all lines are blank. Give another file.")
+    if not (data.valid_corpus or counting) and n_rows < LEAST_LINES:
+        raise DataError(
+            f"a neural model needs {LEAST_LINES} lines, some of which are held out; there are "
+            f"{n_rows}. Give more text, or --valid-corpus, or count: --model.type ngram."
+        )
     held_out = _blocks(n_rows) if not (data.valid_corpus or counting) else frozenset[int]()
 
     def lines(*, valid: bool) -> Iterator[str]:

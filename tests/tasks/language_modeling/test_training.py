@@ -1,0 +1,251 @@
+"""Language models through the one trainer: what holds for each of them."""
+
+import json
+import math
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from everyday_run import command
+from text_run import train, write_corpus
+
+from headway.errors import RunError
+from headway.language_model import TrainedLanguageModel
+from headway.tasks.language_modeling.task import LanguageTask
+from headway.training.run_folder import RunFolder
+from headway.translator import Translator
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+NEURAL = ("transformer", "lstm", "nnlm")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a finished run of each type."""
+    folder = tmp_path_factory.mktemp("language-models")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
+        corpus = write_corpus(folder / "corpus.txt")
+        for name in NEURAL:
+            finished = train(name, corpus, folder / name)
+            assert finished.status == 0, finished.err
+    return folder
+
+
+def all_but_times(run: Path) -> dict[str, Any]:
+    log = [{k: v for k, v in line.items() if k != "time_s"} for line in RunFolder(run).read_log()]
+    return {"log": log, "model": (run / "model.safetensors").read_bytes()}
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_it_learns_and_says_what_it_is(runs, name):
+    log = RunFolder(runs / name).read_log()
+    losses = [line["loss"] for line in log if "loss" in line]
+    assert losses[-1] < losses[0] - 0.5
+    [last] = [line for line in log if line["step"] == 40 and "valid_loss" in line]
+    assert last["perplexity"] == pytest.approx(math.exp(last["valid_loss"]), rel=1e-3)
+    card = (runs / name / "README.md").read_text(encoding="utf-8")
+    assert "bits per character" in card
+    settings = RunFolder(runs / name).settings()
+    assert settings["run"] == {"task": "language-model", "finished": True}
+    assert settings["text"]["unit"] == "words"
+    assert settings["data"]["documents"] is True
+    assert settings["training"]["label_smoothing"] == 0
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_stopped_and_resumed_equals_never_stopped_with_what_is_carried(
+    runs, name, tmp_path, monkeypatch
+):
+    next_batch, calls = LanguageTask.next_batch, []
+
+    def interrupted(self: LanguageTask) -> Any:
+        calls.append(1)
+        if len(calls) == 9:  # in the middle of an epoch
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(self)
+
+    monkeypatch.setenv("HEADWAY_CACHE", str(runs / "cache"))
+    with monkeypatch.context() as patch:
+        patch.setattr(LanguageTask, "next_batch", interrupted)
+        assert train(name, runs / "corpus.txt", tmp_path / "run").status == 130
+    again = command("train", "--out", str(tmp_path / "run"), "--resume")
+    assert again.status == 0, again.err
+    assert "goes on from step 9" in again.err
+    assert all_but_times(tmp_path / "run") == all_but_times(runs / name)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_probabilities_of_the_next_token_are_those_that_scores_add_up(runs, name):
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    [scored] = model.score(["The dog runs ."])
+    prefix, expected = "", []
+    for token in [*"The dog runs .".split(), "</s>"]:
+        likely = dict(model.next(prefix, top=0))
+        assert sum(likely.values()) == pytest.approx(1, abs=1e-6)
+        known = token if token in likely else "<unk>"
+        expected.append(math.log(likely[known]))
+        prefix = f"{prefix} {token}".strip()
+    assert [log_prob for _, log_prob in scored.tokens] == pytest.approx(expected, abs=1e-4)
+    assert scored.log_prob == pytest.approx(sum(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_a_line_costs_the_same_alone_and_among_others(runs, name):
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    lines = ["The dog runs .", "I love learning .", "He", "The dog " * 30]
+    together = [one.log_prob for one in model.score(lines)]
+    alone = [model.score([line])[0].log_prob for line in lines]
+    assert together == pytest.approx(alone, abs=1e-3)
+
+
+def test_a_carried_state_makes_one_long_text_of_pieces(runs):
+    model = TrainedLanguageModel.load(runs / "lstm", device="cpu")
+    ids = np.arange(300) % 40 + 4
+    whole = model.scorer.stream(ids)
+    model.scorer.window = 7
+    np.testing.assert_allclose(model.scorer.stream(ids), whole, atol=1e-5)
+
+
+def test_a_window_that_slides_scores_each_token_with_half_a_window_before_it(runs):
+    model = TrainedLanguageModel.load(runs / "transformer", device="cpu")
+    ids = np.arange(100) % 40 + 4
+    found = model.scorer.stream(ids)
+    window = model.window
+    np.testing.assert_allclose(found[:window], model.scorer.stream(ids[:window]), atol=1e-5)
+    for place in (40, 71, 99):
+        starts = (place // 8 - 1) * 8, len(ids) - window
+        options = [
+            model.scorer.by_position(ids[start : start + window])[0][place - start]
+            if start else math.inf
+            for start in starts
+            if 0 <= place - start < window
+        ]  # fmt: skip
+        assert min(abs(found[place] - option) for option in options) < 0.7
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_it_writes_the_same_with_the_same_seed_and_stops(runs, name):
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    texts = ["".join(model.write("The dog", seed=seed, max_tokens=60)) for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+    likeliest = [
+        "".join(model.write("The", top_k=1, max_tokens=5, seed=seed)).split()[0] for seed in (1, 2)
+    ]
+    assert (
+        likeliest[0]
+        == likeliest[1]
+        == next(token for token, _ in model.next("The") if not token.startswith("<"))
+    )
+
+
+def test_the_words_of_the_command_line(runs, monkeypatch):
+    run = str(runs / "lstm")
+    scored = command("score", run, str(runs / "corpus.txt"), "--worst", "2")
+    assert scored.status == 0, scored.err
+    assert len(scored.out.splitlines()) == 2
+    assert "line " in scored.out
+    as_json = command("score", run, str(runs / "corpus.txt"), "--json")
+    scores = json.loads(as_json.out)["scores"]
+    assert len(scores) == 300
+    for one in scores[:3]:
+        assert one["tokens"][-1]["token"] == "</s>"
+        total = sum(token["log_prob"] for token in one["tokens"])
+        assert one["log_prob"] == pytest.approx(total, abs=1e-6)
+    predicted = json.loads(command("predict", run, "The", "--top", "0", "--json").out)["next"]
+    assert sum(one["prob"] for one in predicted) == pytest.approx(1, abs=1e-6)
+    assert [one["prob"] for one in predicted] == sorted(
+        (one["prob"] for one in predicted), reverse=True
+    )
+    written = command("generate", run, "The dog", "--n", "2", "--max-tokens", "8")
+    assert written.status == 0, written.err
+    assert written.out.count("The dog") == 2
+    evaluated = json.loads(
+        command("evaluate", run, "--corpus", str(runs / "corpus.txt"), "--json").out
+    )
+    lines = (runs / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    n_words = sum(len(line.split()) for line in lines)
+    n_ends = len(lines) - 1  # the blank line at the end parts nothing
+    assert evaluated["words"] == evaluated["tokens"] == n_words + n_ends
+    assert evaluated["characters"] == sum(map(len, lines)) + n_ends
+    assert evaluated["perplexity_per_word"] == pytest.approx(
+        math.exp(-evaluated["log_prob"] / evaluated["words"]), rel=1e-6
+    )
+
+
+def test_several_runs_are_ranked_where_that_is_fair(runs, tmp_path):
+    corpus = str(runs / "corpus.txt")
+    ranked = command("evaluate", str(runs / "lstm"), str(runs / "nnlm"), "--corpus", corpus)
+    assert "ranked by perplexity per token, as the vocabulary is the same" in ranked.out
+    strange = tmp_path / "other.txt"
+    strange.write_text("xyzzy plugh\n" * 30, encoding="utf-8")
+    other = tmp_path / "other"
+    finished = train("lstm", runs / "corpus.txt", other, "--text.vocabulary-size=50")
+    assert finished.status == 0, finished.err
+    refused = command("evaluate", str(runs / "lstm"), str(other), "--corpus", str(strange))
+    assert "no ranking" in refused.out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n \n", "all lines are blank"),
+        (b"word\n", "20 lines"),
+        (b"a b c\n" * 20, "200 tokens"),
+        (b"\xff\xfe\x00\x01" * 100, "UTF-8"),
+    ],
+)
+def test_a_corpus_that_teaches_nothing_is_refused(tmp_path, text, message):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes(text)
+    refused = train("lstm", corpus, tmp_path / "run")
+    assert refused.status == 2
+    assert message in refused.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_corpus_without_its_task_and_a_task_without_a_corpus_are_told_so(runs, tmp_path):
+    out = str(tmp_path / "run")
+    refused = command("train", "--corpus", str(runs / "corpus.txt"), "--out", out)
+    assert refused.status == 2
+    assert "--task language-model" in refused.err
+    refused = command("train", "--task", "language-model", "--out", out)
+    assert "Give --corpus F" in refused.err
+    both = ("--corpus", str(runs / "corpus.txt"), "--valid-corpus", str(runs / "corpus.txt"))
+    refused = command("train", "--task", "language-model", *both, "--out", out)
+    assert "must not be learned from" in refused.err
+
+
+def test_unknown_words_are_said(runs):
+    said = command("predict", str(runs / "lstm"), "the xyzzy")
+    assert "1 tokens of 'the xyzzy' are unknown" in said.err
+
+
+def test_halves_add_up_to_the_whole(runs, tmp_path, monkeypatch):
+    loss, n_rows = LanguageTask.loss, []
+
+    def little_memory(self: LanguageTask, model: Any, batch: Any) -> Any:
+        n_rows.append(len(batch.rows.fed))
+        if len(batch.rows.fed) > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        return loss(self, model, batch)
+
+    monkeypatch.setattr(LanguageTask, "loss", little_memory)
+    flags = ("--model.dropout=0", "--training.max-steps=6", "--training.checkpoint-every=3")
+    assert train("lstm", runs / "corpus.txt", tmp_path / "halved", *flags).status == 0
+    assert max(n_rows) == 16
+    monkeypatch.undo()
+    assert train("lstm", runs / "corpus.txt", tmp_path / "whole", *flags).status == 0
+    logs = [RunFolder(tmp_path / name).read_log() for name in ("halved", "whole")]
+    for line, other in zip(*logs, strict=True):
+        for key in {"loss", "valid_loss"} & line.keys():
+            assert line[key] == pytest.approx(other[key], abs=2e-4)
+
+
+def test_a_language_model_is_no_translator(runs):
+    with pytest.raises(RunError, match="language-model"):
+        Translator.load(runs / "lstm")
