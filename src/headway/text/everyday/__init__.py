@@ -8,6 +8,7 @@ Several hundred thousand of the sentences turn on a pronoun: in "The animal didn
 because it was too tired" (or "too wide") the Chinese must name what *it* is.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ EXAMPLES: tuple[Pair, ...] = (
 """The sentences that the demo shows; they belong to the grammar and are kept out of its corpus."""
 
 _PATIENCE = 1000
+_MARK = re.compile(r"[.,?，。？]")
+_BEFORE_MARK = re.compile(r" +(?=[.,?])")
 
 
 class Split(NamedTuple):
@@ -39,18 +42,29 @@ class Split(NamedTuple):
     test: list[Pair]
 
 
-def sentence(writer: Writer) -> Pair:
+def sentence(writer: Writer, *, spaced: bool = False) -> Pair:
     """One English sentence and its Chinese, with capital letters and punctuation."""
     (kind,) = writer.random.choices(tuple(KINDS), tuple(KINDS.values()))
-    return finished(*kind(writer))
+    return finished(*kind(writer), spaced=spaced)
 
 
-def finished(english: str, chinese: str) -> Pair:
-    """The sentence with its capital letter and its full stop, and no space too many."""
-    english = " ".join(english.split()).replace(" ?", "?").replace(" ,", ",")
+def finished(english: str, chinese: str, *, spaced: bool = False) -> Pair:
+    """The sentence with its capital letter and its full stop, and no space too many.
+
+    `spaced`: words and marks are parted by spaces, in both languages, as models that count words
+    read them; else only English words are.
+    """
     if not english.endswith("?"):
         english, chinese = f"{english}.", f"{chinese}。"
-    return english[0].upper() + english[1:], chinese
+    english = english[0].upper() + english[1:]
+    if spaced:
+        return _spaced(english), _spaced(chinese)
+    english = _BEFORE_MARK.sub("", " ".join(english.split()))
+    return english, "".join(chinese.split())
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_MARK.sub(r" \g<0> ", text).split())
 
 
 def generate(n_pairs: int, seed: int) -> list[Pair]:

@@ -1,7 +1,8 @@
 """The sentences of the everyday corpus: patterns in two languages, and who fills them.
 
 A pattern stands in a table as English | Chinese with the same slots in the order that each
-language wants. A `Writer` draws what fills the slots. Each English sentence has one Chinese.
+language wants. A `Writer` draws what fills the slots. Each English sentence has one Chinese,
+whose words are parted by spaces: numbers stand apart from measure words, 这 and 那 do not.
 """
 
 import random
@@ -43,17 +44,22 @@ class Who:
 def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Who:
     own = f"{en}'s"
     again_zh = {"he": "他", "she": "她"}[pronoun]
-    return Who(en, zh, en, own, own_zh or f"{zh}的", "is", "was", "does", "has", pronoun, again_zh)
+    return Who(en, zh, en, own, own_zh or f"{zh} 的", "is", "was", "does", "has", pronoun, again_zh)
 
 
 def _it(en: str, zh: str, plural: bool = False) -> Who:
     be, was, aux, have = ("are", "were", "do", "have") if plural else ("is", "was", "does", "has")
-    return Who(en, zh, en, en, f"{zh}的", be, was, aux, have, "it", zh)
+    return Who(en, zh, en, en, f"{zh} 的", be, was, aux, have, "it", zh)
 
 
 def article(phrase: str) -> str:
     """The phrase with a or an."""
     return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
+
+
+def parted(pattern: str, chinese: Slots) -> str:
+    """A Chinese pattern with its slots filled; where a slot begins or ends, so does a word."""
+    return pattern.format(**{name: f" {words} " for name, words in chinese.items()})
 
 
 class Writer:
@@ -76,12 +82,12 @@ class Writer:
     def pronoun(self) -> Who:
         """I, you, he, she, we, they."""
         en, obj, own, zh, be, was, aux, have = self.random.choice(rows(words.PRONOUNS))
-        return Who(en, zh, obj, own, f"{zh}的", be, was, aux, have, en, zh)
+        return Who(en, zh, obj, own, f"{zh} 的", be, was, aux, have, en, zh)
 
     def you(self) -> Who:
         """The one who is spoken to."""
         en, obj, own, zh, be, was, aux, have = rows(words.PRONOUNS)[1]
-        return Who(en, zh, obj, own, f"{zh}的", be, was, aux, have, en, zh)
+        return Who(en, zh, obj, own, f"{zh} 的", be, was, aux, have, en, zh)
 
     def again(self, who: Who) -> Who:
         """The same person as a pronoun."""
@@ -98,22 +104,22 @@ class Writer:
         en, zh, pronoun, between = self.random.choice(rows(words.RELATIVES))
         if self.chance(0.7):
             owner = self.pronoun()
-            return _third(f"{owner.own} {en}", f"{owner.zh}{between}{zh}", pronoun)
+            return _third(f"{owner.own} {en}", f"{owner.zh} {between} {zh}", pronoun)
         owner = self.name()
-        return _third(f"{owner.own} {en}", f"{owner.own_zh}{zh}", pronoun)
+        return _third(f"{owner.own} {en}", f"{owner.own_zh} {zh}", pronoun)
 
     def role(self) -> Who:
         """The doctor, this girl, the boys."""
         one, many, measure, zh, pronoun, _ = self.random.choice(rows(words.ROLES))
         if self.chance(0.3):
-            group = f"那些{zh}"
+            group = f"那些 {zh}"
             own = f"the {many}'" if many.endswith("s") else f"the {many}'s"
             return Who(
-                f"the {many}", group, f"the {many}", own, f"{group}的", "are", "were", "do", "have",
-                "they", {"he": "他们", "she": "她们"}[pronoun],
+                f"the {many}", group, f"the {many}", own, f"{group} 的", "are", "were", "do",
+                "have", "they", {"he": "他们", "she": "她们"}[pronoun],
             )  # fmt: skip
         this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
-        return _third(f"{this} {one}", f"{this_zh}{measure}{zh}", pronoun)
+        return _third(f"{this} {one}", f"{this_zh}{measure} {zh}", pronoun)
 
     def who(self) -> Who:
         """Anybody."""
@@ -153,16 +159,17 @@ class Writer:
         """A book, a new book."""
         en, zh = self.quality(noun, 0.25)
         phrase = " ".join(f"{noun.lead} {en} {noun.one}".split())
-        return article(phrase), f"一{noun.measure}{zh}{noun.zh}"
+        return article(phrase), f"一 {noun.measure} {zh} {noun.zh}"
 
     def several(self, noun: Noun) -> Pair:
         """Three books, some red flowers."""
         en, zh = self.quality(noun, 0.25)
         if self.chance(0.8):
             n = self.one(words.NUMBERS, "few" if self.chance(0.85) else "many")
-            return f"{n.en} {noun.leads} {en} {noun.many}", f"{n.zh}{noun.measure}{zh}{noun.zh}"
+            counted = f"{n.zh} {noun.measure} {zh} {noun.zh}"
+            return f"{n.en} {noun.leads} {en} {noun.many}", counted
         much, much_zh = self.random.choice((("some", "一些"), ("a lot of", "很多")))
-        return f"{much} {en} {noun.many}", f"{much_zh}{zh}{noun.zh}"
+        return f"{much} {en} {noun.many}", f"{much_zh} {zh} {noun.zh}"
 
     def count(self, noun: Noun) -> Pair:
         """A book or several."""
@@ -173,13 +180,13 @@ class Writer:
         en, zh = self.quality(noun, 0.2)
         if self.chance(0.4) and not noun.lead:
             owner = self.owner()
-            return _it(f"{owner.own} {en} {noun.one}", f"{owner.own_zh}{zh}{noun.zh}")
+            return _it(f"{owner.own} {en} {noun.one}", f"{owner.own_zh} {zh} {noun.zh}")
         if self.chance(0.25) and noun.one != noun.many:
             these, these_zh = self.random.choice((("the", "那些"), ("these", "这些")))
-            return _it(f"{these} {en} {noun.many}", f"{these_zh}{zh}{noun.zh}", plural=True)
+            return _it(f"{these} {en} {noun.many}", f"{these_zh} {zh} {noun.zh}", plural=True)
         this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
         name = f"{this} {noun.lead} {en} {noun.one}"
-        return _it(name, f"{this_zh}{noun.measure}{zh}{noun.zh}")
+        return _it(name, f"{this_zh}{noun.measure} {zh} {noun.zh}")
 
     def known(self, noun: Noun) -> Pair:
         """The same as two strings."""
@@ -194,7 +201,7 @@ class Writer:
         """Swimming, reading a book."""
         verb = self.random.choice([v for v in lexicon.verbs() if v.ing and "{}" not in v.base])
         what, what_zh = self.what(verb, "bare")
-        return f"{verb.ing} {what}", f"{verb.zh}{what_zh}"
+        return f"{verb.ing} {what}", " ".join(f"{verb.zh} {what_zh}".split())
 
     def spot(self, noun: Noun) -> Pair:
         """On the table, behind the door."""
@@ -203,14 +210,14 @@ class Writer:
             spot = self.one(words.SPOTS)
         fits = [p for p in lexicon.phrases(words.RELATIONS) if p.kinds & spot.kinds]
         relation = self.random.choice(fits)
-        return f"{relation.en} the {spot.en}", f"{spot.zh}{relation.zh}"
+        return f"{relation.en} the {spot.en}", f"{spot.zh} {relation.zh}"
 
     def pastime(self) -> Pair:
         """What one may like: cats, tea, swimming, reading newspapers."""
         if self.chance(0.5):
             noun = self.noun(frozenset({"food", "drink", "pet", "farm", "read", "film", "flower"}))
             en, zh = self.quality(noun, 0.15)
-            return f"{en} {noun.many}", f"{zh}{noun.zh}"
+            return f"{en} {noun.many}", f"{zh} {noun.zh}"
         return self.doing()
 
     def what(self, verb: Verb, style: str) -> tuple[str, str]:
@@ -219,7 +226,7 @@ class Writer:
             return "", ""
         noun = self.noun(verb.objects)
         if style == "count":
-            return f"{noun.leads} {noun.many}", f"{noun.measure}{noun.zh}"
+            return f"{noun.leads} {noun.many}", f"{noun.measure} {noun.zh}"
         if style == "skill":
             style = "bare" if verb.can == "会" else "the"
         if style == "some":
@@ -228,7 +235,7 @@ class Writer:
             return f"any {noun.many}", noun.zh
         if style == "bare":
             en, zh = self.quality(noun, 0.15)
-            return f"{en} {noun.many}", f"{zh}{noun.zh}"
+            return f"{en} {noun.many}", f"{zh} {noun.zh}"
         return self.count(noun) if style == "number" else self.known(noun)
 
     # --- actions ----------------------------------------------------------------------------
@@ -237,7 +244,7 @@ class Writer:
         """A time of that tense."""
         if tense == "past" and self.chance(0.2):
             n, span = self.one(words.NUMBERS, "few"), self.one(words.SPANS)
-            return f"{n.en} {span.en} ago", f"{n.zh}{span.zh}前"
+            return f"{n.en} {span.en} ago", f"{n.zh} {span.zh} 前"
         found = self.one(words.TIMES, tense)
         return found.en, found.zh
 
@@ -246,8 +253,8 @@ class Writer:
         if style not in ("asked", "count") and tense in ("past", "future") and self.chance(0.1):
             to = self.one(words.DESTINATIONS)
             return Verb(
-                f"go {to.en}", f"goes {to.en}", f"went {to.en}", f"going {to.en}", f"去{to.zh}",
-                f"去了{to.zh}", "能", frozenset(), frozenset(), frozenset(),
+                f"go {to.en}", f"goes {to.en}", f"went {to.en}", f"going {to.en}", f"去 {to.zh}",
+                f"去 了 {to.zh}", "能", frozenset(), frozenset(), frozenset(),
             )  # fmt: skip
         fits = [v for v in lexicon.verbs() if tense in v.tenses or tense == "can"]
         fits = [v for v in fits if v.objects or style not in ("asked", "count")]
@@ -268,10 +275,10 @@ class Writer:
         fits = [p for p in lexicon.phrases(words.PLACES) if p.kinds & verb.places]
         if fits and self.chance(0.4):
             place = self.random.choice(fits)
-            en, zh, inside = place.en, f"在{place.zh}", place.zh
+            en, zh, inside = place.en, f"在 {place.zh}", place.zh
         if not verb.whom and self.chance(0.12):
             friend = self.other(who)
-            en, zh = f"with {friend.object} {en}", f"和{friend.zh}一起{zh}"
+            en, zh = f"with {friend.object} {en}", f"和 {friend.zh} 一起 {zh}"
             inside = zh
         return en, zh, inside
 
@@ -301,7 +308,6 @@ class Writer:
         }
         slots |= {"where": where, "when": when, "often": often.en, "want": want, "plan": plan}
         filled = english.format(**who.english(), **slots)
-        return filled, chinese.format(
-            who=who.zh, do=verb.zh, done=verb.done, can=verb.can, what=what_zh, where=where_zh,
-            inside=inside, when=when_zh, often=often.zh,
-        )  # fmt: skip
+        slots_zh = {"who": who.zh, "do": verb.zh, "done": verb.done, "can": verb.can}
+        slots_zh |= {"what": what_zh, "where": where_zh, "inside": inside}
+        return filled, parted(chinese, slots_zh | {"when": when_zh, "often": often.zh})

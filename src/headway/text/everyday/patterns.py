@@ -1,6 +1,7 @@
 """The patterns of the everyday corpus: English | Chinese, with the same slots in each one's order.
 
-A pattern becomes a sentence when `headway.text.everyday.sentences` fills its slots.
+A pattern becomes a sentence when `headway.text.everyday.sentences` fills its slots. Chinese words
+are parted by spaces; the edge of a slot is the edge of a word.
 """
 
 # tense | object | English | Chinese; the object is some, any, bare, the, skill, or asked for
@@ -14,17 +15,17 @@ often |bare | {who} {often} {does} {what} {where}           | {who}{often}{where
 often |bare | {who} {often} {does} {what} {where}           | {who}{often}{where}{do}{what}
 habit |bare | {who} {aux}n't {do} {what} {where}            | {who}不{where}{do}{what}
 now   |some | {who} {be} {doing} {what} {where}             | {who}正在{inside}{do}{what}
-now   |some | {who} {be} {doing} {what} {where} now         | {who}现在正在{inside}{do}{what}
+now   |some | {who} {be} {doing} {what} {where} now         | {who}现在 正在{inside}{do}{what}
 future|some | {who} will {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}
 future|some | {when} {who} will {do} {what} {where}         | {when}{who}会{where}{do}{what}
-future|any  | {who} won't {do} {what} {where} {when}        | {who}{when}不会{where}{do}{what}
+future|any  | {who} won't {do} {what} {where} {when}        | {who}{when}不 会{where}{do}{what}
 can   |skill| {who} can {do} {what}                         | {who}{can}{do}{what}
 can   |skill| {who} can't {do} {what}                       | {who}不{can}{do}{what}
 future|some | {who} must {do} {what} {where} {when}         | {who}{when}必须{where}{do}{what}
 future|some | {who} should {do} {what} {where} {when}       | {who}{when}应该{where}{do}{what}
-future|any  | {who} shouldn't {do} {what} {where} {when}    | {who}{when}不应该{where}{do}{what}
+future|any  | {who} shouldn't {do} {what} {where} {when}    | {who}{when}不 应该{where}{do}{what}
 future|some | {who} {want} to {do} {what} {where} {when}    | {who}{when}想{where}{do}{what}
-future|any  | {who} {aux}n't want to {do} {what} {where} {when}| {who}{when}不想{where}{do}{what}
+future|any  | {who} {aux}n't want to {do} {what} {where} {when}| {who}{when}不 想{where}{do}{what}
 future|some | {who} {plan} to {do} {what} {where} {when}    | {who}{when}打算{where}{do}{what}
 """
 
@@ -36,14 +37,14 @@ past  |some | who {did} {what} {where} {when}               | 谁{when}{where}{d
 past  |count| how many {what} did {who} {do} {where} {when} | {who}{when}{where}{done}多少{what}
 habit |bare | {aux} {who} {do} {what} {where} {when}        | {who}{when}{where}{do}{what}吗
 habit |bare | who {third} {what} {where} {when}             | 谁{when}{where}{do}{what}
-habit |bare | where {aux} {who} {do} {what} {when}          | {who}{when}在哪里{do}{what}
+habit |bare | where {aux} {who} {do} {what} {when}          | {who}{when}在 哪里{do}{what}
 habit |bare | why {aux} {who} {do} {what} {where} {when}    | {who}{when}为什么{where}{do}{what}
 now   |some | {be} {who} {doing} {what} {where}             | {who}正在{inside}{do}{what}吗
 now   |asked| what {be} {who} {doing} {where}               | {who}正在{inside}{do}什么
-now   |some | who is {doing} {what} {where}                 | 谁正在{inside}{do}{what}
+now   |some | who is {doing} {what} {where}                 | 谁 正在{inside}{do}{what}
 future|some | will {who} {do} {what} {where} {when}         | {who}{when}会{where}{do}{what}吗
 future|asked| what will {who} {do} {where} {when}           | {who}{when}会{where}{do}什么
-future|some | when will {who} {do} {what} {where}           | {who}什么时候会{where}{do}{what}
+future|some | when will {who} {do} {what} {where}           | {who}什么时候 会{where}{do}{what}
 future|some | who will {do} {what} {where} {when}           | 谁{when}会{where}{do}{what}
 can   |skill| can {who} {do} {what}                         | {who}{can}{do}{what}吗
 can   |skill| who can {do} {what}                           | 谁{can}{do}{what}
@@ -62,12 +63,12 @@ DESCRIPTIONS = """
 {who} {was} not {adj} {when}     | {who}{when}不{adj}       | state
 {be} {who} {adj}?                | {who}{adj}吗？           | state trait thing
 {was} {who} {adj} {when}?        | {who}{when}{adj}吗？     | state
-why {be} {who} so {adj}?         | {who}为什么这么{adj}？   | state thing
+why {be} {who} so {adj}?         | {who}为什么 这么{adj}？  | state thing
 """
 
 COMPARISONS = """
 {who} {be} {more} than {other}            | {who}比{other}{adj}       | trait thing
-{who} {be} much {more} than {other}       | {who}比{other}{adj}得多   | trait thing
+{who} {be} much {more} than {other}       | {who}比{other}{adj}得 多  | trait thing
 {who} {be} a little {more} than {other}   | {who}比{other}{adj}一点   | trait thing
 {who} {be} as {en} as {other}             | {who}和{other}一样{adj}   | trait thing
 {who} {be} not as {en} as {other}         | {who}没有{other}那么{adj} | trait thing
@@ -82,56 +83,56 @@ POSSESSIONS = """
 {who} {have} {count}                    | {who}有{count}
 {who} {aux}n't have any {many}          | {who}没有{noun}
 {aux} {who} have any {many}?            | {who}有{noun}吗？
-how many {measured} {aux} {who} have?   | {who}有多少{measure}{noun}？
-who has {count}?                        | 谁有{count}？
+how many {measured} {aux} {who} have?   | {who}有 多少{measure}{noun}？
+who has {count}?                        | 谁 有{count}？
 {who} {need} {count}                    | {who}需要{count}
-{who} {aux}n't need {known}             | {who}不需要{known}
+{who} {aux}n't need {known}             | {who}不 需要{known}
 {who} {want} {count}                    | {who}想要{count}
 {aux} {who} want {known}?               | {who}想要{known}吗？
-{who} {was} looking for {known}         | {who}在找{known}
-{who} lost {lost} {when}                | {who}{when}丢了{lost}
+{who} {was} looking for {known}         | {who}在 找{known}
+{who} lost {lost} {when}                | {who}{when}丢 了{lost}
 {this} is {own}                         | {this}是{own}
-{this} is not {own}                     | {this}不是{own}
+{this} is not {own}                     | {this}不 是{own}
 is {this} {own}?                        | {this}是{own}吗？
-whose {many} are these?                 | 这些是谁的{noun}？
+whose {many} are these?                 | 这些 是 谁 的{noun}？
 """
 
 # what somebody likes: a thing, an activity, a person
 LIKINGS = """
 {who} {like} {liked}              | {who}喜欢{liked}
 {who} {love} {liked}              | {who}爱{liked}
-{who} really {like} {liked}       | {who}很喜欢{liked}
+{who} really {like} {liked}       | {who}很 喜欢{liked}
 {who} {hate} {liked}              | {who}讨厌{liked}
-{who} {aux}n't like {liked}       | {who}不喜欢{liked}
-{who} {aux}n't love {liked}       | {who}不爱{liked}
+{who} {aux}n't like {liked}       | {who}不 喜欢{liked}
+{who} {aux}n't love {liked}       | {who}不 爱{liked}
 {aux} {who} like {liked}?         | {who}喜欢{liked}吗？
-why {aux} {who} like {liked}?     | {who}为什么喜欢{liked}？
-who likes {liked}?                | 谁喜欢{liked}？
-what {aux} {who} like?            | {who}喜欢什么？
-{who} {like} {liked} more than {rest} | 比起{rest}，{who}更喜欢{liked}
+why {aux} {who} like {liked}?     | {who}为什么 喜欢{liked}？
+who likes {liked}?                | 谁 喜欢{liked}？
+what {aux} {who} like?            | {who}喜欢 什么？
+{who} {like} {liked} more than {rest} | 比起{rest}，{who}更 喜欢{liked}
 """
 
 ACQUAINTANCES = """
 {who} {know} {other}              | {who}认识{other}
-{who} {aux}n't know {other}       | {who}不认识{other}
+{who} {aux}n't know {other}       | {who}不 认识{other}
 {aux} {who} know {other}?         | {who}认识{other}吗？
 {who} {miss} {other}              | {who}想念{other}
 {who} {love} {other}              | {who}爱{other}
 {who} {like} {other}              | {who}喜欢{other}
-{who} {aux}n't like {other}       | {who}不喜欢{other}
+{who} {aux}n't like {other}       | {who}不 喜欢{other}
 """
 
 WHEREABOUTS = """
-where {be} {who}?                 | {who}在哪里？
+where {be} {who}?                 | {who}在 哪里？
 {who} {be} {place}                | {who}在{place}
-{who} {be} not {place}            | {who}不在{place}
+{who} {be} not {place}            | {who}不 在{place}
 {be} {who} {place}?               | {who}在{place}吗？
 {who} {was} {place} {when}        | {who}{when}在{place}
-where {was} {who} {when}?         | {who}{when}在哪里？
+where {was} {who} {when}?         | {who}{when}在 哪里？
 {who} {come} from {city}          | {who}来自{city}
-{who} {have} been to {city}       | {who}去过{city}
-{who} {have} never been to {city} | {who}从来没有去过{city}
-who is {place}?                   | 谁在{place}？
+{who} {have} been to {city}       | {who}去 过{city}
+{who} {have} never been to {city} | {who}从来 没有 去 过{city}
+who is {place}?                   | 谁 在{place}？
 """
 
 THERE_IS = """
@@ -139,24 +140,24 @@ there is {one} {spot}                 | {spot}有{one}
 there are {several} {spot}            | {spot}有{several}
 is there {one} {spot}?                | {spot}有{one}吗？
 there aren't any {many} {spot}        | {spot}没有{noun}
-how many {measured} are there {spot}? | {spot}有多少{measure}{noun}？
-what is {spot}?                       | {spot}有什么？
+how many {measured} are there {spot}? | {spot}有 多少{measure}{noun}？
+what is {spot}?                       | {spot}有 什么？
 {thing} {be} {spot}                   | {thing}在{spot}
 {be} {thing} {spot}?                  | {thing}在{spot}吗？
-where {be} {thing}?                   | {thing}在哪里？
+where {be} {thing}?                   | {thing}在 哪里？
 """
 
 JOBS = """
 {who} {be} a {job}                | {who}是{job}
-{who} {be} not a {job}            | {who}不是{job}
+{who} {be} not a {job}            | {who}不 是{job}
 {be} {who} a {job}?               | {who}是{job}吗？
-{who} {want} to be a {job}        | {who}想当{job}
-{who} {aux}n't want to be a {job} | {who}不想当{job}
-who {be} {who}?                   | {who}是谁？
+{who} {want} to be a {job}        | {who}想 当{job}
+{who} {aux}n't want to be a {job} | {who}不 想 当{job}
+who {be} {who}?                   | {who}是 谁？
 {who} {be} a {job} {place}        | {who}在{place}当{job}
 {who} {be} {n} years old          | {who}{n}岁
-{who} {be} not {n} years old      | {who}不是{n}岁
-{be} {who} {n} years old?         | {who}{n}岁吗？
+{who} {be} not {n} years old      | {who}不 是{n}岁
+{be} {who} {n} years old?         | {who}{n}岁 吗？
 how old {be} {who}?               | {who}多大？
 """
 
@@ -165,19 +166,19 @@ it is {adj} {place} today         | 今天{place}很{adj}
 it is very {adj} {place} today    | 今天{place}非常{adj}
 it was {adj} {place} {past}       | {past}{place}很{adj}
 it was not {adj} {place} {past}   | {past}{place}不{adj}
-it will be {adj} {place} {future} | {future}{place}会很{adj}
+it will be {adj} {place} {future} | {future}{place}会 很{adj}
 is it {adj} {place} today?        | 今天{place}{adj}吗？
-it rained {place} {past}          | {past}{place}下雨了
-it will rain {place} {future}     | {future}{place}会下雨
-will it snow {place} {future}?    | {future}{place}会下雪吗？
-it was raining {place} {past}     | {past}{place}在下雨
-it was snowing {place} {past}     | {past}{place}在下雪
-will it rain {place} {future}?    | {future}{place}会下雨吗？
+it rained {place} {past}          | {past}{place}下雨 了
+it will rain {place} {future}     | {future}{place}会 下雨
+will it snow {place} {future}?    | {future}{place}会 下雪 吗？
+it was raining {place} {past}     | {past}{place}在 下雨
+it was snowing {place} {past}     | {past}{place}在 下雪
+will it rain {place} {future}?    | {future}{place}会 下雨 吗？
 """
 
 REQUESTS = """
 please {do} {what} {where} {when}        | 请{when}{where}{do}{what}
-please don't {do} {what} {where}         | 请不要{where}{do}{what}
+please don't {do} {what} {where}         | 请 不要{where}{do}{what}
 let's {do} {what} {where} {when}         | 我们{when}{where}{do}{what}吧
 can you {do} {what} {where} {when}?      | 你{when}能{where}{do}{what}吗？
 """
@@ -189,7 +190,7 @@ REPORTS = """
 {who} {know} that {clause}       | {who}知道{clause}
 {who} {hope} that {future}       | {who}希望{future}
 {aux} {who} know that {clause}?  | {who}知道{clause}吗？
-{who} {aux}n't know why {again} {was} {state} | {who}不知道{again}为什么{state}
+{who} {aux}n't know why {again} {was} {state} | {who}不 知道{again}为什么{state}
 """
 
 # `past` and `future` are clauses about `who`, those with `soon` name no time; with `again` they are
@@ -217,20 +218,20 @@ RELATIVES = """
 {noun} that {who} {did} {when} {be} too {adj}    | {who}{when}{do}的{noun}太{adj}了
 {noun} that {who} {did} {when} {be} not {adj}    | {who}{when}{do}的{noun}不{adj}
 {other} {like} {noun} that {who} {did} {when}    | {other}喜欢{who}{when}{do}的{noun}
-{other} {like_not} {noun} that {who} {did} {when} | {other}不喜欢{who}{when}{do}的{noun}
+{other} {like_not} {noun} that {who} {did} {when} | {other}不 喜欢{who}{when}{do}的{noun}
 """
 
 # the Chinese must say what *it* is: `named` is the one of the two that the reason fits
 IT = """
-the {a} {event} because it {was} {why}           | 那{A}{event}，因为那{named}很{why}
-the {a} {event} because it {was} very {why}      | 那{A}{event}，因为那{named}非常{why}
-the {a} {event} because it {was} too {why}       | 那{A}{event}，因为那{named}太{why}了
-the {a} {event} because it {was} too {why}       | 那{A}{event}，因为那{named}太{why}了
+the {a} {event} because it {was} {why}           | {A}{event}，因为{named}很{why}
+the {a} {event} because it {was} very {why}      | {A}{event}，因为{named}非常{why}
+the {a} {event} because it {was} too {why}       | {A}{event}，因为{named}太{why}了
+the {a} {event} because it {was} too {why}       | {A}{event}，因为{named}太{why}了
 """
 
 # a person acts: *it* can only be the thing, and he or she stays 他 or 她
 NOT_IT = """
-{who} {event} because it {was} too {why}         | {who}{event}，因为那{named}太{why}了
-{who} {event} because it {was} very {why}        | {who}{event}，因为那{named}非常{why}
+{who} {event} because it {was} too {why}         | {who}{event}，因为{named}太{why}了
+{who} {event} because it {was} very {why}        | {who}{event}，因为{named}非常{why}
 {who} {event} because {again} {be} too {state}   | {who}{event}，因为{again}太{state}了
 """

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from headway.text.everyday import lexicon, patterns, words
-from headway.text.everyday.drawing import Pair, Who, Writer
+from headway.text.everyday.drawing import Pair, Who, Writer, parted
 from headway.text.everyday.lexicon import Scene, Thing, rows
 
 
 def _fill(pattern: tuple[str, ...], english: dict[str, str], chinese: dict[str, str]) -> Pair:
-    return pattern[0].format(**english), pattern[1].format(**chinese)
+    return pattern[0].format(**english), parted(pattern[1], chinese)
 
 
 def _present(who: Who, *verbs: str) -> dict[str, str]:
@@ -88,7 +88,7 @@ def possession(writer: Writer) -> Pair:
         english["own"] = f"{owner.own} {noun.one}"
     chinese = {"who": who.zh, "noun": noun.zh, "measure": noun.measure, "when": when[1]}
     chinese |= {"count": count[1], "known": known[1], "lost": lost[1], "this": this[1]}
-    chinese["own"] = f"{owner.own_zh}{noun.zh}"
+    chinese["own"] = f"{owner.own_zh} {noun.zh}"
     return _fill(writer.random.choice(rows(patterns.POSSESSIONS)), english, chinese)
 
 
@@ -235,7 +235,7 @@ def relative(writer: Writer) -> Pair:
     english = {"noun": named, "who": who.en, "did": verb.past, "when": when[0], "be": "is"}
     english |= {"adj": adjective.en, "other": other.en, "like": like}
     english |= {"like_not": f"{other.aux}n't like"}
-    chinese = {"noun": f"那{noun.measure}{noun.zh}", "who": who.zh, "do": verb.zh, "when": when[1]}
+    chinese = {"noun": f"那{noun.measure} {noun.zh}", "who": who.zh, "do": verb.zh, "when": when[1]}
     chinese |= {"adj": adjective.zh, "other": other.zh}
     return _fill(writer.random.choice(rows(patterns.RELATIVES)), english, chinese)
 
@@ -289,7 +289,7 @@ def not_it(writer: Writer) -> Pair:
 
 
 def _named(thing: Thing) -> str:
-    return f"{thing.measure}{thing.zh}"
+    return f"那{thing.measure} {thing.zh}"
 
 
 def _event(mode: str, scene: Scene, second: Thing) -> tuple[str, str, str]:
@@ -297,7 +297,7 @@ def _event(mode: str, scene: Scene, second: Thing) -> tuple[str, str, str]:
     _, fails, fails_zh, was = next(row for row in rows(words.MODES) if row[0] == mode)
     verb = scene.en.format(b=second.en)
     event = verb if mode == "did" else f"{fails} {verb}"
-    return event, fails_zh + scene.zh.format(b=second.zh, B=f"那{_named(second)}"), was
+    return event, f"{fails_zh} {scene.zh.format(b=second.zh, B=_named(second))}", was
 
 
 KINDS: dict[Callable[[Writer], Pair], int] = {

@@ -2,7 +2,7 @@
 
 One row, one word; a dash is an empty cell. The last column says which words go together: a verb
 takes the nouns of its kinds, an adjective describes them, a place suits the verbs that name its
-kind. Everything here was written for headway; nothing was copied.
+kind. Spaces in the Chinese part its words. Everything here was written for headway; nothing was copied.
 """
 
 # name | Chinese | he or she
@@ -129,62 +129,62 @@ tree             | trees             | 棵 | 树     | plant draw
 
 # base | third person | past | -ing | Chinese | its past | can | objects | places | tenses
 VERBS = """
-buy       | buys       | bought     | buying       | 买        | 买了         | 能 | goods pet farm       | shop city      | past habit now future
-sell      | sells      | sold       | selling      | 卖        | 卖了         | 能 | goods farm           | shop city      | past habit now future
-read      | reads      | read       | reading      | 读        | 读了         | 能 | read                 | home study out | past habit now future
-write     | writes     | wrote      | writing      | 写        | 写了         | 会 | write                | home study     | past habit now future
-eat       | eats       | ate        | eating       | 吃        | 吃了         | 能 | food                 | home out study | past habit now future
-drink     | drinks     | drank      | drinking     | 喝        | 喝了         | 能 | drink                | home out work  | past habit now future
-make      | makes      | made       | making       | 做        | 做了         | 会 | make                 | home           | past habit now future
-draw      | draws      | drew       | drawing      | 画        | 画了         | 会 | draw                 | home study out | past habit now future
-wash      | washes     | washed     | washing      | 洗        | 洗了         | 能 | wear vehicle         | out            | past habit now future
-use       | uses       | used       | using        | 用        | 用了         | 会 | use                  | home study work| past habit now future
-feed      | feeds      | fed        | feeding      | 喂        | 喂了         | 能 | pet farm             | home           | past habit now future
-see       | sees       | saw        | -            | 看见      | 看见了       | 能 | animal vehicle flower| out city travel| past future
-find      | finds      | found      | -            | 找到      | 找到了       | 能 | thing wear pet       | out home travel| past future
-watch     | watches    | watched    | watching     | 看        | 看了         | 能 | film                 | home city      | past habit now future
-give {}   | gives {}   | gave {}    | -            | 给{}      | 给了{}       | 能 | gift                 | study travel   | past future
-send {}   | sends {}   | sent {}    | sending {}   | 给{}寄    | 给{}寄了     | 能 | send gift            | -              | past habit now future
-show {}   | shows {}   | showed {}  | -            | 给{}看    | 给{}看了     | 能 | thing animal read    | home study     | past future
-help {}   | helps {}   | helped {}  | helping {}   | 帮助{}    | 帮助了{}     | 能 | -                    | home study work| past habit now future
-visit {}  | visits {}  | visited {} | visiting {}  | 看望{}    | 看望了{}     | 能 | -                    | city           | past habit now future
-meet {}   | meets {}   | met {}     | -            | 见{}      | 见了{}       | 能 | -                    | city travel out| past habit future
-invite {} | invites {} | invited {} | inviting {}  | 邀请{}    | 邀请了{}     | 能 | -                    | -              | past future
-call {}   | calls {}   | called {}  | calling {}   | 给{}打电话| 给{}打了电话 | 能 | -                    | home work      | past habit now future
-wait for {} | waits for {} | waited for {} | waiting for {} | 等{} | 等了{}    | 能 | -                    | home travel out| past now future
-learn     | learns     | learned    | learning     | 学习      | 学习了       | 能 | -                    | home study     | past habit now future
-learn English | learns English | learned English | learning English | 学习英语 | 学习了英语 | 能 | - | study city | past habit now future
-learn Chinese | learns Chinese | learned Chinese | learning Chinese | 学习中文 | 学习了中文 | 能 | - | study city | past habit now future
-speak English | speaks English | spoke English | speaking English | 说英语 | 说了英语 | 会 | - | home study work | habit now future
-speak Chinese | speaks Chinese | spoke Chinese | speaking Chinese | 说中文 | 说了中文 | 会 | - | home study work | habit now future
-teach {} English | teaches {} English | taught {} English | teaching {} English | 教{}英语 | 教了{}英语 | 能 | - | study home | past habit now future
-teach {} history | teaches {} history | taught {} history | teaching {} history | 教{}历史 | 教了{}历史 | 能 | - | study home | past habit now future
-swim      | swims      | swam       | swimming     | 游泳      | 游了泳       | 会 | -                    | city           | past habit now future
-run       | runs       | ran        | running      | 跑步      | 跑了步       | 能 | -                    | out study      | past habit now future
-dance     | dances     | danced     | dancing      | 跳舞      | 跳了舞       | 会 | -                    | home out study | past habit now future
-sing      | sings      | sang       | singing      | 唱歌      | 唱了歌       | 会 | -                    | home out study | past habit now future
-sing      | sings      | sang       | singing      | 唱        | 唱了         | 会 | song                 | home out study | past habit now future
-cook      | cooks      | cooked     | cooking      | 做饭      | 做了饭       | 会 | -                    | home           | past habit now future
-work      | works      | worked     | working      | 工作      | 工作了       | 能 | -                    | work city home | past habit now future
-rest      | rests      | rested     | resting      | 休息      | 休息了       | 能 | -                    | home out work  | past habit now future
-sleep     | sleeps     | slept      | sleeping     | 睡觉      | 睡了觉       | 能 | -                    | home travel    | past habit now future
-play football | plays football | played football | playing football | 踢足球 | 踢了足球 | 会 | - | out study | past habit now future
-play basketball | plays basketball | played basketball | playing basketball | 打篮球 | 打了篮球 | 会 | - | out study | past habit now future
-play the piano | plays the piano | played the piano | playing the piano | 弹钢琴 | 弹了钢琴 | 会 | - | home study | past habit now future
-watch television | watches television | watched television | watching television | 看电视 | 看了电视 | 能 | - | home | past habit now future
-listen to music | listens to music | listened to music | listening to music | 听音乐 | 听了音乐 | 能 | - | home out work | past habit now future
+buy       | buys       | bought     | buying       | 买        | 买 了        | 能 | goods pet farm       | shop city      | past habit now future
+sell      | sells      | sold       | selling      | 卖        | 卖 了        | 能 | goods farm           | shop city      | past habit now future
+read      | reads      | read       | reading      | 读        | 读 了        | 能 | read                 | home study out | past habit now future
+write     | writes     | wrote      | writing      | 写        | 写 了        | 会 | write                | home study     | past habit now future
+eat       | eats       | ate        | eating       | 吃        | 吃 了        | 能 | food                 | home out study | past habit now future
+drink     | drinks     | drank      | drinking     | 喝        | 喝 了        | 能 | drink                | home out work  | past habit now future
+make      | makes      | made       | making       | 做        | 做 了        | 会 | make                 | home           | past habit now future
+draw      | draws      | drew       | drawing      | 画        | 画 了        | 会 | draw                 | home study out | past habit now future
+wash      | washes     | washed     | washing      | 洗        | 洗 了        | 能 | wear vehicle         | out            | past habit now future
+use       | uses       | used       | using        | 用        | 用 了        | 会 | use                  | home study work| past habit now future
+feed      | feeds      | fed        | feeding      | 喂        | 喂 了        | 能 | pet farm             | home           | past habit now future
+see       | sees       | saw        | -            | 看见      | 看见 了      | 能 | animal vehicle flower| out city travel| past future
+find      | finds      | found      | -            | 找到      | 找到 了      | 能 | thing wear pet       | out home travel| past future
+watch     | watches    | watched    | watching     | 看        | 看 了        | 能 | film                 | home city      | past habit now future
+give {}   | gives {}   | gave {}    | -            | 给 {}     | 给 了 {}     | 能 | gift                 | study travel   | past future
+send {}   | sends {}   | sent {}    | sending {}   | 给 {} 寄  | 给 {} 寄 了  | 能 | send gift            | -              | past habit now future
+show {}   | shows {}   | showed {}  | -            | 给 {} 看  | 给 {} 看 了  | 能 | thing animal read    | home study     | past future
+help {}   | helps {}   | helped {}  | helping {}   | 帮助 {}   | 帮助 了 {}   | 能 | -                    | home study work| past habit now future
+visit {}  | visits {}  | visited {} | visiting {}  | 看望 {}   | 看望 了 {}   | 能 | -                    | city           | past habit now future
+meet {}   | meets {}   | met {}     | -            | 见 {}     | 见 了 {}     | 能 | -                    | city travel out| past habit future
+invite {} | invites {} | invited {} | inviting {}  | 邀请 {}   | 邀请 了 {}   | 能 | -                    | -              | past future
+call {}   | calls {}   | called {}  | calling {}   | 给 {} 打电话| 给 {} 打 了 电话 | 能 | -                    | home work      | past habit now future
+wait for {} | waits for {} | waited for {} | waiting for {} | 等 {} | 等 了 {}  | 能 | -                    | home travel out| past now future
+learn     | learns     | learned    | learning     | 学习      | 学习 了      | 能 | -                    | home study     | past habit now future
+learn English | learns English | learned English | learning English | 学习 英语 | 学习 了 英语 | 能 | - | study city | past habit now future
+learn Chinese | learns Chinese | learned Chinese | learning Chinese | 学习 中文 | 学习 了 中文 | 能 | - | study city | past habit now future
+speak English | speaks English | spoke English | speaking English | 说 英语 | 说 了 英语 | 会 | - | home study work | habit now future
+speak Chinese | speaks Chinese | spoke Chinese | speaking Chinese | 说 中文 | 说 了 中文 | 会 | - | home study work | habit now future
+teach {} English | teaches {} English | taught {} English | teaching {} English | 教 {} 英语 | 教 了 {} 英语 | 能 | - | study home | past habit now future
+teach {} history | teaches {} history | taught {} history | teaching {} history | 教 {} 历史 | 教 了 {} 历史 | 能 | - | study home | past habit now future
+swim      | swims      | swam       | swimming     | 游泳      | 游 了 泳     | 会 | -                    | city           | past habit now future
+run       | runs       | ran        | running      | 跑步      | 跑 了 步     | 能 | -                    | out study      | past habit now future
+dance     | dances     | danced     | dancing      | 跳舞      | 跳 了 舞     | 会 | -                    | home out study | past habit now future
+sing      | sings      | sang       | singing      | 唱 歌     | 唱 了 歌     | 会 | -                    | home out study | past habit now future
+sing      | sings      | sang       | singing      | 唱        | 唱 了        | 会 | song                 | home out study | past habit now future
+cook      | cooks      | cooked     | cooking      | 做饭      | 做 了 饭     | 会 | -                    | home           | past habit now future
+work      | works      | worked     | working      | 工作      | 工作 了      | 能 | -                    | work city home | past habit now future
+rest      | rests      | rested     | resting      | 休息      | 休息 了      | 能 | -                    | home out work  | past habit now future
+sleep     | sleeps     | slept      | sleeping     | 睡觉      | 睡 了 觉     | 能 | -                    | home travel    | past habit now future
+play football | plays football | played football | playing football | 踢 足球 | 踢 了 足球 | 会 | - | out study | past habit now future
+play basketball | plays basketball | played basketball | playing basketball | 打 篮球 | 打 了 篮球 | 会 | - | out study | past habit now future
+play the piano | plays the piano | played the piano | playing the piano | 弹 钢琴 | 弹 了 钢琴 | 会 | - | home study | past habit now future
+watch television | watches television | watched television | watching television | 看 电视 | 看 了 电视 | 能 | - | home | past habit now future
+listen to music | listens to music | listened to music | listening to music | 听 音乐 | 听 了 音乐 | 能 | - | home out work | past habit now future
 """
 
 PLACES = """
 at home          | 家里     | home
-in the kitchen   | 厨房里   | home
-in the garden    | 花园里   | home out
+in the kitchen   | 厨房 里  | home
+in the garden    | 花园 里  | home out
 at school        | 学校     | study
 in the library   | 图书馆   | study
-in the classroom | 教室里   | study
-in the park      | 公园里   | out
+in the classroom | 教室 里  | study
+in the park      | 公园 里  | out
 by the river     | 河边     | out
-in the shop      | 商店里   | shop
+in the shop      | 商店 里  | shop
 at the market    | 市场     | shop
 in the office    | 办公室   | work
 at the hospital  | 医院     | work
@@ -212,8 +212,8 @@ to London      | 伦敦   | city
 
 TIMES = """
 yesterday         | 昨天     | past
-yesterday morning | 昨天早上 | past
-yesterday evening | 昨天晚上 | past
+yesterday morning | 昨天 早上 | past
+yesterday evening | 昨天 晚上 | past
 last night        | 昨夜     | past
 last week         | 上周     | past
 last month        | 上个月   | past
@@ -222,8 +222,8 @@ last Monday       | 上周一   | past
 last Friday       | 上周五   | past
 last Sunday       | 上周日   | past
 tomorrow          | 明天     | future
-tomorrow morning  | 明天早上 | future
-tomorrow evening  | 明天晚上 | future
+tomorrow morning  | 明天 早上 | future
+tomorrow evening  | 明天 晚上 | future
 next week         | 下周     | future
 next month        | 下个月   | future
 next year         | 明年     | future
@@ -231,8 +231,8 @@ next Monday       | 下周一   | future
 next Friday       | 下周五   | future
 next Sunday       | 下周日   | future
 every day         | 每天     | habit
-every morning     | 每天早上 | habit
-every evening     | 每天晚上 | habit
+every morning     | 每天 早上 | habit
+every evening     | 每天 晚上 | habit
 every week        | 每周     | habit
 every Monday      | 每周一   | habit
 every Friday      | 每周五   | habit
@@ -242,8 +242,8 @@ every Sunday      | 每周日   | habit
 # "two days ago" | Chinese with the measure word
 SPANS = """
 days   | 天     | -
-weeks  | 个星期 | -
-months | 个月   | -
+weeks  | 个 星期 | -
+months | 个 月  | -
 years  | 年     | -
 """
 
@@ -278,25 +278,25 @@ big         | bigger           | 大   | 大     | animal vehicle furniture food
 small       | smaller          | 小   | 小     | animal vehicle furniture food plant
 new         | newer            | 新   | 新     | vehicle furniture thing wear machine
 old         | older            | 旧   | 旧     | vehicle furniture thing wear machine
-expensive   | more expensive   | 贵   | 昂贵的 | vehicle furniture wear machine
-cheap       | cheaper          | 便宜 | 便宜的 | vehicle furniture wear machine food
-beautiful   | more beautiful   | 漂亮 | 漂亮的 | flower wear pet
-interesting | more interesting | 有趣 | 有趣的 | read film
-difficult   | more difficult   | 难   | 难懂的 | read
+expensive   | more expensive   | 贵   | 昂贵 的 | vehicle furniture wear machine
+cheap       | cheaper          | 便宜 | 便宜 的 | vehicle furniture wear machine food
+beautiful   | more beautiful   | 漂亮 | 漂亮 的 | flower wear pet
+interesting | more interesting | 有趣 | 有趣 的 | read film
+difficult   | more difficult   | 难   | 难懂 的 | read
 long        | longer           | 长   | 长     | write film
-fresh       | fresher          | 新鲜 | 新鲜的 | food
+fresh       | fresher          | 新鲜 | 新鲜 的 | food
 hot         | -                | 烫   | 热     | drink
-red         | -                | -    | 红色的 | wear vehicle flower furniture
-white       | -                | -    | 白色的 | wear vehicle flower animal
-black       | -                | -    | 黑色的 | wear vehicle animal furniture
-blue        | -                | -    | 蓝色的 | wear vehicle thing
+red         | -                | -    | 红色 的 | wear vehicle flower furniture
+white       | -                | -    | 白色 的 | wear vehicle flower animal
+black       | -                | -    | 黑色 的 | wear vehicle animal furniture
+blue        | -                | -    | 蓝色 的 | wear vehicle thing
 """
 
 WEATHER = """
 cold   | 冷   | -
 warm   | 暖和 | -
 hot    | 热   | -
-windy  | 风大 | -
+windy  | 风 大 | -
 """
 
 # a fixed place in a room: English | Chinese | what may be said of it
@@ -374,24 +374,24 @@ lane     | 条 | 小巷   | track   | narrow dark
 
 # first | second | modes | English | Chinese | the reasons that fit the first and not the second
 SCENES = """
-animal  | way     | didn't couldn't can't won't | cross the {b}       | 过{b}     | tired hungry lazy sleepy frightened nervous weak thirsty
-animal  | barrier | didn't couldn't can't won't | jump over the {b}   | 跳过{B}   | tired hungry lazy sleepy frightened weak fat slow
-animal  | height  | didn't couldn't can't won't | climb the {b}       | 爬上{B}   | tired hungry lazy sleepy frightened weak fat nervous
-animal  | food    | didn't won't                | eat the {b}         | 吃{B}     | tired sleepy frightened nervous full thirsty
-animal  | treat   | did                         | ate the {b}         | 吃了{B}   | hungry greedy
-animal  | shelter | didn't won't                | go into the {b}     | 走进{B}   | tired lazy frightened nervous shy hungry
-object  | holder  | couldn't can't              | go into the {b}     | 放进{B}   | big long wide heavy
-vehicle | span    | didn't couldn't can't       | cross the {b}       | 过{b}     | heavy wide slow
-vehicle | track   | didn't couldn't can't       | go through the {b}  | 通过{B}   | high wide
+animal  | way     | didn't couldn't can't won't | cross the {b}       | 过 {b}    | tired hungry lazy sleepy frightened nervous weak thirsty
+animal  | barrier | didn't couldn't can't won't | jump over the {b}   | 跳过 {B}  | tired hungry lazy sleepy frightened weak fat slow
+animal  | height  | didn't couldn't can't won't | climb the {b}       | 爬上 {B}  | tired hungry lazy sleepy frightened weak fat nervous
+animal  | food    | didn't won't                | eat the {b}         | 吃 {B}    | tired sleepy frightened nervous full thirsty
+animal  | treat   | did                         | ate the {b}         | 吃 了 {B} | hungry greedy
+animal  | shelter | didn't won't                | go into the {b}     | 走进 {B}  | tired lazy frightened nervous shy hungry
+object  | holder  | couldn't can't              | go into the {b}     | 放进 {B}  | big long wide heavy
+vehicle | span    | didn't couldn't can't       | cross the {b}       | 过 {b}    | heavy wide slow
+vehicle | track   | didn't couldn't can't       | go through the {b}  | 通过 {B}  | high wide
 """
 
 # how an event fails, or does not: name | English | Chinese | the verb of its reason
 MODES = """
 did      | -               | -    | was
 didn't   | didn't          | 没有 | was
-couldn't | couldn't        | 没能 | was
-can't    | can't           | 不能 | is
-won't    | doesn't want to | 不想 | is
+couldn't | couldn't        | 没 能 | was
+can't    | can't           | 不 能 | is
+won't    | doesn't want to | 不 想 | is
 """
 
 # name of the reason | English | Chinese
@@ -415,7 +415,7 @@ busy       | busy       | 繁忙
 dangerous  | dangerous  | 危险
 noisy      | noisy      | 吵
 slippery   | slippery   | 滑
-shaky      | shaky      | 不稳
+shaky      | shaky      | 不 稳
 deep       | deep       | 深
 dirty      | dirty      | 脏
 narrow     | narrow     | 窄
