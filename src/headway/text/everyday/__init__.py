@@ -30,7 +30,7 @@ EXAMPLES: tuple[Pair, ...] = (
 """The sentences that the demo shows; they belong to the grammar and are kept out of its corpus."""
 
 _PATIENCE = 1000
-_MARK = re.compile(r"[.,?，。？]")
+_MARK = re.compile(r"[.,?，。？“”]")
 _BEFORE_MARK = re.compile(r" +(?=[.,?])")
 
 

@@ -91,10 +91,10 @@ def _kinds(cell: str) -> frozenset[str]:
 
 
 @cache
-def nouns() -> tuple[Noun, ...]:
-    """Every noun that can be bought, read, eaten, seen ..."""
+def nouns(table: str = words.NOUNS) -> tuple[Noun, ...]:
+    """Every noun that can be bought, read, eaten, seen ..., or those of another table."""
     found = []
-    for one, many, measure, zh, kinds in rows(words.NOUNS):
+    for one, many, measure, zh, kinds in rows(table):
         lead, of, single = one.rpartition(" of ")
         leads, _, several = many.rpartition(" of ")
         counted = (f"{lead}{of}".rstrip(), f"{leads}{of}".rstrip())
