@@ -38,10 +38,10 @@ CONTRASTS = (
     Contrast("zh", "苹果 公司 发布 了 新 软件", "苹果 公司 发布 了 新 河岸"),
     Contrast("en", "I am the most handsome Nick", "I am the most expensive Nick"),
     Contrast("en", "Apple sold more phones to Nick", "Apple sold more peaches to Nick"),
-    Contrast("en", "the bank lends money to my sister", "the bank lends water to my sister"),
+    Contrast("en", "The bank lends money to my sister", "The bank lends water to my sister"),
     Contrast("en", "I slept on the muddy bank", "I slept on the muddy loan"),
     Contrast("en", "Nick swung the bat and hit the ball", "Nick swung the bat and hit the moth"),
-    Contrast("en", "a tired bat caught a moth", "a tired bat caught a ball"),
+    Contrast("en", "A tired bat caught a moth", "A tired bat caught a ball"),
 )
 """The word that tells is one or two away from the one that differs: three words at a time do."""
 
@@ -58,23 +58,23 @@ FAR_CONTRASTS = (
     ),
     Contrast(
         "en",
-        "in the cave , the bat that we saw last week was asleep",
-        "in the cave , the bat that we saw last week was broken",
+        "In the cave , the bat that we saw last week was asleep",
+        "In the cave , the bat that we saw last week was broken",
     ),
     Contrast(
         "en",
-        "in the stadium , the bat that we saw last week was broken",
-        "in the stadium , the bat that we saw last week was asleep",
+        "In the stadium , the bat that we saw last week was broken",
+        "In the stadium , the bat that we saw last week was asleep",
     ),
     Contrast(
         "en",
-        "by the river , the bank that we saw last week was muddy",
-        "by the river , the bank that we saw last week was closed",
+        "By the river , the bank that we saw last week was muddy",
+        "By the river , the bank that we saw last week was closed",
     ),
     Contrast(
         "en",
-        "in the city , the bank that we saw last week was closed",
-        "in the city , the bank that we saw last week was muddy",
+        "In the city , the bank that we saw last week was closed",
+        "In the city , the bank that we saw last week was muddy",
     ),
 )
 """What tells stands eight words and more before. They come in twos with the same words between: who
