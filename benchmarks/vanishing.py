@@ -1,0 +1,238 @@
+"""What vanishes over distance: gradients and memories of RNN, LSTM, GRU and Transformer.
+
+All four have about the same number of parameters outside of their embeddings, and learn the same
+task: a text begins with one of eight words, k - 1 words of eight others follow, and then the first
+word is asked for. Every batch draws its own k from 1 to 400, small ones as often as large ones (by
+their logarithm). Reported, and drawn with --picture: how often the word is right at each distance
+(1 in 8 by chance), and how long the gradient of its log-probability at position t is at position
+t - k, as a share of the one at t, in texts of 400 words, before the training and after it.
+Run: python benchmarks/vanishing.py --updates 2000 --seeds 1 2 --picture docs/vanishing.png
+"""
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import record
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.models import LANGUAGE_MODELS
+from headway.objectives import projected_label_smoothed
+from headway.schedules import linear_rate
+
+ASKED, FIRST, N_KINDS = 4, 5, 8
+VOCABULARY_SIZE = FIRST + 2 * N_KINDS
+LONGEST = 400
+DISTANCES = (1, 2, 5, 10, 20, 50, 100, 200, 400)
+TAILS = (0, 1, 5, 10, 25, 50, 100, 200, 400)
+"""Distances whose gradients are printed; the picture has all."""
+MODELS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "rnn": lambda d: {"layers": 1, "d_model": d},
+    "lstm": lambda d: {"layers": 1, "d_model": d},
+    "gru": lambda d: {"layers": 1, "d_model": d},
+    "transformer": lambda d: {"layers": 2, "d_model": d, "d_ff": 4 * d, "heads": 4},
+}
+"""Options of each by its size."""
+
+
+class Measured(NamedTuple):
+    """What one training gave."""
+
+    model: str
+    d_model: int
+    parameters: int
+    """Outside of the embeddings."""
+    seed: int
+    seconds: float
+    accuracy: list[float]
+    """At each of `DISTANCES`."""
+    gradient_before: list[float]
+    """At each distance from 0 to `LONGEST`, relative to that at 0."""
+    gradient_after: list[float]
+
+
+def texts(
+    distance: int, n_rows: int, generator: torch.Generator
+) -> tuple[Int[Tensor, "rows length"], Int[Tensor, " rows"]]:
+    """Texts whose last token asks for their first one, and the answers."""
+    answer = torch.randint(FIRST, FIRST + N_KINDS, (n_rows,), generator=generator)
+    between = (n_rows, distance - 1)
+    fillers = torch.randint(FIRST + N_KINDS, VOCABULARY_SIZE, between, generator=generator)
+    return torch.cat([answer[:, None], fillers, torch.full((n_rows, 1), ASKED)], 1), answer
+
+
+def built(name: str, d_model: int) -> nn.Module:
+    """A model of that size."""
+    config, model = LANGUAGE_MODELS[name]
+    module: nn.Module = model(
+        config(dropout=0.0, **MODELS[name](d_model)), vocabulary_size=VOCABULARY_SIZE
+    )
+    return module
+
+
+def n_parameters(model: nn.Module) -> int:
+    """Those that do not grow with the vocabulary."""
+    return sum(p.numel() for p in model.parameters() if len(p) != VOCABULARY_SIZE)
+
+
+def size_for(name: str, wanted: int) -> int:
+    """The multiple of 8 that comes nearest to so many parameters."""
+    with torch.device("meta"):
+        sizes = {d: n_parameters(built(name, d)) for d in range(8, 520, 8)}
+    return min(sizes, key=lambda d: abs(math.log(sizes[d] / wanted)))
+
+
+def learn(model: nn.Module, updates: int, rate: float, seed: int) -> None:
+    """By Adam, on batches of 32 texts."""
+    generator = torch.Generator().manual_seed(seed)
+    adam = torch.optim.Adam(model.parameters(), fused=True)
+    model.train()
+    for step in range(1, updates + 1):
+        drawn = torch.rand((), generator=generator).item()
+        fed, answer = texts(round(LONGEST**drawn), 32, generator)
+        loss = projected_label_smoothed(
+            model.read(fed).features[:, -1],
+            model.output_weight,
+            answer,
+            output_bias=model.output_bias,
+            smoothing=0.0,
+            padding=0,
+        ).smoothed
+        adam.zero_grad()
+        (loss / len(fed)).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        peak = linear_rate(step, peak=rate, warmup_steps=updates // 20, max_steps=updates)
+        adam.param_groups[0]["lr"] = peak
+        adam.step()
+
+
+def accuracy(model: nn.Module, seed: int) -> list[float]:
+    """The share of 512 new texts whose word is right, at each distance."""
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    shares = []
+    for distance in DISTANCES:
+        fed, answer = texts(distance, 512, generator)
+        with torch.no_grad():
+            found = torch.cat([model(part)[:, -1].argmax(-1) for part in fed.split(64)])
+        shares.append((found == answer).float().mean().item())
+    return shares
+
+
+def gradients(model: nn.Module, seed: int) -> list[float]:
+    """Length of the gradient of the answer's log-probability in each token's embedding, from the
+    last token backwards, as a share of the last one's: geometric means over 32 texts."""
+    fed, answer = texts(LONGEST, 32, torch.Generator().manual_seed(20_000 + seed))
+    embedded: list[Tensor] = []
+    handle = model.embedding.register_forward_hook(lambda *given: embedded.append(given[2]))
+    log_probs = model(fed)[:, -1].log_softmax(-1)
+    handle.remove()
+    [gradient] = torch.autograd.grad(log_probs.gather(1, answer[:, None]).sum(), embedded)
+    lengths: Float[Tensor, "rows length"] = gradient.double().norm(dim=-1).flip(1)
+    relative = (lengths / lengths[:, :1]).clamp(min=1e-40)
+    return relative.log().mean(0).exp().tolist()
+
+
+def measure(name: str, *, wanted: int, updates: int, rate: float, seed: int) -> Measured:
+    """One training."""
+    torch.manual_seed(seed)
+    model = built(name, size := size_for(name, wanted)).eval()
+    before = gradients(model, seed)
+    began = time.perf_counter()
+    learn(model, updates, rate, seed)
+    seconds = time.perf_counter() - began
+    model.eval()
+    right = accuracy(model, seed)
+    after = gradients(model, seed)
+    return Measured(name, size, n_parameters(model), seed, seconds, right, before, after)
+
+
+def draw(rows: list[Measured], path: Path) -> None:
+    """Gradients on the left, recall on the right; every seed is a line."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    colours = dict(zip(MODELS, ("#888888", "#d62728", "#ff9d2e", "#1f77b4"), strict=True))
+    labels = {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU", "transformer": "Transformer"}
+    named: set[str] = set()
+    for row in rows:
+        colour = colours[row.model]
+        label = "_" if row.model in named else labels[row.model]
+        named.add(row.model)
+        left.plot(row.gradient_before, color=colour, linestyle=":", linewidth=1)
+        left.plot(row.gradient_after, color=colour, label=label)
+        right.plot(DISTANCES, [100 * share for share in row.accuracy], "o-", color=colour, ms=4)
+    left.plot([], [], color="black", linestyle=":", linewidth=1, label="before training")
+    left.set(
+        title="How much of the gradient arrives",
+        xlabel="distance back (tokens)",
+        ylabel="gradient norm, relative to distance 0",
+        yscale="log",
+        ylim=(1e-12, 1e4),
+    )
+    left.legend(loc="lower left", ncols=2)
+    right.axhline(100 / N_KINDS, color="black", linestyle="--", linewidth=1)
+    right.annotate("chance", (1, 100 / N_KINDS), xytext=(0, 3), textcoords="offset points")
+    right.set(
+        title="A word recalled after k tokens",
+        xlabel="distance k (tokens)",
+        ylabel="right (%)",
+        xscale="log",
+        xticks=DISTANCES,
+        xticklabels=[str(distance) for distance in DISTANCES],
+        ylim=(0, 103),
+    )
+    right.minorticks_off()
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=130)
+
+
+def main() -> int:
+    """Train each model with each seed, print, draw, record."""
+    parser = record.parser(__doc__)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--parameters", type=int, default=50_000, metavar="N")
+    parser.add_argument("--updates", type=int, default=2000, metavar="N")
+    parser.add_argument("--rate", type=float, default=2e-3, help="Adam's highest learning rate")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw a PNG")
+    record.add_record_option(parser)
+    asked = parser.parse_args()
+    torch.set_num_threads(asked.threads)
+    rows = []
+    for seed in asked.seeds:
+        for name in asked.models:
+            row = measure(
+                name, wanted=asked.parameters, updates=asked.updates, rate=asked.rate, seed=seed
+            )
+            rows.append(row)
+            print(f"{name}, seed {seed}: {row.seconds:.0f} s", flush=True)
+    what = [
+        [f"{row.model} ({row.d_model}; {row.parameters:,})", row.seed, f"{row.seconds:.0f}"]
+        for row in rows
+    ]
+    head = ["model (size; parameters)", "seed", "seconds"]
+    shares = [[f"{100 * share:.0f}" for share in row.accuracy] for row in rows]
+    print("\nRight (%) at each distance\n")
+    print(record.table([*head, *DISTANCES], [a + b for a, b in zip(what, shares, strict=True)]))
+    for when in ("before", "after"):
+        curves = [getattr(row, f"gradient_{when}") for row in rows]
+        cells = [[f"{curve[k]:.0e}" for k in TAILS] for curve in curves]
+        print(f"\nGradient at each distance, relative to distance 0, {when} training\n")
+        print(record.table([*head, *TAILS], [a + b for a, b in zip(what, cells, strict=True)]))
+    if asked.picture:
+        draw(rows, asked.picture)
+    figures = {"updates": asked.updates, "rate": asked.rate, "distances": DISTANCES}
+    runs = [row._asdict() for row in rows]
+    record.write(asked.record, "vanishing", seeds=asked.seeds, figures={**figures, "runs": runs})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(record.exit_status(main))
