@@ -11,6 +11,9 @@ from headway.nn.embedding import project
 UNDERFLOW = 1e-30
 """A probability below this is not exact enough to take its logarithm."""
 
+LOGITS_AT_ONCE = 2_500_000
+"""On a CPU, where with more of them the cache is of no use, and with fewer products are slower."""
+
 
 class Loss(NamedTuple):
     """Sums over the real target tokens of a batch, in nats."""
@@ -54,7 +57,8 @@ def projected_label_smoothed(
     The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
     not grow with tokens x vocabulary. 0 takes as many as suit a CPU's cache, or a GPU.
     """
-    chunk = chunk or (2048 if features.is_cuda else 512)
+    fitting = LOGITS_AT_ONCE // len(output_weight)
+    chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))
     real = (target != padding).flatten().nonzero().squeeze(1)
     features = features.flatten(0, -2).index_select(0, real)
     target = target.flatten().index_select(0, real)
@@ -87,19 +91,27 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         table = weight.to(features.dtype)
         bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         feature_gradient = torch.empty_like(features)
-        weight_gradient = features.new_zeros(weight.shape[::-1], dtype=torch.float32)
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
         truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
+        # Memory that is new to a process is slow to touch: each chunk has that of the one before.
+        room = features.new_empty(2, min(chunk, n_tokens), n_words)
         for begin in range(0, n_tokens, chunk):
             here = slice(begin, begin + chunk)
             some, truth = features[here], target[here]
             rows = torch.arange(len(truth), device=truth.device)
-            logits = project(some, table, bias)
-            error = logits.softmax(-1)
+            logits, error = room[:, : len(some)]
+            torch.mm(some, table.T, out=logits)
+            if bias is not None:
+                logits += bias.to(logits.dtype)
+            torch.softmax(logits, -1, out=error)
             truth_logit[here] = logits[rows, truth]
             truth_probability[here] = error[rows, truth]
             error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
             feature_gradient[here] = error @ table
-            weight_gradient += some.T @ error  # transposed: `error` is the larger one to turn
+            if error.dtype == torch.float32:
+                weight_gradient.addmm_(error.T, some)
+            else:
+                weight_gradient += error.T @ some
             if bias_gradient is not None:
                 bias_gradient += error.sum(0, dtype=torch.float32)
         surprise = -truth_probability.log()
@@ -109,13 +121,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         mean_weight = weight.float().mean(0)
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
-        weight_gradient -= smoothing / n_words * feature_sum[:, None]
+        weight_gradient -= smoothing / n_words * feature_sum
         likelihood = surprise.sum()
         smoothed = likelihood + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
         if bias is not None and bias_gradient is not None:
             smoothed = smoothed - smoothing * n_tokens * bias.float().mean()
             bias_gradient = (bias_gradient - smoothing / n_words * n_tokens).to(bias.dtype)
-        ctx.save_for_backward(feature_gradient, weight_gradient.T.to(weight.dtype), bias_gradient)
+        ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype), bias_gradient)
         ctx.mark_non_differentiable(likelihood)
         return smoothed, likelihood
 
