@@ -1,11 +1,12 @@
 """The suite's own guard: a wrong shape or type anywhere in headway is noticed while it runs."""
 
+from pathlib import Path
 from typing import NamedTuple, Self
 
 import pytest
 import torch
 from jaxtyping import TypeCheckError
-from shape_checks import checked
+from shape_checks import SHAPED, checked
 
 from headway.nn.attention import padding_mask
 from headway.runtime import RuntimeSettings
@@ -35,3 +36,10 @@ def test_methods_may_speak_of_self() -> None:
     assert Chain(1).join(Chain(2), 3) == Chain(7)
     with pytest.raises(Exception, match="times"):
         Chain(1).join(Chain(2), "3")  # type: ignore[arg-type]
+
+
+def test_every_file_that_says_shapes_is_checked():
+    source = Path(__file__).parent.parent / "src" / "headway"
+    for file in source.rglob("*.py"):
+        if "jaxtyping" in file.read_text(encoding="utf-8"):
+            assert file.relative_to(source).with_suffix("").parts[0] in SHAPED, file

@@ -6,6 +6,12 @@ from beartype import beartype
 
 T = TypeVar("T")
 
+SHAPED = (
+    *("nn", "models", "objectives", "decoding", "metrics", "exchange", "training", "runs"),
+    *("tasks", "inspection", "translator", "language_model", "runtime", "schedules"),
+)
+"""The parts of the package whose functions are checked: all that say shapes, and more."""
+
 
 def checked(thing: T) -> T:
     """`beartype`, but `Self` may be anything: a method decorated on its own cannot know it."""
