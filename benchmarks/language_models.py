@@ -1,0 +1,177 @@
+"""Language models on the same words, each with the same time: test perplexity, beside a peer.
+
+--words DIR holds train.txt, valid.txt and test.txt of words apart, rare ones as <unk>. Each type is
+trained by `headway train --budget`, n-grams are counted, and --peer FILE (a script that trains
+pytorch's word_language_model example on such a folder) takes its turn with the same minutes and
+threads. --at-once says how many run side by side: what else the machine does then hits all alike.
+Perplexity is per word, line ends counted, over the whole test file; bits per character as well,
+but where words are unknown they flatter everybody alike. --plot F.png draws it.
+Run: python benchmarks/language_models.py --words DIR --minutes 30 --threads 2 --seeds 1 2
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import record
+
+from headway.errors import HeadwayError
+
+NEURAL = ("nnlm", "rnn", "lstm", "gru", "transformer")
+COUNTED = ("add-one", "kneser-ney", "modified-kneser-ney")
+SEEDED = ("lstm", "transformer", "rnn")
+"""Those that are trained with every seed; the others with the first."""
+
+
+class Job(NamedTuple):
+    """One model to train and to score."""
+
+    name: str
+    seed: int
+    command: list[str]
+    run: Path | None
+    """None for the peer, which scores itself."""
+
+
+def jobs(asked: argparse.Namespace) -> Iterator[Job]:
+    """All that is asked for."""
+    words: Path = asked.words
+    for kind in asked.types:
+        seeds = asked.seeds if kind in SEEDED else asked.seeds[:1]
+        for seed in seeds:
+            run = asked.out / f"{kind}-{seed}"
+            shape = (
+                ["--model.type", "ngram", "--model.smoothing", kind, "--model.order", "5"]
+                if kind in COUNTED
+                else ["--model.type", kind, "--budget", f"{asked.minutes:g}m"]
+            )
+            command = [
+                *(sys.executable, "-m", "headway", "train", "--task", "language-model"),
+                *("--corpus", str(words / "train.txt"), "--out", str(run), "--seed", str(seed)),
+                *("--text.unit", "words", "--text.min-count", "1", *shape),
+                *("--runtime.threads", str(asked.threads)),
+            ]
+            if kind not in COUNTED:
+                command += ["--valid-corpus", str(words / "valid.txt")]
+            yield Job(kind, seed, command, run)
+    for model in asked.peer_models if asked.peer else ():
+        script = [sys.executable, str(asked.peer), "--data", str(words), "--model", model]
+        more = ["--minutes", str(asked.minutes), "--threads", str(asked.threads)]
+        yield Job(f"peer {model}", 1, [*script, *more], None)
+
+
+def done(job: Job, test: Path) -> dict[str, Any]:
+    """Train and score one."""
+    begun = time.monotonic()
+    trained = subprocess.run(job.command, capture_output=True, text=True, check=False)
+    minutes = (time.monotonic() - begun) / 60
+    if trained.returncode:
+        raise HeadwayError(f"{job.name} failed: {trained.stderr[-2000:]}")
+    if job.run is None:
+        found = json.loads(trained.stdout.strip().splitlines()[-1])
+        figures = {"perplexity": found["test"], "words_s": found["words_s"]}
+        parameters = re.search(r"([\d,]+) parameters", trained.stdout)
+    else:
+        command = [sys.executable, "-m", "headway", "evaluate", str(job.run)]
+        scored = subprocess.run(
+            [*command, "--corpus", str(test), "--json"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        found = json.loads(scored.stdout)
+        figures = {
+            "perplexity": found["perplexity_per_word"],
+            "bits_per_character": found["bits_per_character"],
+            "by_position": found["by_position"],
+            "words_s": tokens_s(job.run),
+        }
+        parameters = re.search(r"of ([\d,]+) parameters", trained.stderr)
+    n_parameters = int(parameters[1].replace(",", "")) if parameters else 0
+    row = {"model": job.name, "seed": job.seed, "minutes": round(minutes, 1), **figures}
+    print(json.dumps(row), flush=True)
+    return {**row, "parameters": n_parameters}
+
+
+def tokens_s(run: Path) -> int:
+    """Tokens a second of the updates alone."""
+    log = run / "metrics.jsonl"
+    if not log.exists():
+        return 0
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    spent = n_tokens = 0.0
+    for one, other in zip(lines, lines[1:], strict=False):
+        if "loss" in one and "loss" in other:  # no validation between them
+            spent += other["time_s"] - one["time_s"]
+            n_tokens += other["tokens"] - one["tokens"]
+    return round(n_tokens / spent) if spent else 0
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """For people; the best last."""
+    head = (
+        "| model | seed | parameters | minutes | words/s | perplexity per word | bits/character |"
+    )
+    lines = [head, "|---|---|---|---|---|---|---|"]
+    for row in sorted(rows, key=lambda row: -row["perplexity"]):
+        bits = row.get("bits_per_character")
+        lines.append(
+            f"| {row['model']} | {row['seed']} | {row['parameters']:,} | {row['minutes']} "
+            f"| {row['words_s']:,} | {row['perplexity']:.1f} | {f'{bits:.3f}' if bits else ''} |"
+        )
+    return "\n".join(lines)
+
+
+def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
+    """A bar for each model."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    names = list(dict.fromkeys(row["model"] for row in rows))
+    of = {n: [row["perplexity"] for row in rows if row["model"] == n] for n in names}
+    names.sort(key=lambda n: -sum(of[n]) / len(of[n]))
+    means = [sum(of[n]) / len(of[n]) for n in names]
+    figure, axes = pyplot.subplots(figsize=(7, 0.5 * len(names) + 1.4), layout="constrained")
+    colours = ["#9aa5b1" if n.startswith("peer") else "#2a6fbb" for n in names]
+    bars = axes.barh(names, means, color=colours)
+    axes.bar_label(bars, [f"{mean:,.0f}" for mean in means], padding=3)
+    axes.set_xlabel("test perplexity per word, line ends counted (lower is better)")
+    axes.set_xscale("log")
+    axes.set_xlim(right=max(means) * 1.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(file, dpi=150)
+
+
+def main() -> int:
+    """Train all, print the table."""
+    options = record.parser(__doc__)
+    options.add_argument("--words", type=Path, required=True)
+    options.add_argument("--out", type=Path, required=True, help="for the run folders")
+    options.add_argument("--minutes", type=float, default=30)
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--at-once", type=int, default=1)
+    options.add_argument("--types", nargs="*", default=[*COUNTED, *NEURAL])
+    options.add_argument("--seeds", nargs="+", type=int, default=[1, 2])
+    options.add_argument("--peer", type=Path)
+    options.add_argument("--peer-models", nargs="*", default=["lstm", "transformer"])
+    options.add_argument("--plot", type=Path)
+    record.add_record_option(options)
+    asked = options.parse_args()
+    with ThreadPoolExecutor(asked.at_once) as pool:
+        rows = list(pool.map(lambda job: done(job, asked.words / "test.txt"), jobs(asked)))
+    print(table(rows))
+    if asked.plot:
+        draw(rows, asked.plot)
+    record.write(asked.record, "language_models", seeds=asked.seeds, figures={"rows": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
