@@ -10,6 +10,7 @@ Run: python benchmarks/language_models.py --words DIR --minutes 30 --threads 2 -
 """
 
 import argparse
+import itertools
 import json
 import re
 import subprocess
@@ -105,7 +106,7 @@ def tokens_s(run: Path) -> int:
         return 0
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     spent = n_tokens = 0.0
-    for one, other in zip(lines, lines[1:], strict=False):
+    for one, other in itertools.pairwise(lines):
         if "loss" in one and "loss" in other:  # no validation between them
             spent += other["time_s"] - one["time_s"]
             n_tokens += other["tokens"] - one["tokens"]
