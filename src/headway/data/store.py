@@ -80,11 +80,23 @@ class _Side:
 
     def __init__(self, directory: Path, name: str, kind: np.dtype[Any], n_rows: int) -> None:
         self.offsets = _mapped(directory / f"{name}.offsets", np.dtype(np.int64), n_rows + 1)
-        self.ids = _mapped(directory / f"{name}.ids", kind, int(self.offsets[-1]))
+        self._file = directory / f"{name}.ids"
+        self.ids = _mapped(self._file, kind, int(self.offsets[-1]))
         self.lengths: NDArray[np.int32] = np.fromfile(directory / f"{name}.lengths", np.int32)
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def read(self, begin: int, end: int) -> Ids:
+        """The ids of rows `begin` up to `end`, end to end, in memory of their own.
+
+        To be read once from front to back: pages of a mapped file would stay in memory.
+        """
+        first, behind = int(self.offsets[begin]), int(self.offsets[end])
+        ids: Ids = np.fromfile(
+            self._file, self.ids.dtype, count=behind - first, offset=first * self.ids.itemsize
+        )
+        return ids
 
     def __getitem__(self, i: int) -> Ids:
         if not 0 <= i < len(self.lengths):

@@ -9,10 +9,11 @@ import hashlib
 import json
 import math
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -41,33 +42,58 @@ def shape_of(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
     return _NAMES[tensor.dtype], tuple(tensor.shape)
 
 
+class Part(NamedTuple):
+    """A tensor that is still to be written."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    data: Callable[[], Iterable[Any]]
+    """Its bytes, some at a time: anything that `bytes` takes. They are asked for twice."""
+
+
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors to a synced file, replacing what was there in one instant.
 
     Raises:
         DiskError: the disk is full or cannot be written to.
     """
-    held = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    names = sorted(held, key=lambda name: (-held[name].element_size(), name))  # aligned
+    save_parts({name: _part(tensor) for name, tensor in tensors.items()}, path)
+
+
+def _part(tensor: Tensor) -> Part:
+    held = tensor.detach().cpu().contiguous()
+    data = [held.reshape(-1).view(torch.uint8).numpy().data]
+    return Part(held.dtype, tuple(held.shape), lambda: data)
+
+
+def save_parts(parts: Mapping[str, Part], path: Path) -> None:
+    """The same of tensors that are not in memory.
+
+    Raises:
+        DiskError: the disk is full or cannot be written to.
+    """
+    names = sorted(parts, key=lambda name: (-parts[name].dtype.itemsize, name))  # aligned
     described, end = {}, 0
     for name in names:
-        begin, end = end, end + held[name].nbytes
+        part = parts[name]
+        begin, end = end, end + part.dtype.itemsize * math.prod(part.shape)
         described[name] = {
-            "dtype": _NAMES[held[name].dtype],
-            "shape": list(held[name].shape),
+            "dtype": _NAMES[part.dtype],
+            "shape": list(part.shape),
             "data_offsets": [begin, end],
         }
-    data = [held[name].reshape(-1).view(torch.uint8).numpy().data for name in names]
     content = hashlib.sha256(json.dumps(described, sort_keys=True).encode("utf-8"))
-    for some in data:
-        content.update(some)
+    for name in names:
+        for some in parts[name].data():
+            content.update(some)
     header = {"__metadata__": {"sha256": content.hexdigest()}, **described}
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     with written_aside(path) as aside, aside.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
-        for some in data:
-            file.write(some)
+        for name in names:
+            for some in parts[name].data():
+                file.write(some)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
@@ -81,6 +107,27 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (OSError, SafetensorError, ValueError) as error:
         raise _damaged(path, str(error)) from None
+
+
+def map_tensors(path: Path) -> dict[str, Tensor]:
+    """The same, of which only what is looked at comes into memory, after checking every byte of it.
+
+    The file must stay as it is; what is written to the tensors is not written to it.
+
+    Raises:
+        RunError: it is missing, no safetensors file, or not as it was written.
+    """
+    check(path)
+    header, begin = _header(path)
+    header.pop("__metadata__", None)
+    dtypes = {name: dtype for dtype, name in _NAMES.items()}
+    content = torch.empty(0, dtype=torch.uint8)
+    if path.stat().st_size > begin:
+        content = torch.from_numpy(np.memmap(path, np.uint8, mode="c", offset=begin))
+    return {
+        name: content[slice(*of["data_offsets"])].view(dtypes[of["dtype"]]).view(of["shape"])
+        for name, of in header.items()
+    }
 
 
 def load_finite(path: Path) -> dict[str, Tensor]:
