@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headway.data.cache import made_once, reopened
 from headway.data.ngram_orders import Closed, Position, continuations, prefixes, suffixes
 from headway.data.ngram_runs import SortedRun, Span, n_ranges, ranges, write_run
-from headway.data.ngram_windows import Packing, firsts, lines_with_markers, windows
+from headway.data.ngram_windows import Packing, firsts, lines_from_begin, windows
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError
 from headway.locks import Say
@@ -31,7 +31,7 @@ _COPIED = 1 << 20  # numbers held at a time while files are joined
 
 
 class Text(Protocol):
-    """Rows of ids without markers: a side of a `headway.data.store.Store`."""
+    """Rows of ids, each with its end marker, as a side of a `headway.data.store.Store`."""
 
     lengths: NDArray[np.int32]
 
@@ -47,7 +47,7 @@ class Counting:
     order: int
     vocabulary_size: int
     begin: int
-    end: int
+    """The id that is put before each line; no line has it."""
     continuations: bool
     """Of all n-grams but the longest, and those at the beginning of a line, count not how often
     they come but after how many different words, N1+(. w1 .. wn): Kneser-Ney's counts."""
@@ -155,7 +155,7 @@ class _Counter:
 
     def _window_runs(self) -> Iterator[Path]:
         """Sort the windows of some lines at a time."""
-        ends = np.cumsum(self._lengths + np.int64(2))
+        ends = np.cumsum(self._lengths + np.int64(1))
         row = number = 0
         while row < len(ends):
             first = int(ends[row - 1]) if row else 0
@@ -173,7 +173,7 @@ class _Counter:
         counting = self._counting
         lengths = self._lengths[row:behind]
         ids = self._text.read(row, behind)
-        sequence = lines_with_markers(ids, lengths, begin=counting.begin, end=counting.end)
+        sequence = lines_from_begin(ids, lengths, counting.begin)
         columns = self._packing.pack(windows(sequence, counting.order, counting.begin))
         order, numbers = self._packing.order(columns)
         starts = firsts(numbers)

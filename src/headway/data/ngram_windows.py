@@ -84,22 +84,21 @@ def firsts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(numbers, prepend=-1))
 
 
-def lines_with_markers(
-    ids: NDArray[np.unsignedinteger], lengths: NDArray[np.int32], *, begin: int, end: int
+def lines_from_begin(
+    ids: NDArray[np.unsignedinteger], lengths: NDArray[np.int32], begin: int
 ) -> Words:
-    """Rows of ids, end to end, as `<s> w1 .. wn </s> <s> v1 ..`."""
-    marked = lengths.astype(np.int64) + 2
-    ends = np.cumsum(marked)
-    sequence = np.empty(int(marked.sum()), np.uint32)
+    """Rows of ids, end to end, each with its end marker, as `<s> w1 .. wn </s> <s> v1 ..`."""
+    longer = lengths.astype(np.int64) + 1
+    starts = np.cumsum(longer) - longer
+    sequence = np.empty(int(longer.sum()), np.uint32)
     text = np.ones(len(sequence), bool)
-    text[ends - 1] = text[ends - marked] = False
-    sequence[text] = ids
-    sequence[ends - 1], sequence[ends - marked] = end, begin
+    text[starts] = False
+    sequence[text], sequence[starts] = ids, begin
     return sequence
 
 
 def windows(sequence: Words, length: int, begin: int) -> list[Words]:
-    """The windows of what `lines_with_markers` gives: their first words, their second ones, ..
+    """The windows of what `lines_from_begin` gives: their first words, their second ones, ..
 
     None goes over the end of a line: it is filled up with the begin marker, which no n-gram has but
     in its first place.

@@ -6,6 +6,7 @@ from functools import partial
 from torch import nn
 
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.models.ngram import Ngram, NgramConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
 from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
 from headway.models.transformer import Transformer, TransformerConfig
@@ -14,19 +15,22 @@ MODELS = {"transformer": (TransformerConfig, Transformer)}
 """Trained on pairs."""
 
 LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
+    "ngram": (NgramConfig, Ngram),
     "transformer": (DecoderOnlyConfig, DecoderOnly),
     "nnlm": (NnlmConfig, Nnlm),
     "rnn": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="rnn")),
     "lstm": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="lstm")),
     "gru": (RecurrentConfig, partial(RecurrentLanguageModel, recurrence="gru")),
 }
-"""Trained on text alone, by gradient."""
+"""Trained on text alone: n-grams by counting, the others by gradient."""
 
 __all__ = [
     "LANGUAGE_MODELS",
     "MODELS",
     "DecoderOnly",
     "DecoderOnlyConfig",
+    "Ngram",
+    "NgramConfig",
     "Nnlm",
     "NnlmConfig",
     "RecurrentConfig",

@@ -152,6 +152,14 @@ def as_it_is(run: Run) -> "Settings":
     return run.settings
 
 
+def copied(_settings: "Settings", model: "nn.Module", weights: Path) -> None:
+    """Weights that are finite numbers, in memory of the model's own."""
+    from headway.training.parameters import load_weights
+    from headway.training.tensor_files import load_finite
+
+    load_weights(model, load_finite(weights))
+
+
 def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
     return merge({"model": parent.sections().get("model", {})}, given)
@@ -204,6 +212,8 @@ class Kind:
     such as a length penalty."""
     inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
+    load: Callable[["Settings", "nn.Module", Path], None] = copied
+    """Give the model of a run the weights of a file that fits it."""
     refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
     """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
     of the files does not tell."""

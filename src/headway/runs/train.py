@@ -6,6 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import headway
 from headway import runtime as machine
 from headway.config import Sections, merge
@@ -14,6 +16,7 @@ from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
+from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
 
 
@@ -71,14 +74,20 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
 
 def finish(run: Run, *, again: bool) -> RunFolder:
     """Learn to the end, score the model and write the model card."""
-    parameters = run.kind.build(run.settings, run.data.vocabulary).parameters()
-    n_parameters = sum(parameter.numel() for parameter in parameters)
-    named = f"{run.settings.model_type} of {n_parameters:,} parameters"
+    named = f"{run.settings.model_type} of {n_parameters(run):,} parameters"
     run.say(f"{named}, seed {run.settings.runtime.seed}")
     learned = run.kind.learner(run.settings).learn(run, again)
     below_use = write_card(run, learned, named)
     run.folder.finish(run.settings.sections(), below_use)
     return run.folder
+
+
+def n_parameters(run: Run) -> int:
+    """Numbers that are learned: by gradient, or by counting."""
+    with torch.device("meta"):  # none of them in memory
+        model = run.kind.build(run.settings, run.data.vocabulary)
+    saved = saved_tensors(model).values()
+    return sum(tensor.numel() for tensor in saved if tensor.is_floating_point())
 
 
 def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:

@@ -1,0 +1,147 @@
+"""Learning by counting: what `headway.runs.kind.Learner` is for models of n-grams."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from headway.data.cache import cache_root, key_of
+from headway.data.ngram_counts import FORMAT, Counting, NgramCounts, count_ngrams
+from headway.data.store import Store
+from headway.disk import disk_errors
+from headway.errors import ConfigError, RunError
+from headway.locks import Say
+from headway.models.ngram import Ngram, NgramConfig
+from headway.runs.kind import Learned, Learner, Opening, Run
+from headway.runs.settings import Settings
+from headway.tasks.language_modeling.smoothing import smooth_all
+from headway.text.subwords import SpecialIds
+from headway.training.tensor_files import Part, check, map_tensors, save_parts
+
+_READ_BYTES = 1 << 20
+_CHECKED = 1 << 22  # keys at a time
+
+
+def fit(settings: Settings, opening: Opening) -> Settings:
+    """Count, and fill in how many n-grams there are."""
+    config: NgramConfig = settings.model
+    if config.smoothing == "backoff":
+        raise ConfigError(
+            "a model is smoothed as it is counted; backoff is the name for what an ARPA file says. "
+            "Choose kneser-ney, or: headway import arpa FILE --out RUN."
+        )
+    data = opening.data
+    counts = counted(config, data.train, data.vocabulary.special, len(data.vocabulary), opening.say)
+    return replace(settings, model=replace(config, n_grams=counts.n_grams))
+
+
+def counted(
+    config: NgramConfig, text: Store, special: SpecialIds, vocabulary_size: int, say: Say
+) -> NgramCounts:
+    """The counts that a model needs, counted now or found in the cache."""
+    counting = Counting(
+        config.order,
+        vocabulary_size,
+        special.decoder_begin,
+        config.smoothing in ("kneser-ney", "modified-kneser-ney"),
+    )
+    key = {"format": FORMAT, "text": text.directory.name, "counting": list(vars(counting).values())}
+    directory = cache_root() / f"ngrams-{key_of(key)}"
+    return count_ngrams(text["text"], directory, counting, say)
+
+
+def learn(run: Run, resume: bool) -> Learned:
+    """Smooth what was counted and leave the model; a run that goes on does it again, alike."""
+    config, special = run.settings.model, run.data.vocabulary.special
+    counts = counted(config, run.data.train, special, len(run.data.vocabulary), run.say)
+    if counts.n_grams != config.n_grams:
+        raise RunError(
+            f"{run.folder.config} says that there are {list(config.n_grams)} n-grams; there are "
+            f"{list(counts.n_grams)}. Start a new run."
+        )
+    n_grams = ", ".join(f"{n:,} of {order}" for order, n in enumerate(counts.n_grams, start=1))
+    run.say(f"counted {counts.n_tokens:,} tokens; n-grams by their words: {n_grams}")
+    if config.smoothing == "none":
+        run.say(
+            "maximum likelihood holds for impossible what was never counted: most texts have "
+            "infinite perplexity. Other smoothing has an answer to everything"
+        )
+    work = run.folder.path / ".smoothing"
+    with disk_errors(run.folder.model), ExitStack() as stack:
+        stack.callback(shutil.rmtree, work, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        smooth_all(counts, config, work, padding=special.padding, say=run.say)
+        save_parts(parts(config, counts, work), run.folder.model)
+    how = {"none": "not smoothed", "add-k": f"smoothed by add-{config.k:g}"}
+    return Learned(
+        f"counts of every line, {how.get(config.smoothing, f'smoothed by {config.smoothing}')}",
+        f"{counts.n_tokens:,} tokens, ends of lines included, counted once on "
+        f"{run.runtime.described}.\nN-grams by their words: {n_grams}.",
+    )
+
+
+def parts(config: NgramConfig, counts: NgramCounts, work: Path) -> dict[str, Part]:
+    """The arrays of an `Ngram`, as they lie in files."""
+    found = {}
+    for order, n in enumerate(counts.n_grams, start=1):
+        if order > 1:
+            keys = partial(_bytes, counts.keys_file(order))
+            found[f"keys_{order}"] = Part(torch.int64, (n,), keys)
+        for name in ("weights", "backoffs")[: 1 + (order < config.order)]:
+            data = partial(_bytes, work / f"{name}.{order}")
+            found[f"{name}_{order}"] = Part(torch.float32, (n,), data)
+    return found
+
+
+def _bytes(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while some := file.read(_READ_BYTES):
+            yield some
+
+
+def load(_settings: Settings, model: nn.Module, weights: Path) -> None:
+    """Lay a model's arrays over its file: only what is looked at stays in memory.
+
+    Raises:
+        RunError: the file is damaged, or no model of n-grams.
+    """
+    check(weights)
+    model.load_state_dict(map_tensors(weights), assign=True)
+    if not sound(model):  # type: ignore[arg-type]
+        raise RunError(
+            f"a model of n-grams has sorted keys, and weights that are numbers; {weights} has "
+            "others. Copy the run again, or count anew."
+        )
+    model.load_state_dict(map_tensors(weights), assign=True)  # of which nothing was read yet
+
+
+def sound(model: Ngram) -> bool:
+    """Whether the arrays of a model are what every search in them relies on."""
+    order, n_below = model.config.order, model.vocabulary_size
+    if len(model.weights(1)) != n_below:
+        return False
+    for n in range(1, order + 1):
+        arrays = [model.weights(n), *([model.backoffs(n)] if n < order else [])]
+        for some in (piece for array in arrays for piece in array.split(_CHECKED)):
+            if bool(some.isnan().any()) or bool((some == torch.inf).any()):
+                return False
+        if n > 1:
+            last = -1
+            for keys in model.keys(n).split(_CHECKED):
+                if len(keys) and int(keys[0]) <= last or not bool((keys[1:] > keys[:-1]).all()):
+                    return False
+                last = int(keys[-1]) if len(keys) else last
+            if last >= n_below * model.vocabulary_size:
+                return False
+            n_below = len(model.keys(n))
+    return True
+
+
+COUNTING = Learner(fit, learn)
+"""The other way to learn: see `headway.runs.gradient.GRADIENT`."""
