@@ -20,7 +20,7 @@ SIZES = {
     "nnlm": {"order": 4, "d_model": 6, "d_hidden": 8},
     **{kind: {"layers": 2, "d_model": 8} for kind in ("rnn", "lstm", "gru")},
 }
-KINDS = list(LANGUAGE_MODELS)
+KINDS = list(SIZES)
 
 
 def small(kind: str, **options: object) -> nn.Module:
@@ -37,7 +37,7 @@ def all_log_probs(model: nn.Module, fed: torch.Tensor = FED) -> torch.Tensor:
 
 
 def test_every_model_that_is_offered_has_sizes_here():
-    assert list(SIZES) == KINDS
+    assert {*SIZES, "ngram"} == {*LANGUAGE_MODELS}, "what counts has laws of its own"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -81,7 +81,9 @@ def ranges(runs: Sequence[SortedRun], most: int, begin: int = 0) -> Iterator[Spa
         read = [
             run.read(*of_run[number : number + 2]) for run, of_run in zip(runs, places, strict=True)
         ]
-        columns = [np.concatenate(some) for some in zip(*(one.columns for one in read), strict=True)]
+        columns = [
+            np.concatenate(some) for some in zip(*(one.columns for one in read), strict=True)
+        ]
         yield Span(columns, np.concatenate([one.payload for one in read]))
 
 

@@ -210,9 +210,7 @@ class Ngram(nn.Module):
         natural = self.reading.end(score).float().masked_fill(wanted == self.padding, 0.0)
         return Scored(natural, {"fed": words[:, words.shape[1] - n_before :]})
 
-    def contexts(
-        self, words: Int[Tensor, "batch length"]
-    ) -> tuple[list[Tensor], list[Tensor]]:
+    def contexts(self, words: Int[Tensor, "batch length"]) -> tuple[list[Tensor], list[Tensor]]:
         """For 1 to n - 1 words: which n-gram the last so many are at each place, -1 for one never
         seen; and whether there are so many in the line."""
         words = torch.where(words == self.end, self.begin, words)

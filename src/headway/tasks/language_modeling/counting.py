@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from headway.data.cache import cache_root, key_of
-from headway.data.ngram_counts import FORMAT, Counting, NgramCounts, count_ngrams
+from headway.data.ngram_counting import count_ngrams
+from headway.data.ngram_counts import FORMAT, Counting, NgramCounts
 from headway.data.store import Store
 from headway.disk import disk_errors
 from headway.errors import ConfigError, RunError
@@ -134,7 +135,7 @@ def sound(model: Ngram) -> bool:
         if n > 1:
             last = -1
             for keys in model.keys(n).split(_CHECKED):
-                if len(keys) and int(keys[0]) <= last or not bool((keys[1:] > keys[:-1]).all()):
+                if (len(keys) and int(keys[0]) <= last) or not bool((keys[1:] > keys[:-1]).all()):
                     return False
                 last = int(keys[-1]) if len(keys) else last
             if last >= n_below * model.vocabulary_size:

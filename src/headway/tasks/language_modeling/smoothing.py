@@ -92,10 +92,9 @@ def smoothing_of(
     found = (modified_discounts if modified else single_discount)(counts_of_counts)
     if found is None:
         found = USUAL_DISCOUNTS if modified else USUAL_DISCOUNTS[:1]
-        n1, n2, n3, n4 = counts_of_counts
         say(
-            f"the counts of counts of order {order} ({n1:,} {n2:,} {n3:,} {n4:,}) tell no discounts: "
-            f"{', '.join(map(str, found))} {'are' if modified else 'is'} taken"
+            f"order {order}: {counts_of_counts} n-grams counted 1, 2, 3 and 4 times tell no "
+            f"discounts; taken are {', '.join(map(str, found))}"
         )
     return discounting(found)
 
