@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counted import BEGIN, END, Text, adjusted, all_grams, counts_of, silent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from counted import BEGIN, END, Text, adjusted, all_grams, counts_of, silent
 from headway.data import ngram_counting, ngram_runs
 from headway.data.ngram_counting import count_ngrams
 from headway.data.ngram_counts import Counting, NgramCounts
@@ -59,7 +59,9 @@ def test_contexts_are_counted_by_hand_but_at_the_beginning_of_a_line(tmp_path: P
     assert table(counts, 3) == table(counts_of(THREE, 3, 7, tmp_path / "plain"), 3)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     rows=st.lists(st.lists(st.integers(4, 9), max_size=7), min_size=1, max_size=12),
     order=st.integers(1, 6),
@@ -136,9 +138,7 @@ def test_windows_sort_as_their_words_do_and_can_be_read_back(length: int, size: 
     words[-1][:] = random.integers(0, size, 200)
     packing = Packing.of(length, size)
     assert packing.length == length
-    assert all(
-        width * packing.bits + MOST_ROWS.bit_length() <= 64 for width in packing.widths[1:]
-    )
+    assert all(width * packing.bits + MOST_ROWS.bit_length() <= 64 for width in packing.widths[1:])
     columns = packing.pack(words)
     for read, word in zip(packing.words(columns), words, strict=True):
         assert (read == word).all()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,7 @@ def model_of(
     file = folder / f"{name}.safetensors"
     save_parts(counting.parts(config, counts, work), file)
     model = Ngram(config, vocabulary_size=vocabulary_size, padding=PADDING, begin=BEGIN, end=END)
-    counting.load(None, model, file)  # type: ignore[arg-type]
+    counting.load(model, file)
     return model.eval()
 
 
@@ -77,7 +78,7 @@ def all_grams(rows: Rows, order: int, begin: int = BEGIN, end: int = END) -> lis
 def adjusted(counts: list[Counter[Gram]], begin: int = BEGIN) -> list[Counter[Gram]]:
     """Kneser-Ney's: of all but the longest, and those that begin a line, after how many words."""
     found = []
-    for shorter, longer in zip(counts, counts[1:], strict=False):
+    for shorter, longer in pairwise(counts):
         before = Counter(gram[1:] for gram in longer)
         found.append(Counter({g: n if g[0] == begin else before[g] for g, n in shorter.items()}))
     return [*found, counts[-1]]
@@ -109,9 +110,7 @@ class BruteForce:
         return [0.5, 1.0, 1.5]
 
     def probability(self, word: int, context: Gram) -> float:
-        below = (
-            self.probability(word, context[1:]) if context else 1 / self.n_predictable
-        )
+        below = self.probability(word, context[1:]) if context else 1 / self.n_predictable
         following = self.after[len(context)].get(context, {})
         if not following:
             return below

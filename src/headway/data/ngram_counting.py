@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ RUN_WORDS = 1 << 22
 _COPIED = 1 << 20  # numbers held at a time while files are joined
 
 
+@runtime_checkable
 class Text(Protocol):
     """Rows of ids, each with its end marker, as a side of a `headway.data.store.Store`."""
 
@@ -198,9 +199,10 @@ class _Counter:
                     keys.tofile(file)
             counts = _numbers(pieces, f"counts.{n}", ended.counts)
             if after and n < order:
-                sorted_keys = np.memmap(part / f"keys.{n}", np.int64, "r")
-                first = int(np.searchsorted(sorted_keys, first * self._vocabulary_size))
-                last = int(np.searchsorted(sorted_keys, last * self._vocabulary_size))
+                if position.begun(n):  # an empty file cannot be mapped
+                    sorted_keys = np.memmap(part / f"keys.{n}", np.int64, "r")
+                    edges = np.array([first, last]) * self._vocabulary_size
+                    first, last = np.searchsorted(sorted_keys, edges).tolist()
                 others = _numbers(after, f"counts.{n}", behind.end(n).counts)
                 counts = _replaced(counts, others, first, last)
             with (part / f"counts.{n}").open("wb") as file:

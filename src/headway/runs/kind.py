@@ -125,6 +125,9 @@ class Learner(NamedTuple):
     """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
 
 
+Load = Callable[["nn.Module", Path], None]
+"""Give a model the weights of a file that fits it."""
+
 ChoosePreset = Callable[[Sizes, float | None, bool, Sequence[str]], tuple[str, str]]
 """Of some presets (at least one) the one for data of this size, a budget in seconds or None, and a
 GPU or none; and why."""
@@ -152,12 +155,17 @@ def as_it_is(run: Run) -> "Settings":
     return run.settings
 
 
-def copied(_settings: "Settings", model: "nn.Module", weights: Path) -> None:
+def copied(model: "nn.Module", weights: Path) -> None:
     """Weights that are finite numbers, in memory of the model's own."""
     from headway.training.parameters import load_weights
     from headway.training.tensor_files import load_finite
 
     load_weights(model, load_finite(weights))
+
+
+def by_copy(_settings: "Settings") -> Load:
+    """Whatever the settings."""
+    return copied
 
 
 def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
@@ -212,8 +220,7 @@ class Kind:
     such as a length penalty."""
     inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
-    load: Callable[["Settings", "nn.Module", Path], None] = copied
-    """Give the model of a run the weights of a file that fits it."""
+    load: Callable[["Settings"], Load] = by_copy
     refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
     """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
     of the files does not tell."""

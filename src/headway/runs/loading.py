@@ -58,7 +58,7 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     vocabulary = fitting_vocabulary(kind, settings, folder)
     with torch.random.fork_rng(devices=[]):  # the first weights are overwritten at once
         model = kind.build(settings, vocabulary)
-    kind.load(settings, model, folder.model)
+    kind.load(settings)(model, folder.model)
     place = machine.chosen_device(replace(settings.runtime, device=device))
     return Opened(settings, vocabulary, model.to(place).eval(), place)
 

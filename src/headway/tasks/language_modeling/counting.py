@@ -106,7 +106,7 @@ def _bytes(path: Path) -> Iterator[bytes]:
             yield some
 
 
-def load(_settings: Settings, model: nn.Module, weights: Path) -> None:
+def load(model: nn.Module, weights: Path) -> None:
     """Lay a model's arrays over its file: only what is looked at stays in memory.
 
     Raises:
