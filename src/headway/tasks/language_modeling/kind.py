@@ -8,11 +8,11 @@ from torch import nn
 
 from headway.models import LANGUAGE_MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Learner, Opening, Run
+from headway.runs.kind import CardWords, Kind, Learner, Load, Opening, Run, copied
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
-from headway.tasks.language_modeling import presets, texts
+from headway.tasks.language_modeling import counting, presets, texts
 from headway.tasks.language_modeling.evaluation import Evaluation, evaluated_stream
 from headway.tasks.language_modeling.scoring import Scorer
 from headway.tasks.language_modeling.task import LanguageTask, LanguageTraining
@@ -73,9 +73,14 @@ def fit(settings: Settings, opening: Opening) -> Settings:
 LEARNING = Learner(fit, GRADIENT.learn)
 
 
-def learner(_settings: Settings) -> Learner:
-    """By gradient."""
-    return LEARNING
+def learner(settings: Settings) -> Learner:
+    """By gradient, or by counting."""
+    return counting.COUNTING if settings.model_type in texts.COUNTING else LEARNING
+
+
+def load(settings: Settings) -> Load:
+    """By copying weights, or by laying arrays over their file."""
+    return counting.load if settings.model_type in texts.COUNTING else copied
 
 
 # -- the model card ---------------------------------------------------------------------------
@@ -184,5 +189,6 @@ KIND: Kind = Kind(
     learner=learner,
     closing=CLOSING,
     card=card,
+    load=load,
 )
 """Everything that language modelling brings; see `headway.runs.kind.Kind`."""
