@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from headway import __version__
@@ -29,10 +30,13 @@ VERBS = {
     "score": "How likely each line is under a language model.",
     "predict": "What comes next, under a language model.",
     "generate": "Let a language model write.",
+    "import": "A model from another program's file, as a run.",
+    "export": "A run's model, as a file for other programs.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }
-"""Each verb is the function of that name in `headway/commands/<verb>.py`."""
+"""Each verb is the function of that name in `headway/commands/<verb>.py`; where Python has the word
+for itself, `_` is put behind it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,7 +92,8 @@ def _app() -> "App":
         result_action="return_value",
     )
     for order, (verb, summary) in enumerate(VERBS.items()):
-        home = f"headway.commands.{verb}:{verb}"  # imported when the verb is used
+        name = f"{verb}_" if iskeyword(verb) else verb
+        home = f"headway.commands.{name}:{name}"  # imported when the verb is used
         app.command(home, name=verb, help=summary, sort_key=order)
     return app
 

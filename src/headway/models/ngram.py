@@ -199,16 +199,38 @@ class Ngram(nn.Module):
         before = carried["fed"] if carried else fed.new_full((len(fed), n_before), -1)
         words = torch.cat([before, fed], dim=1)
         contexts, there = self.contexts(words)
+        natural = self._natural(
+            [ids[:, n_before:] for ids in contexts], [some[:, n_before:] for some in there], wanted
+        )
+        scores = natural.float().masked_fill(wanted == self.padding, 0.0)
+        return Scored(scores, {"fed": words[:, words.shape[1] - n_before :]})
+
+    def last_log_probs(self, n_grams: Int[Tensor, "rows n"]) -> Float[Tensor, " rows"]:
+        """Of the last word of each n-gram, given those before it: natural logarithms, in float64.
+
+        As many words as the order stand there at most.
+        """
+        before = n_grams[:, :-1]
+        contexts, there = self.contexts(before) if before.shape[1] else ([], [])
+        natural = self._natural(
+            [ids[:, -1:] for ids in contexts[: n_grams.shape[1] - 1]],
+            [some[:, -1:] for some in there],
+            n_grams[:, -1:],
+        )
+        return natural[:, 0]
+
+    def _natural(
+        self, contexts: list[Tensor], there: list[Tensor], wanted: Tensor
+    ) -> Float[Tensor, "rows length"]:
+        """The natural logarithms of probabilities, in float64, given what stands before."""
         score = self.reading.begin(self.weights(1)[wanted].double())
-        for order in range(2, self.config.order + 1):
-            context = contexts[order - 2][:, n_before:]
-            place = self.find(order, context, wanted)
+        for order, (context, enough) in enumerate(zip(contexts, there, strict=False), start=2):
             backoff = self._backoff(order - 1, context).double()
-            score = self.reading.thinned(score, backoff, there[order - 2][:, n_before:])
+            score = self.reading.thinned(score, backoff, enough)
+            place = self.find(order, context, wanted)
             found = self.weights(order)[place.clamp(min=0)] if len(self.keys(order)) else score
             score = torch.where(place >= 0, self.reading.seen(score, found.double()), score)
-        natural = self.reading.end(score).float().masked_fill(wanted == self.padding, 0.0)
-        return Scored(natural, {"fed": words[:, words.shape[1] - n_before :]})
+        return self.reading.end(score)
 
     def contexts(self, words: Int[Tensor, "batch length"]) -> tuple[list[Tensor], list[Tensor]]:
         """For 1 to n - 1 words: which n-gram the last so many are at each place, -1 for one never
@@ -220,7 +242,7 @@ class Ngram(nn.Module):
         for order in range(2, self.config.order):
             ids.append(self.find(order, _shifted(ids[-1], -1), words))
             there.append(_shifted(there[-1], False) & inside)
-        return ids, there
+        return ids[: self.config.order - 1], there[: self.config.order - 1]
 
     def find(self, order: int, context: Tensor, word: Tensor) -> Tensor:
         """The places of n-grams, given the places of their first words in the order below; -1 for

@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -159,7 +160,12 @@ text, so scores on other text will be a little lower."""
 
 def next_commands(run: Run) -> list[str]:
     """What the owner of a new model may want to do with it."""
-    place = shlex.quote(str(run.folder.path))
+    return next_commands_at(run.folder.path)
+
+
+def next_commands_at(folder: Path) -> list[str]:
+    """The same of a model in a folder."""
+    place = shlex.quote(str(folder))
     return [
         f"headway generate {place}",
         f"headway predict {place} 'a beginning'",
