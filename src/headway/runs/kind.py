@@ -155,19 +155,6 @@ def as_it_is(run: Run) -> "Settings":
     return run.settings
 
 
-def copied(model: "nn.Module", weights: Path) -> None:
-    """Weights that are finite numbers, in memory of the model's own."""
-    from headway.training.parameters import load_weights
-    from headway.training.tensor_files import load_finite
-
-    load_weights(model, load_finite(weights))
-
-
-def by_copy(_settings: "Settings") -> Load:
-    """Whatever the settings."""
-    return copied
-
-
 def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
     return merge({"model": parent.sections().get("model", {})}, given)
@@ -220,7 +207,8 @@ class Kind:
     such as a length penalty."""
     inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
-    load: Callable[["Settings"], Load] = by_copy
+    load: Callable[["Settings"], Load] | None = None
+    """How a model of such settings gets its weights; else they are finite, and copied."""
     refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
     """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
     of the files does not tell."""

@@ -17,9 +17,9 @@ from headway.errors import RunError
 from headway.runs.kind import Kind
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
-from headway.training.parameters import saved_tensors
+from headway.training.parameters import load_weights, saved_tensors
 from headway.training.run_folder import RunFolder
-from headway.training.tensor_files import Shapes, shape_of, shapes
+from headway.training.tensor_files import Shapes, load_finite, shape_of, shapes
 
 _BYTES_PER_PIECE = 1 << 10
 """Of tokenizer.json, at most: the piece, its id, and what it is merged from."""
@@ -58,9 +58,14 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     vocabulary = fitting_vocabulary(kind, settings, folder)
     with torch.random.fork_rng(devices=[]):  # the first weights are overwritten at once
         model = kind.build(settings, vocabulary)
-    kind.load(settings)(model, folder.model)
+    (kind.load(settings) if kind.load else copied)(model, folder.model)
     place = machine.chosen_device(replace(settings.runtime, device=device))
     return Opened(settings, vocabulary, model.to(place).eval(), place)
+
+
+def copied(model: nn.Module, weights: Path) -> None:
+    """Give a model weights that are finite numbers, in memory of its own."""
+    load_weights(model, load_finite(weights))
 
 
 def fitting_vocabulary(

@@ -9,8 +9,8 @@ from torch import nn
 
 from headway.models import LANGUAGE_MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Learner, Load, Opening, Run, copied
-from headway.runs.loading import open_run
+from headway.runs.kind import CardWords, Kind, Learner, Load, Opening, Run
+from headway.runs.loading import copied, open_run
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.language_modeling import counting, presets, texts
