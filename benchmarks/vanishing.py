@@ -1,17 +1,18 @@
 """What vanishes over distance: gradients and memories of RNN, LSTM, GRU and Transformer.
 
 All four have about the same number of parameters outside of their embeddings, and learn the same
-task: a text begins with one of eight words, k - 1 words of eight others follow, and then the first
-word is asked for. Every batch draws its own k from 1 to 400, small ones as often as large ones (by
-their logarithm). Reported, and drawn with --picture: how often the word is right at each distance
-(1 in 8 by chance), and how long the gradient of its log-probability at position t is at position
-t - k, as a share of the one at t, in texts of 400 words, before the training and after it.
-Run: python benchmarks/vanishing.py --updates 2000 --seeds 1 2 --picture docs/vanishing.png
+task: behind the begin marker stands one of eight words, k - 1 more of the same eight follow, and
+then the first one is asked for. Once every batch draws its own k from 1 to 400, small ones as often
+as large ones (by their logarithm); and, with the first seed, once for each of a few k alone.
+Reported, and drawn with --picture: how often the word is right at each distance (1 in 8 by chance),
+and how long the gradient of its log-probability at position t is at position t - k, as a share of
+the one at t, in texts of 400 words, before the training (over all k) and after it.
+Run: python benchmarks/vanishing.py --seeds 1 2 --picture docs/vanishing.png
 """
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +25,12 @@ from headway.models import LANGUAGE_MODELS
 from headway.objectives import projected_label_smoothed
 from headway.schedules import linear_rate
 
-ASKED, FIRST, N_KINDS = 4, 5, 8
-VOCABULARY_SIZE = FIRST + 2 * N_KINDS
+BEGIN, ASKED, FIRST, N_KINDS = 2, 4, 5, 8
+VOCABULARY_SIZE = FIRST + N_KINDS
 LONGEST = 400
 DISTANCES = (1, 2, 5, 10, 20, 50, 100, 200, 400)
+ALONE = (20, 50, 100, 200)
+"""Distances that are also learned each alone."""
 TAILS = (0, 1, 5, 10, 25, 50, 100, 200, 400)
 """Distances whose gradients are printed; the picture has all."""
 MODELS: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -50,7 +53,9 @@ class Measured(NamedTuple):
     seconds: float
     """Of the processor, for the training."""
     accuracy: list[float]
-    """At each of `DISTANCES`."""
+    """At each of `DISTANCES`, of a model that learned them all."""
+    accuracy_alone: list[float]
+    """At each of `ALONE`, of a model that learned no other; empty where it was not tried."""
     gradient_before: list[float]
     """At each distance from 0 to `LONGEST`, relative to that at 0."""
     gradient_after: list[float]
@@ -59,11 +64,10 @@ class Measured(NamedTuple):
 def texts(
     distance: int, n_rows: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "rows length"], Int[Tensor, " rows"]]:
-    """Texts whose last token asks for their first one, and the answers."""
-    answer = torch.randint(FIRST, FIRST + N_KINDS, (n_rows,), generator=generator)
-    between = (n_rows, distance - 1)
-    fillers = torch.randint(FIRST + N_KINDS, VOCABULARY_SIZE, between, generator=generator)
-    return torch.cat([answer[:, None], fillers, torch.full((n_rows, 1), ASKED)], 1), answer
+    """Texts whose last token asks for the word so far before it, and the answers."""
+    words = torch.randint(FIRST, VOCABULARY_SIZE, (n_rows, distance), generator=generator)
+    begin, asked = (torch.full((n_rows, 1), token) for token in (BEGIN, ASKED))
+    return torch.cat([begin, words, asked], 1), words[:, 0]
 
 
 def built(name: str, d_model: int) -> nn.Module:
@@ -87,14 +91,14 @@ def size_for(name: str, wanted: int) -> int:
     return min(sizes, key=lambda d: abs(math.log(sizes[d] / wanted)))
 
 
-def learn(model: nn.Module, updates: int, rate: float, seed: int) -> None:
-    """By Adam, on batches of 32 texts."""
+def learn(model: nn.Module, updates: int, rate: float, seed: int, distance: int = 0) -> None:
+    """By Adam, on batches of 32 texts; 0 draws a distance for each."""
     generator = torch.Generator().manual_seed(seed)
     adam = torch.optim.Adam(model.parameters(), fused=True)
     model.train()
     for step in range(1, updates + 1):
-        drawn = torch.rand((), generator=generator).item()
-        fed, answer = texts(round(LONGEST**drawn), 32, generator)
+        drawn = round(LONGEST ** torch.rand((), generator=generator).item())
+        fed, answer = texts(distance or drawn, 32, generator)
         loss = projected_label_smoothed(
             model.read(fed).features[:, -1],
             model.output_weight,
@@ -111,16 +115,12 @@ def learn(model: nn.Module, updates: int, rate: float, seed: int) -> None:
         adam.step()
 
 
-def accuracy(model: nn.Module, seed: int) -> list[float]:
-    """The share of 512 new texts whose word is right, at each distance."""
-    generator = torch.Generator().manual_seed(10_000 + seed)
-    shares = []
-    for distance in DISTANCES:
-        fed, answer = texts(distance, 512, generator)
-        with torch.no_grad():
-            found = torch.cat([model(part)[:, -1].argmax(-1) for part in fed.split(64)])
-        shares.append((found == answer).float().mean().item())
-    return shares
+def accuracy(model: nn.Module, distance: int, seed: int) -> float:
+    """The share of 512 new texts whose word is right."""
+    fed, answer = texts(distance, 512, torch.Generator().manual_seed(10_000 * seed + distance))
+    with torch.no_grad():
+        found = torch.cat([model(part)[:, -1].argmax(-1) for part in fed.split(64)])
+    return (found == answer).float().mean().item()
 
 
 def gradients(model: nn.Module, seed: int) -> list[float]:
@@ -137,8 +137,10 @@ def gradients(model: nn.Module, seed: int) -> list[float]:
     return relative.log().mean(0).exp().tolist()
 
 
-def measure(name: str, *, wanted: int, updates: int, rate: float, seed: int) -> Measured:
-    """One training."""
+def measure(
+    name: str, *, wanted: int, updates: int, rate: float, seed: int, alone: Sequence[int]
+) -> Measured:
+    """One training on all distances, and one on each that is wanted alone."""
     torch.manual_seed(seed)
     model = built(name, size := size_for(name, wanted)).eval()
     before = gradients(model, seed)
@@ -146,9 +148,16 @@ def measure(name: str, *, wanted: int, updates: int, rate: float, seed: int) -> 
     learn(model, updates, rate, seed)
     seconds = time.process_time() - began
     model.eval()
-    right = accuracy(model, seed)
+    right = [accuracy(model, distance, seed) for distance in DISTANCES]
     after = gradients(model, seed)
-    return Measured(name, size, n_parameters(model), seed, seconds, right, before, after)
+    right_alone = []
+    for distance in alone:
+        torch.manual_seed(seed)
+        learn(single := built(name, size), updates, rate, seed, distance)
+        right_alone.append(accuracy(single.eval(), distance, seed))
+    return Measured(
+        name, size, n_parameters(model), seed, seconds, right, right_alone, before, after
+    )
 
 
 def draw(rows: list[Measured], path: Path) -> None:
@@ -167,6 +176,9 @@ def draw(rows: list[Measured], path: Path) -> None:
         left.plot(row.gradient_before, color=colour, linestyle=":", linewidth=1)
         left.plot(row.gradient_after, color=colour, label=label)
         right.plot(DISTANCES, [100 * share for share in row.accuracy], "o-", color=colour, ms=4)
+        if row.accuracy_alone:
+            shares = [100 * share for share in row.accuracy_alone]
+            right.plot(ALONE, shares, "s--", color=colour, ms=5, markerfacecolor="white")
     left.plot([], [], color="black", linestyle=":", linewidth=1, label="before training")
     left.set(
         title="How much of the gradient arrives",
@@ -176,6 +188,8 @@ def draw(rows: list[Measured], path: Path) -> None:
         ylim=(1e-12, 1e4),
     )
     left.legend(loc="lower left", ncols=2)
+    right.plot([], [], "o-", color="black", ms=4, label="all distances learned together")
+    right.plot([], [], "s--", color="black", ms=5, mfc="white", label="this distance alone")
     right.axhline(100 / N_KINDS, color="black", linestyle="--", linewidth=1)
     right.annotate("chance", (1, 100 / N_KINDS), xytext=(0, 3), textcoords="offset points")
     right.set(
@@ -188,6 +202,7 @@ def draw(rows: list[Measured], path: Path) -> None:
         ylim=(0, 103),
     )
     right.minorticks_off()
+    right.legend(loc="center left")
     for axes in (left, right):
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=130)
@@ -198,7 +213,7 @@ def main() -> int:
     parser = record.parser(__doc__)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--parameters", type=int, default=50_000, metavar="N")
-    parser.add_argument("--updates", type=int, default=2000, metavar="N")
+    parser.add_argument("--updates", type=int, default=500, metavar="N")
     parser.add_argument("--rate", type=float, default=2e-3, help="Adam's highest learning rate")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--threads", type=int, default=1)
@@ -208,13 +223,18 @@ def main() -> int:
     torch.set_num_threads(asked.threads)
     torch.set_flush_denormal(True)  # gradients that vanish pass through numbers that are slow
     rows = []
-    for seed in asked.seeds:
+    for number, seed in enumerate(asked.seeds):
         for name in asked.models:
             row = measure(
-                name, wanted=asked.parameters, updates=asked.updates, rate=asked.rate, seed=seed
+                name,
+                wanted=asked.parameters,
+                updates=asked.updates,
+                rate=asked.rate,
+                seed=seed,
+                alone=() if number else ALONE,
             )
             rows.append(row)
-            print(f"{name}, seed {seed}: {row.seconds:.0f} s", flush=True)
+            print(f"{name}, seed {seed}: {row.seconds:.0f} s, {row.accuracy_alone}", flush=True)
     what = [
         [f"{row.model} ({row.d_model}; {row.parameters:,})", row.seed, f"{row.seconds:.0f}"]
         for row in rows
@@ -223,6 +243,11 @@ def main() -> int:
     shares = [[f"{100 * share:.0f}" for share in row.accuracy] for row in rows]
     print("\nRight (%) at each distance\n")
     print(record.table([*head, *DISTANCES], [a + b for a, b in zip(what, shares, strict=True)]))
+    print("\nRight (%) where a distance was learned alone\n")
+    tried = [n for n, row in enumerate(rows) if row.accuracy_alone]
+    cells = [[f"{100 * share:.0f}" for share in rows[n].accuracy_alone] for n in tried]
+    singles = [what[n] + a for n, a in zip(tried, cells, strict=True)]
+    print(record.table([*head, *ALONE], singles))
     for when in ("before", "after"):
         curves = [getattr(row, f"gradient_{when}") for row in rows]
         cells = [[f"{curve[k]:.0e}" for k in TAILS] for curve in curves]

@@ -89,6 +89,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         n_tokens, n_words = features.shape[0], weight.shape[0]
         table = weight.to(features.dtype)
+        added = features.new_zeros(1) if bias is None else bias.to(features.dtype)
         bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         feature_gradient = torch.empty_like(features)
         weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
@@ -100,9 +101,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             some, truth = features[here], target[here]
             rows = torch.arange(len(truth), device=truth.device)
             logits, error = room[:, : len(some)]
-            torch.mm(some, table.T, out=logits)
-            if bias is not None:
-                logits += bias.to(logits.dtype)
+            torch.addmm(added, some, table.T, out=logits)
             torch.softmax(logits, -1, out=error)
             truth_logit[here] = logits[rows, truth]
             truth_probability[here] = error[rows, truth]
@@ -134,5 +133,5 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
-        scaled = (None if saved is None else saved * scale for saved in ctx.saved_tensors)
+        scaled = (None if saved is None else saved.mul_(scale) for saved in ctx.saved_tensors)
         return *scaled, None, None, None
