@@ -113,15 +113,11 @@ class RecurrentLayer(nn.Module):
         self, x: Float[Tensor, "batch length d_input"], before: Memory
     ) -> tuple[Float[Tensor, "batch length d_model"], Memory]:
         """All steps, by the kernel; with the outputs, what is remembered after the last one."""
-        weights = [
-            tensor
-            for linear in (self.from_input, self.from_hidden)
-            for tensor in (linear.weight, linear.bias)
-        ]
-        order = (weights[0], weights[2], weights[1], weights[3])
+        given, back = self.from_input, self.from_hidden
+        weights = (given.weight, back.weight, given.bias, back.bias)
         past = [tensor[None].contiguous() for tensor in before]
-        given: Any = past if len(past) > 1 else past[0]
-        found = self.cell.kernel(x, given, order, True, 1, 0.0, self.training, False, True)
+        state: Any = past if len(past) > 1 else past[0]
+        found = self.cell.kernel(x, state, weights, True, 1, 0.0, self.training, False, True)
         return found[0], tuple(tensor[0] for tensor in found[1:])
 
 
