@@ -1,12 +1,16 @@
-"""`headway demo`: the main job on a corpus that headway writes itself, English to Chinese."""
+"""`headway demo`: the main job on a corpus that headway writes itself, English to Chinese.
+
+With `--task language-model` the job is `headway.commands.language_demo`.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from headway.commands.arguments import Overrides, option_names
+from headway.commands.demo_folder import write_corpus
 from headway.disk import refuse_undecodable
-from headway.errors import RunError, StoppedError
+from headway.errors import StoppedError
 
 if TYPE_CHECKING:
     from headway.config import Sections
@@ -33,7 +37,8 @@ MAX_STEPS = 1500
 
 def demo(
     *overrides: Overrides,
-    out: Path = Path("demo"),
+    task: Literal["translation", "language-model"] = "translation",
+    out: Path | None = None,
     text: list[str] | None = None,
     budget: str = "",
 ) -> None:
@@ -41,25 +46,42 @@ def demo(
 
     Parameters
     ----------
+    task
+        What is learned: translation, or language-model: a model that counts and one that learns
+        by gradient (a Transformer; --model.type lstm for another) rank sentences and write.
     out
-        Folder for the corpus, the trained model and the pictures. If a demo was begun there, it
-        goes on; if it was finished, its model is used.
+        Folder for the corpus, what is trained and the pictures: demo, or language-demo. If a demo
+        was begun there, it goes on; if it was finished, its model is used.
     text
-        An English sentence to translate at the end; give it several times for several.
+        An English sentence to translate, or one to score, at the end; give it several times for
+        several.
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.api import train
     from headway.config import merge, parse_overrides
+
+    given = parse_overrides(overrides, options=option_names(demo))
+    out = out or Path("demo" if task == "translation" else "language-demo")
+    refuse_undecodable(out.absolute())
+    if budget:
+        given = merge(given, {"training": {"budget": budget}})
+    if task == "language-model":
+        from headway.commands.language_demo import demonstrate_language_models
+
+        demonstrate_language_models(out, given, text or [])
+        return
+    _demonstrate_translation(out, given, text)
+
+
+def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | None) -> None:
+    from headway.api import train
+    from headway.config import merge
     from headway.runtime import set_threads
     from headway.text.everyday import EXAMPLES
     from headway.translator import Translator
 
-    given = parse_overrides(overrides, options=option_names(demo))
-    refuse_undecodable(out.absolute())
-    if budget:
-        given = merge(given, {"training": {"budget": budget}})
-    corpus = _write_corpus(out)
+    budget = given.get("training", {}).get("budget", "")
+    corpus = _corpus(out)
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
     try:
         run = train(
@@ -89,7 +111,7 @@ def _settings(budget: str) -> "Sections":
     return merge(SETTINGS, {} if budget else {"training": {"max_steps": MAX_STEPS}})
 
 
-def _write_corpus(out: Path) -> "Split":
+def _corpus(out: Path) -> "Split":
     """The corpus, as files that anybody can read."""
     from headway.text.everyday import generate, split
 
@@ -101,30 +123,12 @@ def _write_corpus(out: Path) -> "Split":
         for part, pairs in corpus._asdict().items()
         for side, language in enumerate(("en", "zh"))
     }
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        _refuse_others(out, files)
-    out.mkdir(parents=True, exist_ok=True)
-    for file, lines in files.items():
-        part = file.with_name(f".{file.name}.part")
-        part.write_text(lines, encoding="utf-8", newline="\n")
-        part.replace(file)
+    write_corpus(out, files)
     print(
         f"{N_TRAIN:,} sentence pairs to learn from: {out / 'train.en'} and {out / 'train.zh'}\n"
         f"{N_VALID} to validate on and {N_TEST} to test on, none of which it will have seen"
     )
     return corpus
-
-
-def _refuse_others(out: Path, files: dict[Path, str]) -> None:
-    """The folder may hold an earlier demo, however far it came, and nothing else."""
-    found = [file for file in files if file.is_file()]
-    changed = [file for file in found if file.read_text(encoding="utf-8") != files[file]]
-    if changed or not found:
-        which = f"another {changed[0].name}" if changed else "no corpus of the demo"
-        raise RunError(
-            f"the demo writes to a new folder, or goes on in its own; {out} holds {which}. "
-            "Give another with --out, or remove it."
-        )
 
 
 def _score(translator: "Translator", corpus: "Split", out: Path) -> None:

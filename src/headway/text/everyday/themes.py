@@ -39,6 +39,7 @@ in this sentence, the verb comes after the noun | 在 这个 句子 里 ， 动�
 this sentence has {n.en} words and one verb | 这个 句子 有 {n.zh} 个 词 和 一 个 动词
 {seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
 {seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
+{seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
 """
 
 MAGNETS = """
@@ -74,6 +75,7 @@ what is the magnetism of this material like? | 这种 材料 的 磁性 怎么�
 many magnets are made of metal | 很多 磁铁 是 金属 做 的
 {he.en} put the magnet next to a {metal_thing.en} | {he.zh} 把 磁铁 放 在 {metal_thing.zh} 旁边
 this old magnet is big, but its magnetism is weak | 这块 旧 磁铁 很 大 ， 但是 它 的 磁性 很 弱
+{seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
 {seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
 {seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
 """
@@ -160,6 +162,7 @@ the river is {n.en} metres deep here | 这里 的 河 有 {n.zh} 米 深
 is the water near the bank deep? | 河岸 旁边 的 水 深 吗 ？
 by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
 by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
+by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
 """
 
 MONEY = """
@@ -186,6 +189,7 @@ a clerk at the bank counted the coins | 银行 的 一 位 职员 数 了 硬币
 {he.own} money is safe in the bank | {he.own_zh} 钱 在 银行 里 很 安全
 {friend.en} lost a bank card {past.en} | {friend.zh} {past.zh} 丢 了 一 张 银行 卡
 {he.en} pays back {amount.en} yuan to the bank every month | {he.zh} 每月 还 银行 {amount.zh} 元
+in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
 in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
 in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
 """
@@ -217,6 +221,7 @@ the bat flew over {he.own} head | 蝙蝠 从 {he.own_zh} 头 上 飞 过
 can a bat see in the dark? | 蝙蝠 在 黑暗 中 看得见 吗 ？
 in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
 in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
+in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
 """
 
 BASEBALL = """
@@ -243,6 +248,7 @@ a good bat is not too heavy | 好 球棒 不 太 重
 the coach told the players to run | 教练 让 球员 跑
 who has the longest bat in the team? | 球队 里 谁 的 球棒 最 长 ？
 {he.en} scored {n.en} points {past.en} | {he.zh} {past.zh} 得 了 {n.zh} 分
+in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
 in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
 in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
 """
