@@ -37,18 +37,16 @@ MAX_STEPS = 600
 
 def demonstrate_language_models(out: Path, given: "Sections", texts: Sequence[str]) -> None:
     """The whole demo; `given` are settings of the model that learns, `texts` are scored as well."""
-    from headway.config import merge
     from headway.language_model import TrainedLanguageModel
     from headway.runtime import set_threads
 
     _write_texts(out)
     models: dict[str, TrainedLanguageModel] = {}
-    steps = {} if "budget" in given.get("training", {}) else {"max_steps": MAX_STEPS}
-    # A type that was asked for comes with a shape of its own.
-    own = LEARNED if "type" not in given.get("model", {}) else {}
-    learned = merge(own, {"training": steps}, given)
-    for folder, settings in (("counted", COUNTED), ("learned", learned)):
-        run = _trained(out, folder, settings)
+    # Counting holds nothing out.
+    for run in (
+        _trained(out, "counted", COUNTED, {}, None),
+        _trained(out, "learned", _learned(given), given, out / "valid.txt"),
+    ):
         set_threads(0)
         model = TrainedLanguageModel.load(run)
         models[model.settings.model_type] = model
@@ -82,19 +80,31 @@ def _as_text(documents: "Sequence[Document]") -> str:
     return "\n\n".join("\n".join(lines) for lines in documents) + "\n"
 
 
-def _trained(out: Path, folder: str, settings: "Sections") -> Path:
-    """The run in that folder, trained now unless it was."""
+def _learned(given: "Sections") -> "Sections":
+    """What the demo sets itself: a type that was asked for comes with a shape of its own."""
+    own = {} if "type" in given.get("model", {}) else LEARNED
+    steps = {} if "budget" in given.get("training", {}) else {"max_steps": MAX_STEPS}
+    return {**own, "training": own.get("training", {}) | steps}
+
+
+def _trained(
+    out: Path, folder: str, own: "Sections", given: "Sections", valid: Path | None
+) -> Path:
+    """The run in that folder, trained now unless it was; `given` goes on top of the demo's own."""
     from headway.api import train
     from headway.config import merge
 
     run = out / folder
-    words: Sections = {"run": {"task": "language-model"}, "text": {"unit": "words"}}
-    valid = None if settings is COUNTED else out / "valid.txt"  # counting holds nothing out
     begun = (run / "config.toml").exists()  # then it keeps the settings that it has
-    own = {} if begun else merge(words, settings)
+    words: Sections = {"text": {"unit": "words"}}
     try:
         return train(
-            corpus=out / "train.txt", valid_corpus=valid, out=run, settings=own, resume=True
+            corpus=out / "train.txt",
+            task="language-model",
+            out=run,
+            settings=given if begun else merge(words, own, given),
+            resume=True,
+            valid_corpus=valid,
         )
     except StoppedError:
         again = f"headway demo --task language-model --out {out}"
