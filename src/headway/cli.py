@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 VERBS = {
-    "demo": "Train, score and use a translator on generated sentences.",
+    "demo": "Train, score and use a translator, or language models, on generated text.",
     "prepare": "The data doctor: what was read, kept, dropped and why.",
     "train": "Train a translator, or a language model, on your own text.",
     "translate": "Translate text line by line, or fill in a translation file.",

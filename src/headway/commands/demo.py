@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from headway.text.everyday import Pair, Split
     from headway.translator import Translator
 
+Task = Literal["translation", "language-model"]
+
+FOLDERS: dict[Task, Path] = {
+    "translation": Path("demo"),
+    "language-model": Path("language-demo"),
+}
 CORPUS_SEED = 1
 N_TRAIN, N_VALID, N_TEST = 24_000, 300, 500
 N_SHOWN = 6
@@ -37,7 +43,7 @@ MAX_STEPS = 1500
 
 def demo(
     *overrides: Overrides,
-    task: Literal["translation", "language-model"] = "translation",
+    task: Task = "translation",
     out: Path | None = None,
     text: list[str] | None = None,
     budget: str = "",
@@ -61,7 +67,7 @@ def demo(
     from headway.config import merge, parse_overrides
 
     given = parse_overrides(overrides, options=option_names(demo))
-    out = out or Path("demo" if task == "translation" else "language-demo")
+    out = out or FOLDERS[task]
     refuse_undecodable(out.absolute())
     if budget:
         given = merge(given, {"training": {"budget": budget}})
