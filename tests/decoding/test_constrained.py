@@ -187,7 +187,7 @@ def test_texts_hold_whole_words_however_they_are_cut(toy, seed, terms, beam, lim
     decoder = toy.Decoder(seed, sharpness, vocabulary=len(PIECES))
     [found] = search(decoder, toy, [acceptor], [limit], beam=beam, n_best=beam)
     asked = [
-        term for term, n in zip(terms, acceptor.start(limit).reading.lacking, strict=True) if n
+        term for term, n in zip(terms, acceptor.lacks(acceptor.start(limit)), strict=True) if n
     ]
     if limit >= sum(len(encode(f" {term}")) for term in terms):
         assert len(asked) == len(terms)

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
+from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Code, Segment
 from headway.text.units import FUZZY, MODEL, Alternative, Flag, Match, Outcome, Unit
-from headway.workflow.files import Call, Outcomes, Wishes, fill_files
+from headway.workflow.files import Call, Outcomes, Wishes, fill_files, tell_passed_over
 from headway.workflow.filling import Direction, Filler
 from headway.workflow.flow import Steps
 from headway.workflow.inputs import Job, RefusedError
 from headway.workflow.interfaces import Judgement
 from headway.workflow.journal import NAME, Journal
 from headway.workflow.report import COLUMNS
+from headway.workflow.rows import FileReport, summary
 
 NO_STEPS = Steps()
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
@@ -360,3 +362,19 @@ def test_with_a_row_for_every_unit_nothing_needs_to_be_written(tree):
     done = fill(["po"], Shouting(), everything=True)
     assert sum(len(one.rows) for one in done.files) == 9
     assert written(tree) == before
+
+
+def test_what_is_passed_over_in_a_folder_is_said(tree):
+    (tree / "po" / "app.json").write_text('{"a": "Open"}', encoding="utf-8")
+    heard: list[str] = []
+    tell_passed_over(["po"], None, heard.append)
+    assert len(heard) == 1
+    assert "2 files passed over, which may be anything: po/app.json, po/data.tsv." in heard[0]
+    assert "'FOLDER/**/*.json'" in heard[0]
+    tell_passed_over(["po/deep", "po/a.po"], None, heard.append)
+    assert len(heard) == 1
+
+
+def test_what_an_interrupt_left_is_told_as_not_reached():
+    report = FileReport("a.po", None, 3, 3, {"model": 1}, {MISSING: 2}, {"missing_language": 1})
+    assert "left as they were: 2 not reached, 1 missing language" in summary(report)

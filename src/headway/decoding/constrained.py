@@ -6,6 +6,7 @@ not. What is wanted is an `Acceptor`'s to say; search knows only how many tokens
 """
 
 from collections.abc import Hashable, Sequence
+from heapq import nlargest
 from itertools import groupby
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -176,13 +177,21 @@ class Steering:
         if closed:
             scores[torch.tensor(closed, device=scores.device), self.end] = -torch.inf
         total, place = best(scores, before, count)
+        left = [
+            one - self.spare.get(i, 0)
+            for i, one in zip(sentence.tolist(), room.tolist(), strict=True)
+        ]
+        steered = [
+            (at, i)
+            for at, i in steered
+            if left[at] <= 0 or not self._complete(i, total[at], place[at], scores.shape[1])
+        ]
         if not steered:
             return total, place
-        left = room.tolist()
         offers = self._offers(scores, before, count, steered)
         for (at, i), offered in zip(steered, offers, strict=True):
             looks = self._looks(i, scores, attention, range(at * width, (at + 1) * width))
-            viable = self._viable(i, offered, scores.shape[1], left[at] - self.spare[i], looks)
+            viable = self._viable(i, offered, scores.shape[1], left[at], looks, total.shape[1])
             kept = shared_out(viable, total.shape[1])
             n_short = total.shape[1] - len(kept)
             new = [one.total for one in kept] + [-torch.inf] * n_short
@@ -191,6 +200,28 @@ class Steering:
             states = [one.after for one in kept]
             self.states[i] = states + states[:1] * n_short
         return total, place
+
+    def _complete(
+        self, i: int, total: Float[Tensor, " count"], place: Int[Tensor, " count"], n_tokens: int
+    ) -> bool:
+        """Whether a sentence that lacks nothing goes on to lack nothing with the likeliest
+        continuations: then there is nothing to steer."""
+        acceptor, states = self._acceptor(i), self.states[i]
+        if any(acceptor.missing(hope.state) for hope in states):
+            return False
+        new = []
+        for value, at in zip(total.tolist(), place.tolist(), strict=True):
+            row, token = divmod(at, n_tokens)
+            state = states[row].state
+            if value > -torch.inf and token != self.end:
+                if any(token in tokens for tokens in acceptor.rivals):
+                    return False
+                state = acceptor.after(state, token)
+                if acceptor.missing(state):
+                    return False
+            new.append(Hope(state))
+        self.states[i] = new
+        return True
 
     def _acceptor(self, i: int) -> Acceptor:
         acceptor = self.wanted[i]
@@ -266,11 +297,15 @@ class Steering:
         n_tokens: int,
         room: int,
         looks: list[tuple[list[float], list[float]]] | None,
+        count: int,
     ) -> list[Candidate]:
-        """Those that leave room for what is missing, best first."""
+        """Those that leave room for what is missing, best first; of each number of missing tokens
+        `count` are looked for."""
         acceptor, states = self._acceptor(i), self.states[i]
-        viable = []
-        for place, (before, log_prob) in offered.items():
+        viable: list[Candidate] = []
+        banks: dict[int, list[float]] = {}
+        wished = {hope.state: set(acceptor.onward(hope.state)) for hope in states}
+        for place, (before, log_prob) in sorted(offered.items(), key=_likeliest):
             if log_prob == -torch.inf:
                 continue
             row, token = divmod(place, n_tokens)
@@ -279,12 +314,26 @@ class Steering:
             missing = acceptor.missing(after)
             if not ends and missing >= room:
                 continue
+            bank = banks.setdefault(missing, [])
+            # nothing but what is wished for counts for more than its probability
+            if (
+                token not in wished[hope.state]
+                and len(bank) >= count
+                and before + log_prob < nlargest(count, bank)[-1]
+            ):
+                continue
             then, value = Hope(after), log_prob
             if looks is not None and not ends:
                 judged = acceptor.judged(hope.state, token, *looks[row])
                 then, value = weighed(hope, log_prob, after, judged)
+            bank.append(before + value)
             viable.append(Candidate(before + value, place, then, missing))
         return sorted(viable, key=lambda one: (-one.total, one.place))
+
+
+def _likeliest(offered: tuple[int, tuple[float, float]]) -> float:
+    _, (before, log_prob) = offered
+    return -before - log_prob
 
 
 def weighed(hope: Hope, log_prob: float, after: Hashable, judged: Judged) -> tuple[Hope, float]:

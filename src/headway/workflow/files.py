@@ -19,7 +19,7 @@ from headway.workflow.filling import (
     open_all,
     write_whole,
 )
-from headway.workflow.inputs import Job, is_several, kind_of, plan, replaced
+from headway.workflow.inputs import Job, is_several, kind_of, passed_over, plan, replaced
 from headway.workflow.journal import Journal
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport
@@ -85,6 +85,7 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
     _check(wishes)
     several = is_several(names, wishes.out)
     jobs = _jobs(names, wishes, several=several)
+    tell_passed_over(names, wishes.out, call.say)
     opened = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
     if wishes.report is not None:
         check_report(wishes.report, jobs)
@@ -119,6 +120,18 @@ def _target_language(wanted: Direction, opened: Sequence[Opened]) -> str | None:
         return wanted.target_language
     documents = (file.document for file in opened if file.document is not None)
     return next((document.target_language for document in documents), None)
+
+
+def tell_passed_over(names: Sequence[str], out: Path | None, say: Say) -> None:
+    """Say which files of a folder are not translated, as their kind may be anything."""
+    if others := passed_over(names, out):
+        some = ", ".join(map(str, others[:3])) + (", .." if len(others) > 3 else "")
+        kind = kind_of(others[0])
+        n = f"{len(others):,} file{'s' * (len(others) != 1)}"
+        say(
+            f"headway: {n} passed over, which may be anything: {some}. If they are translations, "
+            f"name them, or give a pattern in quotes, such as 'FOLDER/**/*{kind}'"
+        )
 
 
 def _check(wishes: Wishes) -> None:

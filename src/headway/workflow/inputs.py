@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,10 +101,11 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
             n_found += 1
             yield file, file.relative_to(path)
         if not n_found:
+            others = [kind_of(file) for file in passed_over([name], out)]
             raise DataError(
                 f"a folder with translation files is needed; there is none in {path} (of "
                 f"{', '.join(kind for kind in FILLERS if kind not in NAMED_ONLY)}). Name other "
-                f"files, or give a pattern in quotes: '{path}/**/*.tsv'"
+                f"files, or give a pattern in quotes: '{path}/**/*{(others or ['.tsv'])[0]}'"
             )
     elif not path.exists() and is_pattern(name):
         found = sorted(Path(one) for one in glob.glob(name, recursive=True))
@@ -118,6 +119,10 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
 
 def _below(folder: Path, out: Path | None) -> Iterator[Path]:
     """The translation files in a folder and in those below it; hidden ones are passed over."""
+    return _files(folder, out, _is_translation)
+
+
+def _files(folder: Path, out: Path | None, taken: Callable[[Path], bool]) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(
             name
@@ -126,8 +131,19 @@ def _below(folder: Path, out: Path | None) -> Iterator[Path]:
         )
         for name in sorted(files):
             file = Path(place, name)
-            if not name.startswith(".") and _is_translation(file):
+            if not name.startswith(".") and taken(file):
                 yield file
+
+
+def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
+    """Files in folders that were named which may be translations or anything else."""
+    found: list[Path] = []
+    for folder in (Path(name) for name in names if Path(name).is_dir()):
+        beside = None if _inside(folder, out) else out
+        found += _files(
+            folder, beside, lambda file: kind_of(file) in FILLERS and not _is_translation(file)
+        )
+    return found
 
 
 def _is_translation(file: Path) -> bool:

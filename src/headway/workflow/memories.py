@@ -30,18 +30,19 @@ def memories_for(
     fuzzy_from: int | None,
     say: Say,
     progress: Progress,
+    pairs: Sequence[tuple[Path, Path]] = (),
 ) -> Memories | None:
     """What is known, the nearest first; None for nothing.
 
     `files` are to be filled in: their own translations and the run's training pairs are looked up
-    with those that are `named`.
+    with those that are `named`. `pairs` are files of one language with their translations so far.
 
     Raises:
         DataError: a memory cannot be read, or is in other languages.
     """
     found: list[Memory] = []
     if files:
-        found.append(own_memory(files, wanted))
+        found.append(own_memory(files, wanted, pairs))
     if named:
         found.append(cached_memory(named, wanted, say=say, progress=progress))
         names = ", ".join(shown(path) for path in named)

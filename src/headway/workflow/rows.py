@@ -175,7 +175,7 @@ def summary(report: FileReport) -> str:
     """One line: what was filled in, from where, and what was left and why."""
     origins = ", ".join(f"{n:,} {_ORIGINS[name]}" for name, n in sorted(report.filled.items()))
     names = [*sorted(report.not_filled.items()), *sorted(report.left.items())]
-    left = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in names)
+    left = ", ".join(f"{n:,} {_LEFT.get(reason, reason.replace('_', ' '))}" for reason, n in names)
     told = f"{report.n_filled:,} of {report.gaps:,} gaps filled in"
     if set(report.filled) - {"model"}:
         told += f" ({origins})"
@@ -187,6 +187,7 @@ def summary(report: FileReport) -> str:
     return f"{report.file}: {report.units:,} units; {told}"
 
 
+_LEFT = {MISSING: "not reached"}
 _ORIGINS = {
     "model": "by the model",
     "memory": "from memory",

@@ -70,7 +70,9 @@ def filler(
         from headway.workflow.memories import memories_for
 
         own = [file.job.file for file in files] if aids.own else []
-        memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress)
+        jobs = [file.job for file in files] if aids.own else []
+        begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
+        memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun)
     kept = None
     if files_of_terms := terms_of(run, aids.glossary):
         from headway.text.terms.keeping import Terms

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 import torch
 
+from headway.decoding.forced import attention_over
 from headway.decoding.settings import DecodingSettings
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
 from headway.text.terms.holding import Holding
 from headway.text.terms.keeping import Asked, Terms, chosen
-from headway.text.terms.spelling import Spelled, Vocabulary
+from headway.text.terms.spelling import Spelled
 
 if TYPE_CHECKING:
     from headway.decoding.constrained import Acceptor
@@ -48,7 +49,7 @@ class TermTranslator(TextTranslator):
         super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
         self.terms = terms
         self._n_tag = len(tagged("", tag)) if tag else 0
-        self._vocabulary = Vocabulary(plain.subwords.surfaces(), plain.subwords.encode)
+        self._vocabulary = plain.spellings
 
     def __call__(
         self,
@@ -66,7 +67,7 @@ class TermTranslator(TextTranslator):
         found = super().__call__(
             texts,
             settings,
-            want_alignment=want_alignment or any(asked),
+            want_alignment=want_alignment,
             want_scores=want_scores,
             done=done,
             generator=generator,
@@ -81,6 +82,8 @@ class TermTranslator(TextTranslator):
             ]
             if not poor:
                 break
+            if not want_alignment:
+                self._align([i for i, _ in poor if not found[i].n_best[0].alignment], found)
             again = super().__call__(
                 [texts[i] for i, _ in poor],
                 by_beam,
@@ -91,6 +94,18 @@ class TermTranslator(TextTranslator):
                 if _n_lacking(asked[i], translation) < _n_lacking(asked[i], found[i]):
                     found[i] = translation
         return found
+
+    def _align(self, places: Sequence[int], found: list[Translation]) -> None:
+        """Where the model looked for the best translations of some: nobody else asks for it."""
+        encoded = self.subwords.encode_batch([found[i].source for i in places])
+        sources = [ids[: self.longest] for ids in encoded]
+        written = [found[i].n_best[0].ids for i in places]
+        maps = attention_over(self.model, sources, written, self.subwords.special, self.device)
+        for i, ids, looked in zip(places, sources, maps, strict=True):
+            at = [] if looked is None else looked[:, : len(ids)].argmax(-1).tolist()
+            pairs = [(source, target) for target, source in enumerate(at)]
+            best, *others = found[i].n_best
+            found[i] = found[i]._replace(n_best=[best._replace(alignment=pairs), *others])
 
     def knows(self, word: str) -> bool:
         """Whether a word is a piece of the vocabulary, or a term."""

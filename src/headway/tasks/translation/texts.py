@@ -1,6 +1,7 @@
 """Clean text in, translations out: to ids, through the search, and back to text."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from headway.text.subwords import Subwords
 
 if TYPE_CHECKING:
     from headway.decoding.constrained import Acceptor
+    from headway.text.terms.spelling import Vocabulary
 
 
 class Alternative(NamedTuple):
@@ -110,6 +112,13 @@ class TextTranslator:
             )
             for i, text in enumerate(texts)
         ]
+
+    @cached_property
+    def spellings(self) -> "Vocabulary":
+        """What each sub-word adds to a text, for terms."""
+        from headway.text.terms.spelling import Vocabulary
+
+        return Vocabulary(self.subwords.surfaces(), self.subwords.encode)
 
     def knows(self, word: str) -> bool:
         """Whether a word is a piece of the vocabulary."""

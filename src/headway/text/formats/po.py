@@ -110,6 +110,11 @@ def _is_singular(header: Header, number: int, n_forms: int, texts: tuple[str, st
     return not (shared and n_codes[0] < n_codes[1])
 
 
+def form_key(context: str, form: int, n_forms: int) -> str:
+    """What tells a plural form from others of the same text, where there are more than two."""
+    return f"{context}[form {form} of {n_forms}]" if form and n_forms > 2 else context
+
+
 class _Place(NamedTuple):
     """A translation of an entry, by its form."""
 
@@ -171,12 +176,13 @@ class PoDocument:
         return places
 
     def _gap(self, place: _Place) -> Gap:
-        entry = place.entry
+        entry, plural = place.entry, place.plural
+        context = _message(entry, "msgctxt", self._header.encoding)
         return Gap(
             Segment((place.source,)),
             entry.line,
             filled=entry.complete,
-            key=_message(entry, "msgctxt", self._header.encoding),
+            key=form_key(context, plural.form, plural.n_forms) if plural else context,
             there=_there(entry, place.form, self._header.encoding),
             plural=place.plural,
             remarks=entry.remarks,

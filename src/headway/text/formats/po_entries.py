@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OBSOLETE = re.compile(r"#~\s*(msgctxt|msgid)(?![A-Za-z_0-9])")
+_PREVIOUS = re.compile(r'#\|\s*(?:(msgctxt|msgid_plural|msgid)\s*)?"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _FUZZY = re.compile(r"(?<![\w-])fuzzy(?![\w-])")
 _ASCII = bytes(range(32, 127)) + b"\\n\\\\\n"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -50,6 +51,8 @@ class Entry:
     """The first comment of flags (`#, c-format`), or 0."""
     previous_line: int = 0
     """The first comment that tells the message's earlier text (`#| msgid`), or 0."""
+    previous: dict[str, list[str]] = field(default_factory=dict)
+    """What these comments tell, by keyword: pieces between quotes, still escaped."""
     fuzzy: bool = False
     obsolete: bool = False
     comments: list[str] = field(default_factory=list)
@@ -268,6 +271,9 @@ class _Scanner:
             entry.fuzzy = entry.fuzzy or bool(_FUZZY.search(comment))
         elif comment.startswith("#|"):
             entry.previous_line = entry.previous_line or number
+            if told := _PREVIOUS.match(comment):
+                keyword = told[1] or next(reversed(entry.previous), "")
+                entry.previous.setdefault(keyword, []).append(told[2])
         elif comment[1:2] not in (".", ":", "~") and (text := comment[1:].strip()):
             entry.comments.append(text)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
 from headway.text.fillers import FILLERS
+from headway.text.keyed import KINDS, read_keyed
 from headway.text.languages import Languages, same_language
 from headway.text.lines import shown
 from headway.text.memory.memory import Memory
@@ -43,7 +44,11 @@ def memory_of(
     """
     builder, report = StoreBuilder(), Report() if report is None else report
     languages = wanted_languages(paths, languages)
-    for number, path in enumerate(paths):
+    groups = grouped(paths)
+    for number, (path, *target) in enumerate(groups):
+        if target:
+            _add_keyed(builder, path, target[0], number, report)
+            continue
         before = report.read, report.dropped["missing_language"]
         _add(builder, path, number, languages, report, progress)
         n_units = report.read - before[0]
@@ -53,11 +58,37 @@ def memory_of(
                 f"{languages.target_language}; none of the {n_units:,} units of {path} is. "
                 "Leave that file out, or give --source-language and --target-language."
             )
-    return Memory(builder.built(), [shown(path) for path in paths])
+    return Memory(builder.built(), [shown(path) for path, *_ in groups])
 
 
-def own_memory(paths: Sequence[Path], languages: Languages) -> Memory:
+def grouped(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
+    """Each file by itself; one of one language (.json, ..) with its translation, named behind it.
+
+    Raises:
+        DataError: a file of one language has no other behind it.
+    """
+    groups: list[tuple[Path, ...]] = []
+    left = list(paths)
+    while left:
+        path = left.pop(0)
+        if kind_of(path) not in KINDS:
+            groups.append((path,))
+            continue
+        if not left or kind_of(left[0]) != kind_of(path):
+            raise DataError(
+                "a memory of files of one language names two of a kind, the source and behind it "
+                f"its translation; {path} stands alone. Try: --memory en.json de.json"
+            )
+        groups.append((path, left.pop(0)))
+    return groups
+
+
+def own_memory(
+    paths: Sequence[Path], languages: Languages, pairs: Sequence[tuple[Path, Path]] = ()
+) -> Memory:
     """What is translated already in files that are to be filled in; it may be nothing.
+
+    `pairs` are files of one language, each with its translation.
 
     Raises:
         DataError: a file cannot be read.
@@ -66,7 +97,18 @@ def own_memory(paths: Sequence[Path], languages: Languages) -> Memory:
     builder = StoreBuilder()
     for number, path in enumerate(both):
         _add(builder, path, number, languages, Report(), silent)
-    return Memory(builder.built(), [shown(path) for path in both])
+    for number, (source, target) in enumerate(pairs, len(both)):
+        _add_keyed(builder, source, target, number, Report())
+    return Memory(builder.built(), [shown(path) for path in (*both, *(one for one, _ in pairs))])
+
+
+def _add_keyed(
+    builder: StoreBuilder, source: Path, target: Path, number: int, report: Report
+) -> None:
+    for pair in read_keyed(source, target, report):
+        if pair.source != pair.target:  # such files are often begun as copies
+            builder.add(MemoryUnit(pair.source, pair.target, pair.line, NO_LABEL, "", ""), number)
+            report.kept += 1
 
 
 def _add(

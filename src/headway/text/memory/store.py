@@ -14,7 +14,7 @@ from headway.text.memory.index import NONE, Index, Keys, digest64
 from headway.text.memory.units import MemoryUnit
 from headway.text.memory.words import as_word, normal, written_words
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the arrays are others."""
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.cleaning import Report
-from headway.text.formats.po import read_po
-from headway.text.formats.po_entries import Text, read_entries, read_header
+from headway.text.formats.po import form_key, read_po
+from headway.text.formats.po_entries import Entry, Text, read_entries, read_header
 from headway.text.formats.po_text import unescape
 from headway.text.formats.tmx import read_tmx
 from headway.text.formats.xliff import read_xliff
@@ -31,7 +31,9 @@ class Label(NamedTuple):
     date: int = 0
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
     parts: tuple["Part", ...] = ()
-    """Its segments, where both sides are cut alike; the plural of a message with two forms."""
+    """Its segments, where both sides are cut alike; plural forms but the first."""
+    earlier: tuple["Part", ...] = ()
+    """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
 
 
 class Part(NamedTuple):
@@ -103,14 +105,15 @@ def read_units(
             whole = MemoryUnit(unit.source, unit.target, unit.line, label, before, after)
             yield whole
             if unit.target is not None:
-                yield from _in_parts(whole)
+                yield from _in_parts(whole, label.parts)
+            yield from _in_parts(whole, label.earlier)
         before = unit.source
     if report is not None:
         report.add(listener)
 
 
-def _in_parts(unit: MemoryUnit) -> Iterator[MemoryUnit]:
-    for part in unit.label.parts:
+def _in_parts(unit: MemoryUnit, parts: tuple[Part, ...]) -> Iterator[MemoryUnit]:
+    for part in parts:
         label = Label(part.key, unit.label.date)
         yield unit._replace(source=part.source, target=part.target, label=label)
 
@@ -142,9 +145,21 @@ def _po_labels(path: Path) -> Iterator[Label]:
         if not (entry.obsolete or entry.header):
             key = _written(entry.texts.get("msgctxt"), encoding)
             plural = _written(entry.texts.get("msgid_plural"), encoding)
-            two = plural and sorted(entry.forms) == [0, 1]
-            part = Part(plural, _written(entry.forms.get(1), encoding), key)
-            yield Label(key, parts=(part,) if two else ())
+            n_forms = len(entry.forms) if plural else 0
+            parts = tuple(
+                Part(plural, _written(text, encoding), form_key(key, form, n_forms))
+                for form, text in entry.forms.items()
+                if 0 < form < n_forms
+            )
+            yield Label(key, parts=parts, earlier=tuple(_earlier(entry, key, encoding)))
+
+
+def _earlier(entry: Entry, key: str, encoding: str) -> Iterator[Part]:
+    """A fuzzy translation with the text that it was made for, as msgmerge tells it."""
+    if entry.fuzzy and entry.complete and "msgid_plural" not in entry.texts:
+        source = unescape("".join(entry.previous.get("msgid", ())), encoding)
+        if source and "msgid_plural" not in entry.previous:
+            yield Part(source, _written(entry.forms[min(entry.forms)], encoding), key)
 
 
 def _written(text: Text | None, encoding: str) -> str:

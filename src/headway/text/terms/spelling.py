@@ -144,6 +144,19 @@ class Judged(NamedTuple):
     loses: bool = False
 
 
+class Weight(NamedTuple):
+    """What `Spelled.judged` knows of a token before it is told where the model looks."""
+
+    far: float
+    begun: list[int]
+    """Things that it begins."""
+    passed_over: list[int]
+    """Things that are missing, and that it is not about."""
+    goes_on: bool
+    completes: bool
+    loses: bool
+
+
 class Spelled:
     """An acceptor of outputs that hold all that is wanted; see `headway.decoding.constrained`."""
 
@@ -160,6 +173,7 @@ class Spelled:
         tokens outputs have, about, without what is wanted."""
         self.holding, self.spans = Holding(wanted), spans
         self.rivals = [list(tokens) for tokens in rivals]
+        self._rivals = {token for tokens in rivals for token in tokens}
         self._surfaces = vocabulary.surfaces
         self._writings = [
             [Writing.of(spelling, vocabulary) for spelling in one.spellings] for one in wanted
@@ -168,10 +182,13 @@ class Spelled:
         costs = (one.times * cost for one, cost in zip(wanted, self._costs, strict=True))
         needed = sum(cost for cost in costs if cost < _NEVER)
         self.longest = n_expected + needed + _MARGIN
-        self._after: dict[tuple[Written, int], Written] = {}
-        self._known: dict[Written, Ahead] = {}
+        self._states: list[Written] = []
+        self._numbers: dict[Written, int] = {}
+        self._next: list[dict[int, int]] = []
+        self._known: list[Ahead | None] = []
+        self._weights: dict[tuple[int, int, int], Weight] = {}
 
-    def start(self, limit: int) -> Written:
+    def start(self, limit: int) -> int:
         """Nothing written; what does not fit into `limit` tokens, longest first, is not missed."""
         reading = self.holding.start()
         lacking = [0] * len(reading.lacking)
@@ -180,60 +197,89 @@ class Spelled:
                 if self._costs[thing] <= limit:
                     limit -= self._costs[thing]
                     lacking[thing] += 1
-        return Written(reading._replace(lacking=tuple(lacking)))
+        return self._number(Written(reading._replace(lacking=tuple(lacking))))
 
-    def after(self, state: Written, token: int) -> Written:
+    def lacks(self, state: int) -> list[int]:
+        """How often each thing is still to be written."""
+        return self.holding.lacks(self._states[state].reading)
+
+    def _number(self, written: Written) -> int:
+        """States are numbers: search asks for the same ones again and again."""
+        number = self._numbers.setdefault(written, len(self._states))
+        if number == len(self._states):
+            self._states.append(written)
+            self._next.append({})
+            self._known.append(None)
+        return number
+
+    def after(self, state: int, token: int) -> int:
         """Read the characters that this token completes."""
-        known = self._after.get((state, token))
+        known = self._next[state].get(token)
         if known is None:
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            text = decoder.decode(state.tail + self._surfaces[token])
-            reading = self.holding.read(state.reading, text)
-            known = self._after[state, token] = Written(reading, decoder.getstate()[0])
+            reading, tail = self._states[state]
+            text = decoder.decode(tail + self._surfaces[token])
+            written = Written(self.holding.read(reading, text), decoder.getstate()[0])
+            known = self._next[state][token] = self._number(written)
         return known
 
-    def missing(self, state: Written) -> int:
+    def missing(self, state: int) -> int:
         """Tokens that suffice for all that is missing."""
         return self._ahead(state).missing
 
-    def onward(self, state: Written) -> list[int]:
+    def onward(self, state: int) -> list[int]:
         """Tokens that begin something missing, or go on with it."""
         return self._ahead(state).tokens
 
     def judged(
-        self, state: Written, token: int, shares: Sequence[float], rivals: Sequence[float]
+        self, state: int, token: int, shares: Sequence[float], rivals: Sequence[float]
     ) -> Judged:
         """What is begun should be looked at, and what is looked at, and missing, be written; in
         the place of a rival it costs no more than that."""
-        lacks = self.holding.lacks(state.reading)
-        then = self.holding.lacks(self.after(state, token).reading)
+        special = token if token in self._ahead(state).tokens or token in self._rivals else -1
+        key = state, self.after(state, token), special
+        weight = self._weights.get(key) or self._weights.setdefault(key, self._weight(*key))
+        if weight.goes_on:
+            at_least = _GOING_ON
+        else:
+            at_least = max((rivals[n] for n in weight.begun if rivals), default=-math.inf)
+        far = weight.far
+        for thing in weight.begun:
+            far += 1 - shares[thing] if shares else 0.0
+        for thing in weight.passed_over:
+            far += shares[thing] if shares else 0.0
+        return Judged(far, at_least, *weight[3:])
+
+    def _weight(self, state: int, after: int, token: int) -> "Weight":
+        """What `judged` says of a token whatever the model looks at; -1: any without a meaning."""
+        lacks, then = self.lacks(state), self.lacks(after)
         steps = [step for step in self._ahead(state).ways if token in step.tokens]
         beginning = {step.thing for step in steps if step.begins}
         going_on = {step.thing for step in steps if not step.begins}
-        far = 0.0 if steps else _WORSE * sum(token in tokens for tokens in self.rivals)
-        for thing, share in enumerate(shares):
-            if lacks[thing] and thing in beginning:
-                far += 1 - share
-            elif lacks[thing] and thing not in going_on and then[thing] >= lacks[thing]:
-                far += share
-        at_least = max((rivals[thing] for thing in beginning if rivals), default=-math.inf)
-        return Judged(
-            far,
-            _GOING_ON if going_on else at_least,
+        passed_over = [
+            thing
+            for thing, n in enumerate(lacks)
+            if n and thing not in beginning and thing not in going_on and then[thing] >= n
+        ]
+        return Weight(
+            0.0 if steps else _WORSE * sum(token in tokens for tokens in self.rivals),
+            sorted(beginning),
+            passed_over,
             bool(going_on),
             completes=sum(then) < sum(lacks),
             loses=sum(then) > sum(lacks),
         )
 
-    def _ahead(self, state: Written) -> "Ahead":
-        known = self._known.get(state)
+    def _ahead(self, number: int) -> "Ahead":
+        known = self._known[number]
         if known is None:
-            lacks = self.holding.lacks(state.reading)
+            state = self._states[number]
+            lacks = self.lacks(number)
             ways = [step for step in self._ways(state) if lacks[step.thing]]
             all_costs = sum(n * cost for n, cost in zip(lacks, self._costs, strict=True))
             saved = max((self._costs[step.thing] - step.n_left for step in ways), default=0)
             tokens = list(dict.fromkeys(token for step in ways for token in step.tokens))
-            known = self._known[state] = Ahead(all_costs - max(0, saved), tokens, ways)
+            known = self._known[number] = Ahead(all_costs - max(0, saved), tokens, ways)
         return known
 
     def _ways(self, state: Written) -> Iterable[Step]:
