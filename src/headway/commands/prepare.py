@@ -216,7 +216,7 @@ def _tools(
     everything: bool,
 ) -> "Tools":
     from headway.data.doctor.examination import SLOW_PAIRS, Tools
-    from headway.data.doctor.languages import detector
+    from headway.text.detection import detector
     from headway.text.own_codes import compiled
     from headway.text.subwords import Subwords
 

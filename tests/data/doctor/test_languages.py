@@ -2,7 +2,8 @@ import pytest
 from doctoring import as_pairs
 
 from headway.data.doctor.findings import Finding, Notes
-from headway.data.doctor.languages import Languages, alike, detector
+from headway.data.doctor.languages import Languages
+from headway.text.detection import alike, detector
 
 LONG = "a sentence that is long enough to tell its language"
 

@@ -17,7 +17,7 @@ from headway.data.doctor.batches import Batch, batches
 from headway.data.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, Belonging
 from headway.data.doctor.characters import Characters
 from headway.data.doctor.findings import Finding, Notes, Symptom
-from headway.data.doctor.languages import Detector, Languages
+from headway.data.doctor.languages import Languages
 from headway.data.doctor.leftovers import Leftovers
 from headway.data.doctor.losses import dropped, mended
 from headway.data.doctor.repeats import Repeats
@@ -28,6 +28,7 @@ from headway.data.doctor.writing import Writing
 from headway.data.pieces import Progress
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
+from headway.text.detection import Detector
 from headway.text.own_codes import Patterns
 from headway.text.shifts import Block, Shift
 from headway.text.subwords import Subwords

@@ -1,12 +1,11 @@
 """Which language a text is in, as py3langid hears it, against what is declared."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
 
 from headway.data.doctor.findings import Case, Finding, Notes, Severity, Symptom
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
+from headway.text.detection import LEAST_BYTES, SURE, Detector, alike
 
 OTHER_LANGUAGE = Symptom(
     "other_language",
@@ -26,27 +25,7 @@ _MIXED = Symptom(
     tolerated=0.03,
     serious=0.03,
 )
-_LEAST_LETTERS = 40
 _LEAST_HEARD = 5
-_SURE = 0.8
-_ALIKE = (
-    {"no", "nb", "nn", "da"},
-    {"hr", "bs", "sr", "sh"},
-    {"id", "ms"},
-    {"zh", "yue", "cmn", "wuu", "lzh"},
-)
-
-Detector = Callable[[str], tuple[str, float]]
-"""From a text to a language and the probability of it."""
-
-
-@cache
-def detector() -> Detector:
-    """Tells 140 languages apart, 5,000 lines a second; it works offline."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    return identifier.classify
 
 
 class Languages:
@@ -76,10 +55,10 @@ class Languages:
         for side, text, declared, heard in zip(
             ("source", "target"), pair[:2], direction, of_sides, strict=True
         ):
-            if len(text.encode("utf-8")) < _LEAST_LETTERS:
+            if len(text.encode("utf-8")) < LEAST_BYTES:
                 continue
             language, probability = self._detect(text)
-            if probability < _SURE:
+            if probability < SURE:
                 continue
             if side == "target" and pair.source == pair.target:
                 continue
@@ -143,12 +122,6 @@ class Languages:
             examples=[self._example[side, code] for code in list(counts)[:3]],
             serious=True,
         )
-
-
-def alike(one: str, other: str) -> bool:
-    """The same language, or two that no detector tells apart line by line."""
-    bases = {code.lower().replace("_", "-").split("-")[0] for code in (one, other)}
-    return len(bases) == 1 or any(bases <= group for group in _ALIKE)
 
 
 def _contradiction(side: str, declared: str, main: str, n_main: int, n_heard: int) -> Finding:

@@ -27,6 +27,7 @@ USUAL: dict[str, Norm] = {
     "code": Norm(1000, ()),
     "tag_in_word": Norm(1000, ()),
     "script": Norm(1000, (0.2,)),
+    "language": Norm(1000, ()),
 }
 """What is taken for usual where a run does not say it: a sign that is stronger is a flag."""
 _MOST_DOUBT = {UNKNOWN: 0.9}

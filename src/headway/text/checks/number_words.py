@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 _UNITS = {
     "en": "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -23,9 +25,18 @@ _WORDS = {
     for language, units in _UNITS.items()
 }
 _GERMAN = {unit: n for n, unit in enumerate(["ein", *_UNITS["de"].split()[:8]], 1)}
-_TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|\d+")
+_DIGITS = r"\d++(?:[.,]\d++)*+"
+_TOKEN = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)*|{_DIGITS}")
 _CHINESE_DIGITS = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2}
-_CHINESE = re.compile("[零一二三四五六七八九十两兩]+|\\d+")
+_LARGE_CHINESE = "百千万萬亿億"
+_CHINESE = re.compile(
+    f"[零一二三四五六七八九十两兩{_LARGE_CHINESE}]+|{_DIGITS}(?![{_LARGE_CHINESE}])"
+)
+_LARGE = frozenset(
+    "hundred thousand million billion hundert tausend million millionen milliarde milliarden "
+    "cent cents mille millions milliard milliards".split()
+)
+_BETWEEN = frozenset(("and", "und", "et"))
 _NO_NUMBER = re.compile(
     "三明治|十分|四周|万一|十字|百分之|星期[一二三四五六]|周[一二三四五六]|第[一二三]"
 )
@@ -40,10 +51,23 @@ def small_numbers(text: str, language: str | None) -> Counter[int] | None:
     if base in ("zh", "yue"):
         found = [_chinese(word) for word in _CHINESE.findall(_NO_NUMBER.sub("", text))]
     elif words := _WORDS.get(base):
-        found = [_value(token.lower(), words, base) for token in _TOKEN.findall(text)]
+        tokens = _without_large(_TOKEN.findall(text.lower()))
+        found = [_value(token, words, base) for token in tokens]
     else:
         return None
     return Counter(n for n in found if n is not None and 2 <= n <= 99)
+
+
+def _without_large(tokens: Sequence[str]) -> Iterator[str]:
+    """All but what is part of a number beyond 99: "two hundred and five"."""
+    inside = False
+    for token, following in pairwise((*tokens, "")):
+        if token in _LARGE or following in _LARGE:
+            inside = True
+        elif not (inside and token in _BETWEEN):
+            if not inside:
+                yield token
+            inside = False
 
 
 def _value(token: str, words: dict[str, int], language: str) -> int | None:
@@ -63,8 +87,10 @@ def _value(token: str, words: dict[str, int], language: str) -> int | None:
 
 
 def _chinese(text: str) -> int | None:
-    if text.isdecimal():
-        return int(text) if len(text) < 9 else None
+    if text[0].isdecimal():
+        return int(text) if text.isdecimal() and len(text) < 9 else None
+    if any(sign in _LARGE_CHINESE for sign in text):
+        return None
     tens, ten, units = text.partition("十")
     if len(tens) > 1 or len(units) > 1 or "十" in units:
         return None

@@ -14,6 +14,7 @@ from headway.text.checks.held import Held, script_counts
 from headway.text.checks.number_words import small_numbers
 from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import find, hidden
+from headway.text.detection import other_language
 from headway.text.numbers import odd_numbers
 from headway.text.sentences import CODE, sentences
 
@@ -21,9 +22,10 @@ TOO_SHORT, TOO_LONG, SENTENCES = "too_short", "too_long", "sentences"
 LOOP, COPY, UNCOVERED = "loop", "copy", "uncovered"
 NUMBER, CODES, SCRIPT, UNKNOWN = "number", "code", "script", "unknown_words"
 NUMBER_WORD, UNSURE, TAG_IN_WORD = "number_word", "unsure", "tag_in_word"
+LANGUAGE = "language"
 OF_TEXTS = (
     *(TOO_SHORT, TOO_LONG, SENTENCES, LOOP, COPY, NUMBER, NUMBER_WORD),
-    *(CODES, TAG_IN_WORD, SCRIPT),
+    *(CODES, TAG_IN_WORD, SCRIPT, LANGUAGE),
 )
 """Signs that the two texts show."""
 OF_MODEL = (UNCOVERED, UNKNOWN, UNSURE)
@@ -80,6 +82,7 @@ def signs_of_texts(
     found[CODES] = _codes(source, target, own) if coded else Sign(0.0)
     found[TAG_IN_WORD] = _tag_in_word(source, target) if coded else Sign(0.0)
     found[SCRIPT] = _script(written, set(words[0]), held)
+    found[LANGUAGE] = _language(written.replace(CODE, ""), held.languages[1])
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
 
@@ -238,6 +241,13 @@ def _script(target: str, ours: set[str], held: Held) -> Sign:
     odd = {name: n for name, n in script_counts(own).items() if name not in known}
     share = sum(odd.values()) / letters.total()
     return Sign(share, f"letters of another script: {', '.join(odd)}".lower())
+
+
+def _language(target: str, wanted: str | None) -> Sign:
+    """How surely a text that is long enough is in another language than it should be."""
+    if found := other_language(target, wanted):
+        return Sign(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
+    return Sign(0.0)
 
 
 def _uncovered(reading: Reading) -> Sign:
