@@ -54,12 +54,12 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
     Returns the settings of the run that is gone on with, if there is one.
     """
     folder, given = RunFolder(request.out), request.sections
-    if task_of(given) == TRANSLATION and "corpus" in given.get("data", {}):
+    stored = folder.settings() if request.resume and folder.config.exists() else {}
+    if task_of(merge(stored, given)) == TRANSLATION and "corpus" in given.get("data", {}):
         raise ConfigError(
             "--corpus is text for a language model; translators learn from pairs. Add --task "
             "language-model, or give --source F --target F."
         )
-    stored = folder.settings() if request.resume and folder.config.exists() else {}
     with RunFolder.alone(request.out, say):
         if not stored:
             folder.refuse_taken()
