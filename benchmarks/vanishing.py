@@ -161,7 +161,7 @@ def measure(
 
 
 def draw(rows: list[Measured], path: Path) -> None:
-    """Gradients on the left, recall on the right; every seed is a line."""
+    """Gradients on the left, recall on the right, in the same colours; every seed is a line."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.4), layout="constrained")
@@ -185,9 +185,9 @@ def draw(rows: list[Measured], path: Path) -> None:
         xlabel="distance back (tokens)",
         ylabel="gradient norm, relative to distance 0",
         yscale="log",
-        ylim=(1e-12, 1e4),
+        ylim=(1e-12, 10),
     )
-    left.legend(loc="lower left", ncols=2)
+    left.legend(loc="lower right")
     right.plot([], [], "o-", color="black", ms=4, label="all distances learned together")
     right.plot([], [], "s--", color="black", ms=5, mfc="white", label="this distance alone")
     right.axhline(100 / N_KINDS, color="black", linestyle="--", linewidth=1)
