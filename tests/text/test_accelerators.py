@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.accelerators import bare, sign_of, with_accelerator
+from headway.text.accelerators import bare, sign_of, unmarked, with_accelerator
 from headway.text.formats.segments import Code, Segment
 
 
@@ -47,6 +47,7 @@ def test_an_accelerator_is_taken_out(text, sign, without, letter) -> None:
         ("文件", "F", "zh", "文件(&F)"),
         ("另存为...", "a", "zh-TW", "另存为(&A)..."),
         ("名前：", "n", "ja", "名前(&N)："),
+        ("那只狗很累。", "d", "zh", "那只狗很累(&D)。"),
         ("Файл", "F", "ru", "&Файл"),
         ("123", "F", None, "&123"),
         ("%s", "F", "de", "%s(&F)"),
@@ -63,6 +64,15 @@ def test_codes_of_the_file_stay_codes() -> None:
     assert bare(source, "&") == (segment("Save ", code, "all"), "a")
     done = with_accelerator(segment(code, "保存"), "&", "a", "zh")
     assert done == segment(code, "保存(&A)")
+
+
+@pytest.mark.parametrize("language", ["de", "zh"])
+@pytest.mark.parametrize("text", ["Datei", "另存为...", "%s 名", "R&D"])
+def test_a_translation_is_judged_without_it(text, language) -> None:
+    marked = with_accelerator(segment(text), "&", "x", language)
+    assert marked.text != text
+    assert unmarked(marked, "&").text == text
+    assert unmarked(marked, "") == marked
 
 
 @given(st.text(st.sampled_from("aFé中 .:%s&"), max_size=8))

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.tasks.translation.coded import SegmentTranslation
+from headway.text.checks.checker import Verdict
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Segment, Width
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
 from headway.workflow.flow import Flow, Steps
 from headway.workflow.interfaces import Checks, Glossary, Judgement, Memory
+from headway.workflow.judging import RunChecks
 
 
 def unit(text: str, line: int = 1) -> Unit:
@@ -160,6 +162,19 @@ def test_a_text_that_has_not_the_room_is_flagged():
     found = through(units, Steps(), Shouting())
     assert [[flag.name for flag in one.flags] for one in found] == [[], ["too_wide"], ["too_wide"]]
     assert all(one.segment is not None for one in found)
+
+
+def test_a_check_never_sees_an_accelerator():
+    seen: list[tuple[str, str]] = []
+
+    class Looking:
+        def look(self, source: str, target: str, _readings: object) -> Verdict:
+            seen.append((source, target))
+            return Verdict((), None)
+
+    unit = Unit(Segment(("Save &as...",)), accelerator="&")
+    RunChecks(Looking()).judge(Outcome(unit, Segment(("另存为(&A)...",))))  # type: ignore[arg-type]
+    assert seen == [("Save as...", "另存为...")]
 
 
 def test_an_accelerator_is_none_of_the_model_s_business():

@@ -24,7 +24,7 @@ _ACCELERATORS = {
     "_": re.compile(r"(?<![_\w])_(?=[^\W_])(?!\w*_)|(?<=\b[A-Z])_(?=[a-z]+\b)"
                     r"|(?<=\b[A-Z][a-z])_(?=[a-z]+\b)|(?<=\b[A-Z][a-z]{2})_(?=[a-z]+\b)"),
 }  # fmt: skip
-_ENDING = re.compile(r"(?:\.\.\.|…|[:：]|\s)*\Z")
+_ENDING = re.compile(r"(?:[.…:：。！？!?]|\s)*\Z")
 
 
 class Bare(NamedTuple):
@@ -63,6 +63,15 @@ def bare(segment: Segment, sign: str) -> Bare:
     text = str(parts[n])
     parts[n] = text[:at] + text[at + 1 :]
     return Bare(Segment(tuple(parts)), text[at + 1])
+
+
+def unmarked(translation: Segment, sign: str) -> Segment:
+    """A translation as it would be without accelerators, to be judged."""
+    if not sign or sign not in translation.text:
+        return translation
+    letter = re.compile(rf"\({re.escape(sign)}\w\)")
+    parts = (letter.sub("", p) if isinstance(p, str) else p for p in translation.parts)
+    return bare(Segment(tuple(parts)), sign).segment
 
 
 def with_accelerator(

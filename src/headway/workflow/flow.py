@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from headway.text.accelerators import Bare, bare, with_accelerator
+from headway.text.accelerators import Bare, bare, unmarked, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
@@ -106,7 +106,7 @@ class Flow:
         flags: list[Flag] = list(made.flags)
         if self.steps.glossary is not None and made.segment is not None:
             flags += self.steps.glossary.lost(
-                _bare(made.unit).segment, bare(made.segment, made.unit.accelerator).segment
+                _bare(made.unit).segment, unmarked(made.segment, made.unit.accelerator)
             )
         if self.steps.checks is not None:
             found, confidence = self.steps.checks.judge(made)

@@ -1,6 +1,6 @@
 """What a flow asks of a run's checks."""
 
-from headway.text.accelerators import bare
+from headway.text.accelerators import bare, unmarked
 from headway.text.checks.checker import Checker
 from headway.text.checks.signs import Reading
 from headway.text.formats.branches import is_choice
@@ -28,9 +28,8 @@ class RunChecks:
             if part.n_best
         ]
         sign = outcome.unit.accelerator
-        source, target = (
-            bare(one, sign).segment.text for one in (outcome.unit.source, outcome.segment)
-        )
+        source = bare(outcome.unit.source, sign).segment.text
+        target = unmarked(outcome.segment, sign).text
         if outcome.evidence and is_choice(outcome.unit.source):  # names and keywords are no copies
             source = " ".join(piece.source.text for piece in outcome.evidence)
             target = " ".join(piece.translated.segment.text for piece in outcome.evidence)
