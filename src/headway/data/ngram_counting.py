@@ -21,7 +21,7 @@ from headway.data.ngram_windows import Packing, firsts, lines_from_begin, window
 from headway.disk import read_sealed, sealed_folder
 from headway.locks import Say
 
-RUN_WORDS = 1 << 22
+RUN_WORDS = 1 << 21
 """Windows sorted at a time. Another number gives the same counts from other runs."""
 
 _COPIED = 1 << 20  # numbers held at a time while files are joined

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,6 +127,23 @@ def map_tensors(path: Path) -> dict[str, Tensor]:
         name: content[slice(*of["data_offsets"])].view(dtypes[of["dtype"]]).view(of["shape"])
         for name, of in header.items()
     }
+
+
+def tensor_pieces(path: Path, name: str, n_bytes: int = 1 << 24) -> Iterator[Tensor]:
+    """One tensor of a file, flat, so many bytes at a time; it is read, not mapped.
+
+    Raises:
+        RunError: the file is missing, or no safetensors file.
+    """
+    header, begin = _header(path)
+    of = header[name]
+    dtype = {name: dtype for dtype, name in _NAMES.items()}[of["dtype"]]
+    first, last = of["data_offsets"]
+    with path.open("rb") as file:
+        file.seek(begin + first)
+        for done in range(0, last - first, n_bytes):
+            some = bytearray(file.read(min(n_bytes, last - first - done)))
+            yield torch.frombuffer(some, dtype=dtype)
 
 
 def load_finite(path: Path) -> dict[str, Tensor]:

@@ -17,15 +17,14 @@ from headway.data.store import Store
 from headway.disk import disk_errors
 from headway.errors import ConfigError, RunError
 from headway.locks import Say
-from headway.models.ngram import Ngram, NgramConfig
+from headway.models.ngram import NgramConfig
 from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
 from headway.tasks.language_modeling.smoothing import smooth_all
 from headway.text.subwords import SpecialIds
-from headway.training.tensor_files import Part, check, map_tensors, save_parts
+from headway.training.tensor_files import Part, check, map_tensors, save_parts, tensor_pieces
 
 _READ_BYTES = 1 << 20
-_CHECKED = 1 << 22  # keys at a time
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
@@ -113,34 +112,29 @@ def load(model: nn.Module, weights: Path) -> None:
         RunError: the file is damaged, or no model of n-grams.
     """
     check(weights)
-    model.load_state_dict(map_tensors(weights), assign=True)
-    if not sound(model):  # type: ignore[arg-type]
+    if not sound(model.config, weights):  # type: ignore[arg-type]
         raise RunError(
             f"a model of n-grams has sorted keys, and weights that are numbers; {weights} has "
             "others. Copy the run again, or count anew."
         )
-    model.load_state_dict(map_tensors(weights), assign=True)  # of which nothing was read yet
+    model.load_state_dict(map_tensors(weights), assign=True)
 
 
-def sound(model: Ngram) -> bool:
-    """Whether the arrays of a model are what every search in them relies on."""
-    order, n_below = model.config.order, model.vocabulary_size
-    if len(model.weights(1)) != n_below:
-        return False
-    for n in range(1, order + 1):
-        arrays = [model.weights(n), *([model.backoffs(n)] if n < order else [])]
-        for some in (piece for array in arrays for piece in array.split(_CHECKED)):
-            if bool(some.isnan().any()) or bool((some == torch.inf).any()):
-                return False
-        if n > 1:
-            last = -1
-            for keys in model.keys(n).split(_CHECKED):
-                if (len(keys) and int(keys[0]) <= last) or not bool((keys[1:] > keys[:-1]).all()):
+def sound(config: NgramConfig, weights: Path) -> bool:
+    """Whether the arrays in a file are what every search in them relies on."""
+    for order in range(1, config.order + 1):
+        for name in ("weights", "backoffs")[: 1 + (order < config.order)]:
+            for some in tensor_pieces(weights, f"{name}_{order}"):
+                if not bool((some < torch.inf).all()):  # nor is NaN
                     return False
-                last = int(keys[-1]) if len(keys) else last
-            if last >= n_below * model.vocabulary_size:
+        if order > 1:
+            last, limit = -1, config.n_grams[order - 2] * config.n_grams[0]
+            for keys in tensor_pieces(weights, f"keys_{order}"):
+                if int(keys[0]) <= last or not bool((keys[1:] > keys[:-1]).all()):
+                    return False
+                last = int(keys[-1])
+            if last >= limit:
                 return False
-            n_below = len(model.keys(n))
     return True
 
 
