@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -83,7 +84,8 @@ def test_the_help_of_a_verb_loads_no_torch(verb: str) -> None:
 
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_is_the_function_of_its_name(verb: str) -> None:
-    assert callable(getattr(importlib.import_module(f"headway.commands.{verb}"), verb))
+    name = f"{verb}_" if iskeyword(verb) else verb
+    assert callable(getattr(importlib.import_module(f"headway.commands.{name}"), name))
 
 
 def test_help_names_every_verb_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,11 +9,10 @@ import hashlib
 import json
 import math
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -22,12 +21,12 @@ from torch import Tensor
 from headway.disk import written_aside
 from headway.errors import RunError
 
-_NAMES = {
+NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
     torch.uint8: "U8", torch.bool: "BOOL",
 }  # fmt: skip
-_N_BYTES = {name: dtype.itemsize for dtype, name in _NAMES.items()}
+_N_BYTES = {name: dtype.itemsize for dtype, name in NAMES.items()}
 _MAX_HEADER_BYTES = 1 << 23
 """Some 60,000 tensors: more JSON than this would take more memory than is told before."""
 
@@ -39,7 +38,7 @@ Shapes = dict[str, tuple[str, tuple[int, ...]]]
 
 def shape_of(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
     """The same of a tensor."""
-    return _NAMES[tensor.dtype], tuple(tensor.shape)
+    return NAMES[tensor.dtype], tuple(tensor.shape)
 
 
 class Part(NamedTuple):
@@ -78,7 +77,7 @@ def save_parts(parts: Mapping[str, Part], path: Path) -> None:
         part = parts[name]
         begin, end = end, end + part.dtype.itemsize * math.prod(part.shape)
         described[name] = {
-            "dtype": _NAMES[part.dtype],
+            "dtype": NAMES[part.dtype],
             "shape": list(part.shape),
             "data_offsets": [begin, end],
         }
@@ -109,43 +108,6 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise _damaged(path, str(error)) from None
 
 
-def map_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, of which only what is looked at comes into memory; see `check` first.
-
-    The file must stay as it is; what is written to the tensors is not written to it.
-
-    Raises:
-        RunError: it is missing, or no safetensors file.
-    """
-    header, begin = _header(path)
-    header.pop("__metadata__", None)
-    dtypes = {name: dtype for dtype, name in _NAMES.items()}
-    content = torch.empty(0, dtype=torch.uint8)
-    if path.stat().st_size > begin:
-        content = torch.from_numpy(np.memmap(path, np.uint8, mode="c", offset=begin))
-    return {
-        name: content[slice(*of["data_offsets"])].view(dtypes[of["dtype"]]).view(of["shape"])
-        for name, of in header.items()
-    }
-
-
-def tensor_pieces(path: Path, name: str, n_bytes: int = 1 << 24) -> Iterator[Tensor]:
-    """One tensor of a file, flat, so many bytes at a time; it is read, not mapped.
-
-    Raises:
-        RunError: the file is missing, or no safetensors file.
-    """
-    header, begin = _header(path)
-    of = header[name]
-    dtype = {name: dtype for dtype, name in _NAMES.items()}[of["dtype"]]
-    first, last = of["data_offsets"]
-    with path.open("rb") as file:
-        file.seek(begin + first)
-        for done in range(0, last - first, n_bytes):
-            some = bytearray(file.read(min(n_bytes, last - first - done)))
-            yield torch.frombuffer(some, dtype=dtype)
-
-
 def load_finite(path: Path) -> dict[str, Tensor]:
     """The same, of weights: each of them must be a number.
 
@@ -168,7 +130,7 @@ def check(path: Path) -> bool:
     Raises:
         RunError: it is missing, no safetensors file, or not as it was written.
     """
-    header, begin = _header(path)
+    header, begin = header_of(path)
     expected = header.pop("__metadata__", {}).get("sha256")
     if expected is None:  # an earlier version's, or another tool's
         return False
@@ -191,13 +153,17 @@ def shapes(path: Path) -> Shapes:
     Raises:
         RunError: it is missing, or no safetensors file.
     """
-    header, _ = _header(path)
+    header, _ = header_of(path)
     header.pop("__metadata__", None)
     return {name: (of["dtype"], tuple(of["shape"])) for name, of in header.items()}
 
 
-def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The header, and where the tensors begin."""
+def header_of(path: Path) -> tuple[dict[str, Any], int]:
+    """The header, and where the tensors begin.
+
+    Raises:
+        RunError: the file is missing, or no safetensors file.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

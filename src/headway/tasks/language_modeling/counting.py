@@ -22,7 +22,8 @@ from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
 from headway.tasks.language_modeling.smoothing import smooth_all
 from headway.text.subwords import SpecialIds
-from headway.training.tensor_files import Part, check, map_tensors, save_parts, tensor_pieces
+from headway.training.large_tensors import map_tensors, tensor_pieces
+from headway.training.tensor_files import Part, check, save_parts
 
 _READ_BYTES = 1 << 20
 
