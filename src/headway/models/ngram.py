@@ -193,7 +193,8 @@ class Ngram(nn.Module):
     ) -> Scored:
         """Of each wanted token, given what is fed up to its place and what was carried there.
 
-        What maximum likelihood holds for impossible has minus infinity.
+        In float64: many words have one and the same value, whose rounding would add up. What
+        maximum likelihood holds for impossible has minus infinity.
         """
         n_before = self.config.order - 1
         before = carried["fed"] if carried else fed.new_full((len(fed), n_before), -1)
@@ -202,7 +203,7 @@ class Ngram(nn.Module):
         natural = self._natural(
             [ids[:, n_before:] for ids in contexts], [some[:, n_before:] for some in there], wanted
         )
-        scores = natural.float().masked_fill(wanted == self.padding, 0.0)
+        scores = natural.masked_fill(wanted == self.padding, 0.0)
         return Scored(scores, {"fed": words[:, words.shape[1] - n_before :]})
 
     def last_log_probs(self, n_grams: Int[Tensor, "rows n"]) -> Float[Tensor, " rows"]:

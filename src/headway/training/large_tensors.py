@@ -13,9 +13,10 @@ _DTYPES = {name: dtype for dtype, name in NAMES.items()}
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, of which only what is looked at comes into memory; see `headway.training.tensor_files.check` first.
+    """The tensors of a file, of which only what is looked at comes into memory.
 
-    The file must stay as it is; what is written to the tensors is not written to it.
+    Its checksum is not compared: that is `headway.training.tensor_files.check`'s. The file must
+    stay as it is; what is written to the tensors is not written to it.
 
     Raises:
         RunError: it is missing, or no safetensors file.
