@@ -4,8 +4,8 @@ Without --large: an order-3 model of DIR/lm/wiki-en/train.txt.gz is counted (fro
 file), asked for whole next-word distributions, and scores DIR/lm/wiki-en/test.txt beside nltk.lm on
 a part of both; add-one and Kneser-Ney are written as ARPA files and read by kenlm, which scores
 3,000 lines of that test text cut into sentences; a modified Kneser-Ney model of order 5 is compared
-with what kenlm's lmplz makes of the same words (--lmplz PROGRAM; built from kenlm's source), or,
-without it, with a plain one over dictionaries on the first 2,000 lines.
+with what kenlm's lmplz makes of the same words, if --lmplz PROGRAM names it (built from kenlm's
+source).
 
 With --large: 50, 100 and 200 million generated words (or --words), order 5, each counted in a
 process of its own; the last one is killed once on its way and run again.
