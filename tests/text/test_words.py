@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from headway.errors import DataError
-from headway.text.words import Words
+from headway.text.words import Words, opened
 
 some_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -57,6 +57,7 @@ def test_saved_and_loaded_it_is_the_same_and_the_library_reads_it(tmp_path, unit
     library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     text = " ".join(pieces) if unit == "words" else "".join(pieces)
     assert library.encode(text).ids == words.encode(text) == [4, 5, 6]
+    assert opened(tmp_path).fingerprint() == words.fingerprint()
 
 
 @pytest.mark.parametrize("damage", ["{}", "[", '{"model": {"vocab": {"a": 7}}}', "", "null"])

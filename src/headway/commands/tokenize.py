@@ -11,6 +11,7 @@ from headway.errors import ConfigError
 
 if TYPE_CHECKING:
     from headway.text.subwords import Subwords
+    from headway.text.words import Words
 
 
 class Row(NamedTuple):
@@ -48,7 +49,7 @@ def tokenize(
     json
         Print one JSON object on standard output: lists for one text, lists of lists for a batch.
     """
-    from headway.text.subwords import Subwords
+    from headway.text.words import opened
 
     if pad_to < 0 or max_length < 0:
         raise ConfigError(
@@ -60,7 +61,7 @@ def tokenize(
             f"the two markers need --max-length 2 or more; got {max_length}. "
             "Leave out --special-tokens, or allow more."
         )
-    subwords = Subwords.load(tokenizer)
+    subwords = opened(tokenizer)
     texts = list(chain.from_iterable(typed_lines())) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
     if max_length:
@@ -90,7 +91,7 @@ def _cut(rows: list[list[int]], most: int) -> list[list[int]]:
     return [row[:most] for row in rows]
 
 
-def _padded(rows: list[list[int]], subwords: "Subwords", pad_to: int) -> list[Row]:
+def _padded(rows: list[list[int]], subwords: "Subwords | Words", pad_to: int) -> list[Row]:
     longest = max((len(row) for row in rows), default=0)
     if pad_to and longest > pad_to:
         raise ConfigError(

@@ -17,7 +17,7 @@ from headway.disk import refuse_large, write_text
 from headway.errors import DataError
 from headway.text import tokenizer_files
 from headway.text.subword_training import SPECIAL_PIECES
-from headway.text.subwords import MOST_IDS, SpecialIds
+from headway.text.subwords import MOST_IDS, SpecialIds, Subwords
 
 WholeUnit = Literal["words", "characters"]
 
@@ -175,6 +175,23 @@ class Words:
         return cls(in_order[len(SPECIAL_PIECES) :], unit)
 
 
+def opened(path: Path) -> Words | Subwords:
+    """The vocabulary in a `tokenizer.json`, a `vocab.txt`, or a folder with one, such as a run.
+
+    Raises:
+        DataError: there is none.
+    """
+    file = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        with file.open("rb") as start:
+            whole = b'"WordLevel"' in start.read(_BEFORE_WORDS)
+    except OSError:
+        whole = False
+    return Words.load(path) if whole else Subwords.load(path)
+
+
+_BEFORE_WORDS = 4096
+"""Bytes of a file of ours that say what it is of, before its words."""
 _UNITS: dict[str, WholeUnit] = dict(
     zip(("WhitespaceSplit", "Split"), get_args(WholeUnit), strict=True)
 )

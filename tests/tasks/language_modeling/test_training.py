@@ -249,3 +249,19 @@ def test_halves_add_up_to_the_whole(runs, tmp_path, monkeypatch):
 def test_a_language_model_is_no_translator(runs):
     with pytest.raises(RunError, match="language-model"):
         Translator.load(runs / "lstm")
+
+
+def test_what_begins_with_another_run_has_its_tokens(runs, tmp_path):
+    names = ("--task", "language-model", "--corpus", str(runs / "corpus.txt"))
+    parent = ("--init-from", str(runs / "lstm"), "--out", str(tmp_path / "child"))
+    flags = ("--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1")
+    finished = command("train", *names, *parent, *flags, "--training.learning-rate=0.001")
+    assert finished.status == 0, finished.err
+    settings = RunFolder(tmp_path / "child").settings()
+    assert settings["text"] == RunFolder(runs / "lstm").settings()["text"]
+    assert settings["model"]["type"] == "lstm"
+    losses = [
+        [line["valid_loss"] for line in RunFolder(run).read_log() if "valid_loss" in line]
+        for run in (runs / "lstm", tmp_path / "child")
+    ]
+    assert losses[1][0] == pytest.approx(min(losses[0]), abs=0.3), "it begins where that ended"

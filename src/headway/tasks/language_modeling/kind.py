@@ -7,10 +7,21 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from headway.config import Sections, merge
 from headway.models import LANGUAGE_MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Learner, Load, Opening, Run
+from headway.runs.kind import (
+    CardWords,
+    Kind,
+    Learner,
+    Load,
+    Opening,
+    Run,
+    Say,
+    shape_of_parent,
+)
 from headway.runs.loading import copied, open_run
+from headway.runs.parent import Parent
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.language_modeling import counting, presets, texts
@@ -82,6 +93,12 @@ def learner(settings: Settings) -> Learner:
 def load(settings: Settings) -> Load:
     """By copying weights, or by laying arrays over their file."""
     return counting.load if settings.model_type in texts.COUNTING else copied
+
+
+def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
+    """The parent's model, and its tokens: the vocabulary is the parent's."""
+    whole = shape_of_parent(parent, given, say)
+    return merge(whole, {"text": parent.sections().get("text", {})})
 
 
 # -- the model card ---------------------------------------------------------------------------
@@ -195,6 +212,7 @@ KIND: Kind = Kind(
     learner=learner,
     closing=CLOSING,
     card=card,
+    inherit=inherited,
     load=load,
 )
 """Everything that language modelling brings; see `headway.runs.kind.Kind`."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from headway.config import build
 from headway.errors import ConfigError, DataError, refuse_beyond
 from headway.runs.kind import Say
 from headway.text.segmenting import Segmenter, segmenter, unspaced
 from headway.text.subwords import MOST_IDS, Algorithm, Subwords, fitted_vocabulary_size
-from headway.text.words import Words
+from headway.text.words import Words, opened
 from headway.training.run_folder import RunFolder
 
 Unit = Literal["subwords", "words", "characters"]
@@ -132,8 +131,4 @@ def learned_vocabulary(
 
 def open_vocabulary(run: Path) -> Vocabulary:
     """The vocabulary of a run."""
-    folder = RunFolder(run)
-    text = build(LanguageText, folder.settings().get("text", {}), section="text")
-    if text.unit in ("words", "characters"):
-        return Words.load(folder.tokenizer)
-    return Subwords.load(folder.tokenizer)
+    return opened(RunFolder(run).tokenizer)
