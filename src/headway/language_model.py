@@ -91,9 +91,17 @@ class TrainedLanguageModel:
         pieces = self.vocabulary.pieces(chosen.indices.tolist())
         return [NextToken(*pair) for pair in zip(pieces, chosen.values.tolist(), strict=True)]
 
-    def n_unknown(self, prompt: str) -> int:
-        """How many tokens of a text the vocabulary does not know."""
-        return self.vocabulary.encode(self.cut(prompt)).count(self.vocabulary.special.unknown)
+    def doubts(self, prompt: str) -> list[str]:
+        """What is to be said of a text before it is gone on with; nothing of most."""
+        fed, said = self._fed(prompt), []
+        if n_unknown := fed.count(self.vocabulary.special.unknown):
+            said.append(f"{n_unknown:,} tokens of {prompt[:60]!r} are unknown to the model")
+        if len(fed) > self.window and not self.carries:
+            said.append(
+                f"the model sees {self.window:,} tokens at once; of the {len(fed):,} of "
+                f"{prompt[:60]!r} it reads the last ones"
+            )
+        return said
 
     def write(
         self,

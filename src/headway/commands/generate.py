@@ -59,8 +59,8 @@ def generate(
         method="sampling", temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
     model = language_model(run, overrides, option_names(generate))
-    if prompt.strip() and (n_unknown := model.n_unknown(prompt)):
-        say(f"{n_unknown} tokens of the beginning are unknown to the model")
+    for doubt in model.doubts(prompt):
+        say(doubt)
     texts = []
     for number in range(n):
         text = prompt

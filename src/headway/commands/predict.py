@@ -40,8 +40,8 @@ def predict(
     texts = chain.from_iterable(typed_lines()) if text is None else iter([text])
     found = []
     for one in texts:
-        if n_unknown := model.n_unknown(one):
-            say(f"{n_unknown} tokens of {one[:60]!r} are unknown to the model")
+        for doubt in model.doubts(one):
+            say(doubt)
         likeliest = model.next(one, top)
         if json:
             listed = [{"token": token, "prob": prob} for token, prob in likeliest]

@@ -13,6 +13,7 @@ from everyday_run import command
 from text_run import train, write_corpus
 
 from headway.errors import RunError
+from headway.exchange.word2vec import read_word2vec
 from headway.language_model import TrainedLanguageModel
 from headway.tasks.language_modeling.task import LanguageTask
 from headway.training.run_folder import RunFolder
@@ -225,6 +226,18 @@ def test_unknown_words_are_said(runs):
     assert "1 tokens of 'the xyzzy' are unknown" in said.err
 
 
+def test_a_prompt_beyond_the_window_is_said_and_its_end_is_read(runs):
+    long = "The dog runs . " * 8
+    said = command("predict", str(runs / "transformer"), long, "--json")
+    assert said.status == 0, said.err
+    assert "sees 16 tokens at once; of the 33" in said.err
+    model = TrainedLanguageModel.load(runs / "transformer", device="cpu")
+    assert model.next(long)[0].prob == pytest.approx(
+        json.loads(said.out)["next"][0]["prob"], abs=1e-6
+    )
+    assert "sees" not in command("predict", str(runs / "lstm"), long).err
+
+
 def test_halves_add_up_to_the_whole(runs, tmp_path, monkeypatch):
     loss, n_rows = LanguageTask.loss, []
 
@@ -265,3 +278,21 @@ def test_what_begins_with_another_run_has_its_tokens(runs, tmp_path):
         for run in (runs / "lstm", tmp_path / "child")
     ]
     assert losses[1][0] == pytest.approx(min(losses[0]), abs=0.3), "it begins where that ended"
+
+
+@pytest.mark.parametrize("to", ["word2vec", "word2vec-binary"])
+def test_word_vectors_are_taken_out_of_an_nnlm_and_of_nothing_else(runs, tmp_path, to):
+    file = tmp_path / "vectors"
+    written = command("export", str(runs / "nnlm"), str(file), "--to", to)
+    assert written.status == 0, written.err
+    words, vectors = read_word2vec(file)
+    model = TrainedLanguageModel.load(runs / "nnlm", device="cpu")
+    assert "dog" in words
+    assert "<pad>" not in words
+    [dog] = model.vocabulary.encode("dog")
+    torch.testing.assert_close(
+        torch.from_numpy(vectors[words.index("dog")]), model.decoder.word_vectors()[dog]
+    )
+    refused = command("export", str(runs / "lstm"), str(file), "--to", to)
+    assert refused.status == 2
+    assert "--model.type nnlm" in refused.err
