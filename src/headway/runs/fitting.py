@@ -149,7 +149,7 @@ def hopeless(
         f"WARNING: {seen / sizes.per_pass:.1f} times through the corpus will not make a model of "
         "use. Stop now (Ctrl-C), unless you only want to see it run.",
         f"  enough would be: --budget {in_minutes(enough / speed)} for {enough:,.0f} {unit}{preset}"
-        f"; or about {share:.0%} of the pairs in the same time",
+        f"; or about {share:.0%} of the corpus in the same time",
     ]
 
 

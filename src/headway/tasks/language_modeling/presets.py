@@ -42,7 +42,7 @@ PRESETS: dict[str, Sections] = {
     **{
         cell: {
             "model": {"type": cell, "layers": 2, "d_model": 256, "dropout": 0.2},
-            "training": {"batch_tokens": 2048, "window": 64, "learning_rate": rate},
+            "training": {"batch_tokens": 768, "window": 32, "learning_rate": rate},
         }
         for cell, rate in (("rnn", 1e-3), ("lstm", 3e-3), ("gru", 3e-3))
     },

@@ -30,7 +30,7 @@ class LanguageTraining(TrainingSettings):
     window: int = 0
     """Tokens of text in a row of a batch: all that a Transformer sees at once, and how far back
     the gradients of a recurrent model go (its state is carried further). 0: fitted."""
-    valid_tokens: int = 200_000
+    valid_tokens: int = 50_000
     """At most so many tokens of validation text are scored at each checkpoint."""
     label_smoothing: float = 0.0
 
