@@ -128,7 +128,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
+def draw(rows: Sequence[dict[str, Any]], file: Path, minutes: float) -> None:
     """A bar for each model."""
     import matplotlib
 
@@ -145,7 +145,13 @@ def draw(rows: Sequence[dict[str, Any]], file: Path) -> None:
     axes.bar_label(bars, [f"{mean:,.0f}" for mean in means], padding=3)
     axes.set_xlabel("test perplexity per word, line ends counted (lower is better)")
     axes.set_xscale("log")
-    axes.set_xlim(right=max(means) * 1.5)
+    axes.set_xlim(min(means) / 1.5, max(means) * 2.2)
+    axes.set_title(f"The same words, {minutes:g} minutes each (n-grams: seconds)")
+    axes.legend(
+        [pyplot.Rectangle((0, 0), 1, 1, color=c) for c in ("#2a6fbb", "#9aa5b1")],
+        ["headway", "peer"],
+        loc="upper right",
+    )
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(file, dpi=150)
 
@@ -169,7 +175,7 @@ def main() -> int:
         rows = list(pool.map(lambda job: done(job, asked.words / "test.txt"), jobs(asked)))
     print(table(rows))
     if asked.plot:
-        draw(rows, asked.plot)
+        draw(rows, asked.plot, asked.minutes)
     record.write(asked.record, "language_models", seeds=asked.seeds, figures={"rows": rows})
     return 0
 
