@@ -86,4 +86,4 @@ def test_a_small_corpus_seen_often_and_a_large_one_seen_in_part_are_no_cause_to_
     assert hopeless(corpus(5_000), 20_000.0, "target tokens", 1000.0, []) == []
     assert hopeless(corpus(10**9), 30_000_000.0, "target tokens", 1000.0, []) == []
     _, remedy = hopeless(corpus(5_000), 4_000.0, "target tokens", 1000.0, [])
-    assert "--budget 1m for 50,000 target tokens; or about 8% of the pairs" in remedy
+    assert "--budget 1m for 50,000 target tokens; or about 8% of the corpus" in remedy

@@ -5,9 +5,9 @@ Entered where no preset is named, or no length. Nothing that was set is changed.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -65,6 +65,42 @@ def choose_preset(
     chosen, why = kind.choose_preset(kind.sizes(data), budget_s, on_gpu, allowed)
     say(f"preset {chosen}: {why}")
     return chosen
+
+
+class Ladder(NamedTuple):
+    """Presets of one shape, from the smallest to the largest, and when the next one is worth it."""
+
+    names: Sequence[str]
+    up_to: Sequence[int]
+    """Distinct units up to which each but the last is large enough to learn the corpus."""
+    cpu_speed: Mapping[str, int]
+    """Rough units/s of two CPU cores; only the choice of a preset rests on it."""
+    least_epochs: int
+    """A larger model that sees the corpus less often than this learns less than a smaller one."""
+    unit: str
+
+    def choose(
+        self, sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
+    ) -> tuple[str, str]:
+        """The name of one of the `allowed` presets, and why."""
+        names, units = self.names, sizes.distinct
+        largest = sum(units >= limit for limit in self.up_to)
+        reason = f"{units:,} {self.unit}"
+        if not on_gpu and budget_s is not None:
+            least = self.least_epochs * sizes.per_pass
+            while largest and budget_s * self.cpu_speed[names[largest]] < least:
+                largest -= 1
+                reason = (
+                    "in the budget a larger one would see the corpus under "
+                    f"{self.least_epochs} times"
+                )
+        elif not on_gpu and largest == len(names) - 1:
+            largest, reason = largest - 1, "a CPU without a budget"
+        if names[largest] in allowed:
+            return names[largest], reason
+        nearest = [*reversed(names[:largest]), *names[largest:], *allowed]
+        name = next(name for name in nearest if name in allowed)
+        return name, f"{names[largest]} does not go with what was set"
 
 
 # -- the length -------------------------------------------------------------------------------

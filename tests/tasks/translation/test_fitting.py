@@ -3,12 +3,12 @@
 import pytest
 
 from headway.runs.kind import Sizes
-from headway.tasks.translation.fitting import BY_SIZE, choose_preset
+from headway.tasks.translation.fitting import LADDER
 
 
 def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
     many_times = Sizes(distinct=400_000, per_pass=80_000_000)
-    assert choose_preset(many_times, None, True, BY_SIZE)[0] == "tiny"
+    assert LADDER.choose(many_times, None, True, LADDER.names)[0] == "tiny"
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,14 @@ def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
     ],
 )
 def test_the_preset_follows_corpus_budget_and_machine(tokens, budget_s, on_gpu, name):
-    found, reason = choose_preset(Sizes(tokens, tokens), budget_s, on_gpu, BY_SIZE)
+    found, reason = LADDER.choose(Sizes(tokens, tokens), budget_s, on_gpu, LADDER.names)
     assert found == name
     assert reason
 
 
 def test_a_preset_that_does_not_go_with_the_settings_is_passed_over():
     few, many = Sizes(400_000, 400_000), Sizes(100_000_000, 100_000_000)
-    assert choose_preset(many, None, True, ["tiny", "small"])[0] == "small"
-    assert choose_preset(few, None, True, ["small", "paper-base"])[0] == "small"
-    assert choose_preset(few, None, True, ["paper-base", "paper-big", "small"])[0] == "small"
-    assert "does not go with" in choose_preset(few, None, True, ["paper-base"])[1]
+    assert LADDER.choose(many, None, True, ["tiny", "small"])[0] == "small"
+    assert LADDER.choose(few, None, True, ["small", "paper-base"])[0] == "small"
+    assert LADDER.choose(few, None, True, ["paper-base", "paper-big", "small"])[0] == "small"
+    assert "does not go with" in LADDER.choose(few, None, True, ["paper-base"])[1]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from headway.config import Sections
+from headway.runs.fitting import Ladder
 from headway.runs.kind import Sizes
 
 PRESETS: dict[str, Sections] = {
@@ -54,13 +55,13 @@ PRESETS: dict[str, Sections] = {
 }
 """Each is the lowest layer: a TOML file, then flags, go on top of it."""
 
-SMALL_CORPUS, MIDDLE_CORPUS = 10_000_000, 300_000_000
-"""Tokens up to which `tiny`, and then `small`, is large enough to learn the corpus."""
-BY_SIZE = ["tiny", "small", "base"]
-CPU_SPEED = {"tiny": 16_000, "small": 4_000, "base": 500}
-"""Rough tokens/s of two CPU cores; only the choice of a preset rests on it."""
-LEAST_EPOCHS = 3
-"""A larger model that sees the corpus less often than this learns less than a smaller one."""
+LADDER = Ladder(
+    names=("tiny", "small", "base"),
+    up_to=(10_000_000, 300_000_000),
+    cpu_speed={"tiny": 16_000, "small": 4_000, "base": 500},
+    least_epochs=3,
+    unit="tokens",
+)
 
 
 def choose_preset(
@@ -69,17 +70,4 @@ def choose_preset(
     """The name of one of the `allowed` presets, and why."""
     if len(allowed) == 1:
         return allowed[0], "made for this type of model"
-    tokens = sizes.distinct
-    largest = 0 if tokens < SMALL_CORPUS else 1 if tokens < MIDDLE_CORPUS else 2
-    reason = f"{tokens:,} tokens"
-    if not on_gpu and budget_s is not None:
-        while largest and budget_s * CPU_SPEED[BY_SIZE[largest]] < LEAST_EPOCHS * sizes.per_pass:
-            largest -= 1
-            reason = f"in the budget a larger one would see the corpus under {LEAST_EPOCHS} times"
-    elif not on_gpu and largest == 2:
-        largest, reason = 1, "a CPU without a budget"
-    if BY_SIZE[largest] in allowed:
-        return BY_SIZE[largest], reason
-    nearest = [*reversed(BY_SIZE[:largest]), *BY_SIZE[largest:], *allowed]
-    name = next(name for name in nearest if name in allowed)
-    return name, f"{BY_SIZE[largest]} does not go with what was set"
+    return LADDER.choose(sizes, budget_s, on_gpu, allowed)
