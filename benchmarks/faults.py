@@ -48,11 +48,12 @@ def kills(place: Ground, n_cases: int, rng: random.Random) -> Iterator[Trial]:
         yield faults.killed(place, fresh(place, number), deaths)
 
 
-def errors(place: Ground, n_cases: int, rng: random.Random) -> Iterator[Trial]:
-    """Every call of a run, or as many as are asked for, in turn with each kind of error."""
+def errors(place: Ground, n_cases: int, rng: random.Random, skip: int = 0) -> Iterator[Trial]:
+    """Every call of a run, or as many as are asked for behind `skip`, with each kind of error."""
     kinds = [(error, lasting) for error in (errno.EIO, errno.ENOSPC) for lasting in (False, True)]
     cases = [(at, *kind) for at in range(1, place.n_calls + 1) for kind in kinds]
     rng.shuffle(cases)
+    cases = cases[skip:]
     for number, (at, error, lasting) in enumerate(cases[:n_cases] if n_cases else cases):
         out = fresh(place, number)
         if number % 8 == 7:  # the cache, made anew
@@ -139,6 +140,9 @@ def main() -> int:
     options.add_argument("kinds", nargs="+", choices=list(KINDS))
     options.add_argument("--cases", type=int, default=0, help="of each kind; 0: all there are")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument(
+        "--skip", type=int, default=0, help="of errors: the first ones, which were made before"
+    )
     options.add_argument("--folder", type=Path, help="where; in memory is quickest")
     record.add_record_option(options)
     asked: argparse.Namespace = options.parse_args()
@@ -148,7 +152,8 @@ def main() -> int:
     for kind in asked.kinds:
         with tempfile.TemporaryDirectory(dir=parent) as name, faults.ground(Path(name)) as place:
             clock, n = time.monotonic(), 0
-            for trial in KINDS[kind](place, asked.cases, random.Random(asked.seed)):
+            skip = {"skip": asked.skip} if kind == "errors" else {}
+            for trial in KINDS[kind](place, asked.cases, random.Random(asked.seed), **skip):
                 n += 1
                 if trial.wrong:
                     failed += 1
