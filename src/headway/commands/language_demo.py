@@ -30,7 +30,7 @@ LEARNED: "Sections" = {
     "model": {"type": "transformer", "layers": 2},
     "training": {"batch_tokens": 2048, "window": 64, "checkpoint_every": 100},
 }
-"""On top of what is fitted: found by measuring, so that two cores need about a minute."""
+"""On top of what is fitted: found by measuring; some 90 s of one core."""
 MAX_STEPS = 600
 """Unless there is a budget."""
 

@@ -4,6 +4,7 @@ import heapq
 import json as json_format
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ def _chunks(file: Path | None) -> Iterator[list[str]]:
 def groups(scored: "Iterator[LineScore | None]", *, ranked: bool) -> "Iterator[list[LineScore]]":
     """The lines between blank ones; the likeliest first, if `ranked`."""
     group: list[LineScore] = []
-    for one in (*scored, None):
+    for one in chain(scored, [None]):
         if one is not None:
             group.append(one)
         elif group:
