@@ -8,10 +8,14 @@ from torch import nn
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models.ngram import Ngram, NgramConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
+from headway.models.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
 from headway.models.transformer import Transformer, TransformerConfig
 
-MODELS = {"transformer": (TransformerConfig, Transformer)}
+MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
+    "transformer": (TransformerConfig, Transformer),
+    "recurrent": (RecurrentTranslatorConfig, RecurrentTranslator),
+}
 """Trained on pairs."""
 
 LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
@@ -35,6 +39,8 @@ __all__ = [
     "NnlmConfig",
     "RecurrentConfig",
     "RecurrentLanguageModel",
+    "RecurrentTranslator",
+    "RecurrentTranslatorConfig",
     "Transformer",
     "TransformerConfig",
 ]

@@ -107,7 +107,11 @@ class RecurrentLayer(nn.Module):
 
     def step(self, x: Float[Tensor, "batch d_input"], before: Memory) -> Memory:
         """One step, by the equation; the output is the first of what is remembered."""
-        return self.cell.equation(self.from_input(x), self.from_hidden(before[0]), before)
+        return self.after(self.from_input(x), before)
+
+    def after(self, given: Float[Tensor, "batch gates"], before: Memory) -> Memory:
+        """One step where W x + b is at hand."""
+        return self.cell.equation(given, self.from_hidden(before[0]), before)
 
     def forward(
         self, x: Float[Tensor, "batch length d_input"], before: Memory

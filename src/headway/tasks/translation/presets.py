@@ -60,4 +60,16 @@ PRESETS: dict[str, Sections] = {
         },
         "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
     },
+    "recurrent": {
+        "model": {
+            "type": "recurrent",
+            "recurrence": "gru",
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "d_embedding": 128,
+            "d_model": 256,
+            "dropout": 0.2,
+        },
+        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
+    },
 }

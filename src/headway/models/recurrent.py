@@ -1,0 +1,246 @@
+"""Recurrent translators: an encoder reads the source, a decoder writes the target.
+
+Sutskever et al. 2014 and Cho et al. 2014 with one fixed vector between them, Bahdanau et al. 2015
+and Luong et al. 2015 with attention.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headway.errors import ConfigError, refuse_beyond
+from headway.models.interfaces import AttentionWeights, Step
+from headway.nn.dropout import Dropout
+from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.recurrent import Recurrence, RecurrentState
+from headway.nn.recurrent_attention import AdditiveScores, DotScores, Source, source_of
+from headway.nn.recurrent_decoders import (
+    AttendingFirstDecoder,
+    AttendingLastDecoder,
+    FixedVectorDecoder,
+    Memories,
+    RecurrentDecoder,
+)
+from headway.nn.two_way import TwoWayEncoder
+
+RecurrentAttention = Literal["none", "additive", "dot"]
+
+_MOST = {
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 1_000),
+    **dict.fromkeys(("d_embedding", "d_model"), 1 << 16),
+}
+"""Far beyond any model; what is larger would be built for ever."""
+
+
+@dataclass(frozen=True)
+class RecurrentTranslatorConfig:
+    """Sizes and options; the defaults are about those of Bahdanau et al. 2015, appendix B."""
+
+    recurrence: Recurrence = "gru"
+    attention: RecurrentAttention = "additive"
+    """`none`: one fixed vector. `additive`: Bahdanau et al. 2015. `dot`: Luong et al. 2015."""
+    input_feeding: bool = True
+    """What was gathered goes into the next step (Luong et al. 2015, section 3.3); Bahdanau's
+    decoder has it by its nature, one with a fixed vector has nothing to gather."""
+    encoder_layers: int = 1
+    decoder_layers: int = 1
+    d_embedding: int = 620
+    d_model: int = 1000
+    """Of what a decoder's layer remembers, and of the encoder's output: half of it each way."""
+    dropout: float = 0.2
+    """On embeddings, between layers, on the encoder's and the decoder's output."""
+    tied: bool = True
+    """All embeddings and the output matrix are one (Press and Wolf 2017)."""
+    output_bias: bool = True
+    """A bias for every word of the vocabulary."""
+
+    def __post_init__(self) -> None:
+        for name in _MOST:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 2.")
+        refuse_beyond(self, _MOST)
+        if self.d_model % 2:
+            raise ConfigError(
+                "d_model must be even, half of it reads each way; "
+                f"got {self.d_model}. Try {self.d_model + 1}."
+            )
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(
+                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
+            )
+
+
+def decoder(config: RecurrentTranslatorConfig) -> RecurrentDecoder:
+    """The decoder that the settings name."""
+    sizes = {
+        "d_input": config.d_embedding,
+        "d_model": config.d_model,
+        "n_layers": config.decoder_layers,
+    }
+    if config.attention == "none":
+        return FixedVectorDecoder(config.recurrence, dropout=config.dropout, **sizes)
+    if config.attention == "additive":
+        scores = AdditiveScores(config.d_model, config.d_model)
+        return AttendingFirstDecoder(config.recurrence, scores, dropout=config.dropout, **sizes)
+    return AttendingLastDecoder(
+        config.recurrence,
+        DotScores(config.d_model, config.d_model),
+        dropout=config.dropout,
+        feeding=config.input_feeding,
+        **sizes,
+    )
+
+
+class RecurrentTranslator(nn.Module):
+    """Two-way encoder, recurrent decoder; a `Seq2Seq` and a `StepDecoder`."""
+
+    longest = None
+
+    def __init__(
+        self, config: RecurrentTranslatorConfig, *, vocabulary_size: int, padding: int = 0
+    ) -> None:
+        super().__init__()
+        self.config, self.padding = config, padding
+        size = config.d_embedding
+        self.target_embedding = TokenEmbedding(vocabulary_size, size, padding=padding)
+        self.source_embedding = self.target_embedding
+        self.output_weight = self.target_embedding.weight
+        if not config.tied:
+            self.source_embedding = TokenEmbedding(vocabulary_size, size, padding=padding)
+            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, size))
+            nn.init.normal_(self.output_weight, std=size**-0.5)
+        bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
+        self.output_bias = bias
+        self.dropout = Dropout(config.dropout)
+        self.encoder = TwoWayEncoder(
+            config.recurrence, size, config.d_model, config.encoder_layers, dropout=config.dropout
+        )
+        self.decoder = decoder(config)
+        self.remembers: tuple[str, ...] = self.decoder.remembers
+        n_begun = len(self.remembers) * config.decoder_layers
+        self.to_beginning = nn.Linear(config.d_model, n_begun * config.d_model)
+        nn.init.xavier_uniform_(self.to_beginning.weight)
+        nn.init.zeros_(self.to_beginning.bias)
+
+    def embed(
+        self, embedding: TokenEmbedding, ids: Int[Tensor, "batch length"]
+    ) -> Float[Tensor, "batch length d_embedding"]:
+        """With dropout, in the type that the model computes in: embeddings are float32."""
+        return self.dropout(embedding(ids).to(self.to_beginning.weight.dtype))
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> Source:
+        """What the decoder may look at."""
+        visible = source != self.padding
+        outputs, summary = self.encoder(self.embed(self.source_embedding, source), visible)
+        return source_of(outputs, visible, summary)
+
+    def beginning(self, source: Source) -> Memories:
+        """What each layer of the decoder remembers at first: tanh(W x the source as one vector)
+        (Bahdanau et al. 2015, appendix A.2.2)."""
+        begun = self.to_beginning(source.summary).tanh().chunk(len(self.remembers), dim=-1)
+        layers = zip(*(part.chunk(self.config.decoder_layers, -1) for part in begun), strict=True)
+        return [tuple(memory) for memory in layers]
+
+    def features(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_embedding"]:
+        """What is multiplied by `output_weight`; see `Seq2Seq`."""
+        return self.decoded(source, target)[0]
+
+    def decoded(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> tuple[
+        Float[Tensor, "batch target d_embedding"], Float[Tensor, "batch target source"] | None
+    ]:
+        """Features and attention of a whole target (teacher forcing)."""
+        encoded, fed = self.decoder.start(self.encode(source))
+        y = self.embed(self.target_embedding, target)
+        found = self.decoder(y, self.beginning(encoded), encoded, fed)
+        return found.features, found.weights
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Logits for the token after each of `target`'s (`<s> y1 .. yn`)."""
+        return project(self.features(source, target), self.output_weight, self.output_bias)
+
+    def look(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> AttentionWeights:
+        """See `headway.models.interfaces.Lookable`; raises ConfigError without attention."""
+        _, weights = self.decoded(source, target)
+        if weights is None:
+            raise ConfigError(
+                "A recurrent translator looks at its source through attention; this one has "
+                "attention = none. Train one with --model.attention additive or dot."
+            )
+        none = weights.new_zeros
+        return AttentionWeights(
+            none(0, len(source), 1, source.shape[1], source.shape[1]),
+            none(0, len(target), 1, target.shape[1], target.shape[1]),
+            weights[None, :, None],
+        )
+
+    @torch.no_grad()
+    def start(
+        self,
+        source: Int[Tensor, "rows source"] | None,
+        prefix: Int[Tensor, "rows prefix"] | None = None,
+    ) -> "DecoderState":
+        """Read the source once, and the prefix if any; see `StepDecoder`."""
+        if source is None:
+            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+        encoded, fed = self.decoder.start(self.encode(source))
+        rows = torch.arange(len(source), device=source.device)
+        state = DecoderState(encoded, encoded, rows, self.remembered(self.beginning(encoded), fed))
+        for token in () if prefix is None else prefix.unbind(1):
+            state = self.step(state, token).state
+        return state
+
+    @torch.no_grad()
+    def step(
+        self, state: "DecoderState", last: Int[Tensor, " rows"], want_attention: bool = False
+    ) -> Step:
+        """Feed one token per row; see `StepDecoder`."""
+        y = self.embed(self.target_embedding, last[:, None])[:, 0]
+        layers = range(self.config.decoder_layers)
+        memories = [state.memory.of_layer(n, self.remembers, y.dtype) for n in layers]
+        found = self.decoder.step(y, memories, state.source, state.memory.memory.get("fed"))
+        logits = project(found.features, self.output_weight, self.output_bias).float()
+        after = state.after(self.remembered(found.memories, found.fed))
+        weights = found.weights if want_attention else None
+        return Step(logits, after, None if weights is None else weights.float())
+
+    def remembered(self, memories: Memories, fed: Tensor | None) -> RecurrentState:
+        """What the layers remember, and what the next step is fed, by name."""
+        parts = (torch.stack(parts, 1) for parts in zip(*memories, strict=True))
+        named = dict(zip(self.remembers, parts, strict=True))
+        return RecurrentState(named if fed is None else {**named, "fed": fed})
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """What a decoder remembers between steps, one row per hypothesis."""
+
+    sentences: Source
+    """Of the sentences, as they were started."""
+    source: Source
+    """Of each row: gathered anew only when rows change their sentence."""
+    sentence: Int[Tensor, " rows"]
+    """Which of the sentences each row continues."""
+    memory: RecurrentState
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "DecoderState":
+        """The state of the given rows; see `headway.models.interfaces.State`."""
+        sentence = self.sentence[rows]
+        source = self.source
+        if not torch.equal(sentence, self.sentence):
+            source = self.sentences.select(sentence)
+        return DecoderState(self.sentences, source, sentence, self.memory.select(rows))
+
+    def after(self, memory: RecurrentState) -> "DecoderState":
+        """With what is remembered one step later."""
+        return DecoderState(self.sentences, self.source, self.sentence, memory)

@@ -1,0 +1,287 @@
+"""Three ways in which a recurrent decoder learns of its source: one vector, or attention.
+
+Each gives the same features for a whole target in one pass (training) and token by token (search).
+Where a step needs what was attended to in the step before, a pass is a loop over the target.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headway.nn.dropout import Dropout
+from headway.nn.recurrent import Memory, Recurrence, RecurrentLayer
+from headway.nn.recurrent_attention import Scores, Source, gather
+
+Memories = list[Memory]
+"""What each layer remembers."""
+
+
+class Decoded(NamedTuple):
+    """What a decoder makes of one token of each row, or of many."""
+
+    features: Float[Tensor, "batch *length d_output"]
+    memories: Memories
+    fed: Float[Tensor, "batch d_output"] | None
+    """What goes into the next step beside its token (input feeding)."""
+    weights: Float[Tensor, "batch *length source"] | None
+    """On the source; None where there is no attention."""
+
+
+class RecurrentDecoder(nn.Module):
+    """Layers one upon another, the first of which reads a token and something more, and an output.
+
+    The output is tanh of one product, as large as an embedding, so that the vocabulary's matrix may
+    be that of the embeddings. Differs from Bahdanau et al. 2015, appendix A.2.2: tanh for maxout.
+    """
+
+    def __init__(
+        self,
+        recurrence: Recurrence,
+        *,
+        d_input: int,
+        d_more: int,
+        d_model: int,
+        n_layers: int,
+        d_output_from: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.first = RecurrentLayer(recurrence, d_input + d_more, d_model)
+        self.others = nn.ModuleList(
+            RecurrentLayer(recurrence, d_model, d_model) for _ in range(n_layers - 1)
+        )
+        self.remembers = self.first.cell.remembers
+        self.to_output = nn.Linear(d_output_from, d_input)
+        nn.init.xavier_uniform_(self.to_output.weight)
+        nn.init.zeros_(self.to_output.bias)
+        self.dropout = Dropout(dropout)
+        self.d_input = d_input
+
+    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+        """The source ready to be attended to, and what the first step is fed beside its token."""
+        return source, None
+
+    def forward(
+        self,
+        y: Float[Tensor, "batch target d_input"],
+        memories: Memories,
+        source: Source,
+        fed: Float[Tensor, "batch d_output"] | None,
+    ) -> Decoded:
+        """All tokens of a target, one after the other."""
+        given = self.given(y)
+        features, weights = [], []
+        for n in range(y.shape[1]):
+            found = self.one(y[:, n], given[:, n], memories, source, fed)
+            memories, fed = found.memories, found.fed
+            features.append(found.features)
+            weights.append(found.weights)
+        looked = [some for some in weights if some is not None]
+        return Decoded(
+            torch.stack(features, 1), memories, fed, torch.stack(looked, 1) if looked else None
+        )
+
+    def step(
+        self,
+        y: Float[Tensor, "batch d_input"],
+        memories: Memories,
+        source: Source,
+        fed: Float[Tensor, "batch d_output"] | None,
+    ) -> Decoded:
+        """One token of each row."""
+        return self.one(y, self.given(y), memories, source, fed)
+
+    def one(
+        self,
+        y: Float[Tensor, "batch d_input"],
+        given: Float[Tensor, "batch gates"],
+        memories: Memories,
+        source: Source,
+        fed: Float[Tensor, "batch d_output"] | None,
+    ) -> Decoded:
+        """One token; `given` is what the first layer makes of it alone."""
+        raise NotImplementedError
+
+    def upper(self) -> Iterator[RecurrentLayer]:
+        """The layers above the first."""
+        return cast("Iterator[RecurrentLayer]", iter(self.others))
+
+    # -- pieces -----------------------------------------------------------------------------------
+
+    def given(self, y: Float[Tensor, "*batch d_input"]) -> Float[Tensor, "*batch gates"]:
+        """The token's part of the first layer's W x + b: the same whatever stands beside it."""
+        weight, bias = self.first.from_input.weight, self.first.from_input.bias
+        return F.linear(y, weight[:, : self.d_input], bias)
+
+    def remember(
+        self, given: Float[Tensor, "batch gates"], more: Tensor | None, memories: Memories
+    ) -> Memories:
+        """One step of every layer; `more` stands beside the token in the first one's input."""
+        if more is not None:
+            given = given + F.linear(more, self.first.from_input.weight[:, self.d_input :])
+        after = [self.first.after(given, memories[0])]
+        for layer, before in zip(self.upper(), memories[1:], strict=True):
+            after.append(layer.step(self.dropout(after[-1][0]), before))
+        return after
+
+    def read_all(
+        self, x: Float[Tensor, "batch target d"], memories: Memories
+    ) -> tuple[Float[Tensor, "batch target d_model"], Memories]:
+        """All steps of every layer by the fast kernel, where no step waits for attention."""
+        x, memory = self.first(x, memories[0])
+        after = [memory]
+        for layer, before in zip(self.upper(), memories[1:], strict=True):
+            x, memory = layer(self.dropout(x), before)
+            after.append(memory)
+        return x, after
+
+    def output(self, *parts: Float[Tensor, "batch *length _"]) -> Tensor:
+        """What is multiplied by the vocabulary's matrix."""
+        return self.dropout(self.to_output(torch.cat(parts, -1)).tanh())
+
+
+class FixedVectorDecoder(RecurrentDecoder):
+    """The whole source is one vector c (Cho et al. 2014, eq. 1; Sutskever et al. 2014).
+
+        s_t = f(s_{t-1}, [y_{t-1}; c])
+        output from [s_t; y_{t-1}; c]
+
+    Sutskever et al. begin with it alone; Cho et al. feed it to every step as well, as here.
+    """
+
+    def __init__(
+        self,
+        recurrence: Recurrence,
+        *,
+        d_input: int,
+        d_model: int,
+        n_layers: int,
+        dropout: float,
+    ) -> None:
+        super().__init__(
+            recurrence,
+            d_input=d_input,
+            d_more=d_model,
+            d_model=d_model,
+            n_layers=n_layers,
+            d_output_from=2 * d_model + d_input,
+            dropout=dropout,
+        )
+
+    def forward(self, y: Tensor, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+        """All steps at once; see `RecurrentDecoder.forward`."""
+        c = source.summary[:, None].expand(-1, y.shape[1], -1)
+        s, memories = self.read_all(torch.cat([y, c], -1), memories)
+        return Decoded(self.output(s, c, y), memories, None, None)
+
+    def one(
+        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+    ) -> Decoded:
+        """See `RecurrentDecoder.one`."""
+        memories = self.remember(given, source.summary, memories)
+        return Decoded(self.output(memories[-1][0], source.summary, y), memories, None, None)
+
+
+class AttendingFirstDecoder(RecurrentDecoder):
+    """Look, then remember (Bahdanau et al. 2015, section 3.1 and appendix A.2).
+
+    c_t = the source, weighted by how it scores with s_{t-1}
+    s_t = f(s_{t-1}, [y_{t-1}; c_t])
+    output from [s_t; y_{t-1}; c_t]
+    """
+
+    def __init__(
+        self,
+        recurrence: Recurrence,
+        scores: Scores,
+        *,
+        d_input: int,
+        d_model: int,
+        n_layers: int,
+        dropout: float,
+    ) -> None:
+        super().__init__(
+            recurrence,
+            d_input=d_input,
+            d_more=d_model,
+            d_model=d_model,
+            n_layers=n_layers,
+            d_output_from=2 * d_model + d_input,
+            dropout=dropout,
+        )
+        self.scores = scores
+
+    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+        """See `RecurrentDecoder.start`."""
+        return source.compared_by(self.scores.prepared(source.values)), None
+
+    def one(
+        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+    ) -> Decoded:
+        """See `RecurrentDecoder.one`."""
+        found = gather(self.scores, memories[-1][0][:, None], source)
+        context, weights = (part[:, 0] for part in found)
+        memories = self.remember(given, context, memories)
+        return Decoded(self.output(memories[-1][0], context, y), memories, None, weights)
+
+
+class AttendingLastDecoder(RecurrentDecoder):
+    """Remember, then look (Luong et al. 2015, section 3).
+
+        h_t = f(h_{t-1}, [y_{t-1}; a_{t-1}])
+        c_t = the source, weighted by how it scores with h_t
+        a_t = tanh(W [h_t; c_t]), the output
+
+    Without `feeding`, h_t knows nothing of a_{t-1}: then no step waits for attention, and all are
+    one pass.
+    """
+
+    def __init__(
+        self,
+        recurrence: Recurrence,
+        scores: Scores,
+        *,
+        d_input: int,
+        d_model: int,
+        n_layers: int,
+        dropout: float,
+        feeding: bool,
+    ) -> None:
+        super().__init__(
+            recurrence,
+            d_input=d_input,
+            d_more=d_input if feeding else 0,
+            d_model=d_model,
+            n_layers=n_layers,
+            d_output_from=2 * d_model,
+            dropout=dropout,
+        )
+        self.scores, self.feeding = scores, feeding
+
+    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+        """See `RecurrentDecoder.start`."""
+        blank = source.values.new_zeros(len(source.values), self.d_input)
+        keys = self.scores.prepared(source.values)
+        return source.compared_by(keys), blank if self.feeding else None
+
+    def forward(self, y: Tensor, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+        """All tokens of a target; see `RecurrentDecoder.forward`."""
+        if fed is not None:
+            return super().forward(y, memories, source, fed)
+        h, memories = self.read_all(y, memories)
+        found = gather(self.scores, h, source)
+        return Decoded(self.output(h, found.context), memories, None, found.weights)
+
+    def one(
+        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+    ) -> Decoded:
+        """See `RecurrentDecoder.one`."""
+        memories = self.remember(given, fed, memories)
+        h = memories[-1][0]
+        context, weights = (part[:, 0] for part in gather(self.scores, h[:, None], source))
+        features = self.output(h, context)
+        return Decoded(features, memories, features if self.feeding else None, weights)
