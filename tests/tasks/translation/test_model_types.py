@@ -1,0 +1,79 @@
+"""Every type of translator goes the whole way: train, stop, go on, load, translate, be looked at."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from everyday_run import FLAGS, Finished, command, left_behind
+
+from headway.errors import ConfigError
+from headway.inspection.attention_picture import AttentionMap, draw_attention
+from headway.tasks.translation.task import TranslationTask
+from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
+from headway.translator import Translator
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+RUN_FLAGS = [flag for flag in FLAGS if not flag.startswith("--model.")]
+RECURRENT = ("--model.type=recurrent", "--model.d-embedding=8", "--model.d-model=12")
+TYPES = {
+    "one vector, LSTM": (*RECURRENT, "--model.attention=none", "--model.recurrence=lstm"),
+    "Bahdanau, GRU": (*RECURRENT, "--model.attention=additive"),
+    "Luong, LSTM": (*RECURRENT, "--model.attention=dot", "--model.recurrence=lstm"),
+}
+
+
+def train(files: tuple[Path, Path], run: Path, flags: tuple[str, ...]) -> Finished:
+    names = ("--source", str(files[0]), "--target", str(files[1]), "--out", str(run))
+    return command("train", *names, *RUN_FLAGS, *flags)
+
+
+@pytest.mark.parametrize("flags", TYPES.values(), ids=TYPES)
+def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkeypatch, flags):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    finished = train(everyday_files, whole, flags)
+    assert finished.status == 0, finished.err
+    next_batch, calls = TranslationTask.next_batch, []
+
+    def interrupted(self: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 6:
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TranslationTask, "next_batch", interrupted)
+        assert train(everyday_files, stopped, flags).status == 130
+    again = command("train", "--out", str(stopped), "--resume")
+    assert again.status == 0, again.err
+    assert left_behind(stopped) == left_behind(whole)
+
+    translator = Translator.load(whole, device="cpu")
+    texts = [source for source, _ in generate(3, seed=5)]
+    for beam in (1, 3):
+        found = translator.translate_fully(texts, beam=beam)
+        assert all(np.isfinite(one.n_best[0].score) for one in found)
+    if "--model.attention=none" in flags:
+        with pytest.raises(ConfigError, match="attention = none"):
+            translator.attention(texts[0])
+        return
+    looked = translator.attention(texts[0])
+    np.testing.assert_allclose(looked.cross.sum(-1), 1, atol=1e-5)
+    picture = tmp_path / "attention.png"
+    of = AttentionMap(looked.cross[-1], looked.target_tokens, looked.source_tokens, "source")
+    draw_attention([of], picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(everyday_files, tmp_path):
+    run = tmp_path / "run"
+    flags = ("--model.type=recurrent", "--training.max-steps=1")
+    finished = train(everyday_files, run, flags)
+    assert "preset recurrent: made for this type of model" in finished.err
+    assert RunFolder(run).settings()["model"]["d_embedding"] == 128
+    refused = train(everyday_files, tmp_path / "other", (*flags, "--preset=tiny"))
+    assert refused.status == 2
+    assert "--preset tiny is for --model.type transformer; got recurrent" in refused.err
