@@ -23,6 +23,7 @@ FLOORS = {
     "schedules": 5,
     "metrics": 5,
     "decoding": 5,
+    "efficiency": 5,
     "exchange": 6,
     "training": 7,
     "runs": 8,

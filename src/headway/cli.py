@@ -32,6 +32,7 @@ VERBS = {
     "generate": "Let a language model write.",
     "import": "A model from another program's file, as a run.",
     "export": "A run's model, as a file for other programs.",
+    "parameters": "How large a model is and what it costs, before it is trained.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 SHAPED = (
     *("nn", "models", "objectives", "decoding", "metrics", "exchange", "training", "runs"),
-    *("tasks", "inspection", "translator", "language_model", "runtime", "schedules"),
+    *("tasks", "efficiency", "inspection", "translator", "language_model", "runtime", "schedules"),
 )
 """The parts of the package whose functions are checked: all that say shapes, and more."""
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from headway.config import Sections, merge
 from headway.runtime import Runtime
+from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -37,6 +38,20 @@ class Data(Protocol):
 
     def save_vocabulary(self, folder: RunFolder) -> None:
         """Write what `Kind.vocabulary` reads."""
+        ...
+
+
+@runtime_checkable
+class Tokens(Protocol):
+    """What a model is built for, of a vocabulary: a whole one, or one that is only described."""
+
+    @property
+    def special(self) -> SpecialIds:
+        """Which ids are markers."""
+        ...
+
+    def __len__(self) -> int:
+        """How many there are."""
         ...
 
 

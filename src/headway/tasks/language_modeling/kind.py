@@ -18,6 +18,7 @@ from headway.runs.kind import (
     Opening,
     Run,
     Say,
+    Tokens,
     shape_of_parent,
 )
 from headway.runs.loading import copied, open_run
@@ -28,7 +29,7 @@ from headway.tasks.language_modeling import counting, presets, texts
 from headway.tasks.language_modeling.evaluation import Evaluation, evaluated_stream
 from headway.tasks.language_modeling.scoring import Scorer
 from headway.tasks.language_modeling.task import LanguageTask, LanguageTraining
-from headway.tasks.language_modeling.units import LanguageText, Vocabulary, open_vocabulary
+from headway.tasks.language_modeling.units import LanguageText, open_vocabulary
 from headway.text.subwords import SpecialIds
 
 WINDOW = 128
@@ -39,7 +40,7 @@ CLOSING = 5
 """Validations' worth of time for choosing weights and for the model card."""
 
 
-def build(settings: Settings, vocabulary: Vocabulary) -> nn.Module:
+def build(settings: Settings, vocabulary: Tokens) -> nn.Module:
     """The model of a run."""
     return built(settings, len(vocabulary), vocabulary.special)
 

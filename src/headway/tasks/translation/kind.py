@@ -18,7 +18,7 @@ from headway.metrics.translation import (
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Run, Say
+from headway.runs.kind import CardWords, Kind, Run, Say, Tokens
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.translation import fitting, pairs, tuning, tuning_data
@@ -43,7 +43,7 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs
     return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
 
 
-def build(settings: Settings, subwords: Subwords) -> nn.Module:
+def build(settings: Settings, subwords: Tokens) -> nn.Module:
     """The model of a run."""
     _, model = MODELS[settings.model_type]
     return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)

@@ -1,0 +1,192 @@
+"""`headway parameters`: how large a model is and what it costs, before anything is trained."""
+
+import json as json_format
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headway.commands.arguments import Overrides, option_names
+from headway.errors import ConfigError
+from headway.text.subwords import SpecialIds
+
+if TYPE_CHECKING:
+    from headway.config import Sections
+    from headway.efficiency.counting import Lengths
+    from headway.runs.kind import Kind
+    from headway.runs.settings import Settings
+
+MOST_FITTED = 32_000
+"""The largest vocabulary that `train` fits to a corpus."""
+SENTENCE = 32
+"""Tokens of a sentence where nothing is said."""
+WINDOW = 128
+"""Tokens of a stretch of text where nothing is said."""
+BATCH_TOKENS = 4_096
+"""Tokens of a batch where nothing is said: what `train` takes."""
+
+
+@dataclass(frozen=True)
+class VocabularyOfSize:
+    """All that a model asks of a vocabulary: stands for one that is not there yet."""
+
+    size: int
+    special: SpecialIds
+
+    def __len__(self) -> int:
+        return self.size
+
+
+class Described(NamedTuple):
+    """A model that is described but not built."""
+
+    name: str
+    kind: "Kind"
+    settings: "Settings"
+    vocabulary: Any
+    assumed: str = ""
+    """What was taken for granted, in words."""
+
+
+def parameters(
+    model: str,
+    /,
+    *overrides: Overrides,
+    task: str | None = None,
+    vocabulary: int | None = None,
+    batch: int | None = None,
+    length: int | None = None,
+    json: bool = False,
+) -> None:
+    """Parameters, operations and memory of a model, part by part, before anything is trained.
+
+    A multiplication and an addition are two operations; only matrix products and convolutions are
+    counted. The names of the parts are what --freeze and --reinit take.
+
+    Parameters
+    ----------
+    model
+        A preset, a TOML file of settings, or the folder of a run.
+    task
+        Whose preset it is: translation or language-model; otherwise the first that has one.
+    vocabulary
+        Tokens in the vocabulary, where there is none yet (32,000 if left out: the most that train
+        fits to a text).
+    batch
+        Pairs, or stretches of text, in a batch; otherwise as many as training.batch_tokens hold.
+    length
+        Tokens of each, on both sides (32; of a language model training.window, or 128).
+    json
+        Print one JSON object.
+    """
+    from headway.config import parse_overrides
+    from headway.efficiency.counting import PASSES, count
+    from headway.efficiency.parts import parts_of
+    from headway.efficiency.table import Costs
+
+    for option, value in (("vocabulary", vocabulary), ("batch", batch), ("length", length)):
+        if value is not None and value < 1:
+            raise ConfigError(f"--{option} is a number of at least 1; got {value}. Leave it out.")
+    given = parse_overrides(overrides, options=option_names(parameters))
+    found = described(model, task, given, vocabulary)
+    kind, settings = found.kind, found.settings
+    if "n_grams" in vars(settings.model):
+        print_counted(found, json=json)
+        return
+
+    def build() -> Any:
+        return kind.build(settings, found.vocabulary)
+
+    import torch
+
+    with torch.device("meta"):
+        parts = parts_of(build())
+    of = "pairs of sentences" if PASSES[kind.name] is PASSES["translation"] else "stretches"
+    costs = Costs(
+        found.name,
+        f"{settings.model_type} ({kind.name})",
+        len(found.vocabulary),
+        parts,
+        count(build, kind.name, lengths(settings, batch, length)),
+        of,
+    )
+    if json:
+        print(json_format.dumps(costs.as_dict(), ensure_ascii=False))
+        return
+    print("\n".join(costs.lines()))
+    if found.assumed:
+        print(found.assumed)
+
+
+def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Lengths":
+    """Of the batch that is meant, or of one as training has them."""
+    from headway.efficiency.counting import Lengths
+
+    window = getattr(settings.training, "window", None)
+    each = length or (SENTENCE if window is None else window or WINDOW)
+    n_rows = batch or max(1, (settings.training.batch_tokens or BATCH_TOKENS) // each)
+    return Lengths(n_rows, each, each)
+
+
+def described(model: str, task: str | None, given: "Sections", vocabulary: int | None) -> Described:
+    """A run, a TOML file or a preset, with what was set on top.
+
+    Raises ConfigError where it is none of them.
+    """
+    from headway.config import merge, read_toml
+    from headway.runs.settings import Settings, task_of
+    from headway.tasks import kind_named
+    from headway.training.run_folder import RunFolder
+
+    path = Path(model)
+    if path.is_dir():
+        folder = RunFolder.open(path)
+        kind = kind_named(task_of(folder.settings()))
+        if given or vocabulary:
+            raise ConfigError(
+                f"a run is as it is; got other settings for {model}. To see what they would "
+                f"change, give its {folder.config} instead."
+            )
+        return Described(model, kind, Settings.of_run(folder, kind), kind.vocabulary(folder.path))
+    if path.suffix == ".toml":
+        sections = merge(read_toml(path), given)
+        kind = kind_named(task or task_of(sections))
+    else:
+        kind = kind_with_preset(model, task)
+        sections = merge({"run": {"task": kind.name}}, kind.presets[model], given)
+    settings = Settings.of(sections, kind)
+    size = vocabulary or settings.text.vocabulary_size
+    stand_in = VocabularyOfSize(size or MOST_FITTED, SpecialIds())
+    assumed = "" if size else f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many"
+    return Described(model, kind, settings, stand_in, assumed)
+
+
+def kind_with_preset(preset: str, task: str | None) -> "Kind":
+    """The task that has a preset of this name.
+
+    Raises ConfigError where there is none.
+    """
+    from headway.tasks import TASKS, kind_named
+
+    kinds = [kind_named(name) for name in ([task] if task else TASKS)]
+    for kind in kinds:
+        if preset in kind.presets:
+            return kind
+    known = "; ".join(f"{', '.join(kind.presets)} ({kind.name})" for kind in kinds)
+    raise ConfigError(
+        f"a model is described by a preset, a TOML file or a run; got {preset!r}, which is none. "
+        f"Presets: {known}."
+    )
+
+
+def print_counted(found: Described, *, json: bool) -> None:
+    """A model of n-grams: what it holds, which only the text decides."""
+    settings = found.settings.model
+    if json:
+        print(json_format.dumps({"name": found.name, "n_grams": list(settings.n_grams)}))
+        return
+    print(f"{found.name}: n-grams of up to {settings.order} words, {settings.smoothing}")
+    for order, n in enumerate(settings.n_grams, start=1):
+        print(f"{order}-grams  {n:,}, each with a probability and a back-off weight")
+    if not settings.n_grams:
+        print("as many n-grams as the text has: count it, and give the run")
+    print("no matrix products: the probability of a word is found by a search in each order")

@@ -1,0 +1,1 @@
+"""What models cost: parameters, operations and memory, counted and measured."""

@@ -1,0 +1,65 @@
+"""`headway parameters`: of presets, files of settings and runs."""
+
+import json
+
+import pytest
+from text_run import train, write_corpus
+
+from headway.cli import main
+
+
+def found(capsys, *arguments):
+    assert main(["parameters", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_papers_base_model(capsys):
+    base = found(capsys, "paper-base", "--length", "32")
+    assert base["parameters"] == 63_082_496
+    assert base["vocabulary"] == 37_000
+    assert base["batch"] == {"batch": 25_000 // 32, "source": 32, "target": 32}
+    per_token = base["operations"]["forward_per_token"]
+    assert sum(part["forward_operations"] for part in base["parts"]) == per_token * 781 * 32
+
+
+@pytest.mark.parametrize("preset", ["lstm", "nnlm"])
+def test_every_preset_of_a_language_model(capsys, preset):
+    assert found(capsys, preset, "--vocabulary", "100", "--batch", "1")["parameters"] > 10_000
+
+
+def test_settings_go_on_top(capsys, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("[model]\nd_model = 16\nheads = 2\n", encoding="utf-8")
+    shallow = found(capsys, str(file), "--vocabulary", "50", "--model.encoder-layers", "1")
+    assert "encoder.1.self_attention" not in [part["name"] for part in shallow["parts"]]
+    assert shallow["vocabulary"] == 50
+
+
+def test_a_run_is_what_it_is(capsys, tmp_path):
+    run = tmp_path / "run"
+    assert train("lstm", write_corpus(tmp_path / "a.txt"), run).status == 0
+    capsys.readouterr()
+    assert main(["parameters", str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "stack.layers.0" in shown
+    card = (run / "README.md").read_text(encoding="utf-8")
+    assert f"{found(capsys, str(run))['parameters']:,} parameters" in card
+    assert main(["parameters", str(run), "--model.d-model", "8"]) == 2
+
+
+def test_a_model_that_counts_says_what_it_can(capsys):
+    assert main(["parameters", "ngram"]) == 0
+    assert "as many n-grams as the text has" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["huge"], "Presets: paper-base"),
+        (["lstm", "--task", "translation"], "(translation)"),
+        (["tiny", "--length", "0"], "--length is a number of at least 1"),
+    ],
+)
+def test_what_is_no_model_is_refused(capsys, arguments, told):
+    assert main(["parameters", *arguments]) == 2
+    assert told in capsys.readouterr().err
