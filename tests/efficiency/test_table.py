@@ -31,7 +31,7 @@ def test_layers_that_are_alike_stand_in_one_line():
 def test_memory_is_five_float32_copies_and_the_activations():
     found = costs()
     memory = found.as_dict()["memory_bytes"]
-    assert memory["all"] == 5 * 4 * found.parameters + found.count.activation_bytes
+    assert memory["all"] == 5 * 4 * found.parameters + found.counted.activation_bytes
     assert memory["adam_moments"] == 8 * found.parameters
 
 

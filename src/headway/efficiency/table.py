@@ -18,7 +18,7 @@ class Costs(NamedTuple):
     model_type: str
     vocabulary: int
     parts: list[Part]
-    count: Count
+    counted: Count
     length_of: str
     """What the lengths are of, such as "pairs of sentences"."""
 
@@ -39,12 +39,12 @@ class Costs(NamedTuple):
             "gradients": FLOAT * self.parameters,
             "adam_moments": 2 * FLOAT * self.parameters,
             "validation_copy": FLOAT * self.parameters,
-            "activations": self.count.activation_bytes,
+            "activations": self.counted.activation_bytes,
         }
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
-        count, by_part = self.count, dict(self.count.by_part)
+        count, by_part = self.counted, dict(self.counted.by_part)
         parts = [
             {**part._asdict(), "forward_operations": by_part.pop(part.name, 0)}
             for part in self.parts
@@ -75,7 +75,7 @@ class Costs(NamedTuple):
         """For a terminal: layers that are alike stand in one line."""
         found = self.as_dict()
         rows = [("part", "parameters", "operations per token", "")]
-        rows += [_row(group, self.count.tokens) for group in folded(found["parts"])]
+        rows += [_row(group, self.counted.tokens) for group in folded(found["parts"])]
         each = found["operations"]
         rows.append(("all", f"{self.parameters:,}", f"{each['forward_per_token']:,.0f}", ""))
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -84,7 +84,7 @@ class Costs(NamedTuple):
             for name, n, done, note in rows
         ]
         without = found["parameters_without_embeddings"]
-        batch, memory = self.count.lengths, found["memory_bytes"]
+        batch, memory = self.counted.lengths, found["memory_bytes"]
         of = f"{batch.batch:,} {self.length_of} of {batch.target:,} tokens"
         return [
             f"{self.name}: {self.model_type}, {self.vocabulary:,} tokens in the vocabulary",
