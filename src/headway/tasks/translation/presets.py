@@ -1,4 +1,5 @@
-"""Named settings: two from the paper, two for small data and small machines.
+"""Named settings: two from the paper, two for small data and small machines, and one for each
+other type of model, about as large as `tiny` where the vocabulary has 10,000 sub-words.
 
 A preset is the lowest layer; a TOML file, then flags, go on top of it. The small ones normalize
 before each sub-layer: with the paper's post-norm their encoders collapsed (all positions alike,
@@ -64,7 +65,7 @@ PRESETS: dict[str, Sections] = {
         "model": {
             "type": "recurrent",
             "recurrence": "gru",
-            "encoder_layers": 1,
+            "encoder_layers": 2,
             "decoder_layers": 1,
             "d_embedding": 128,
             "d_model": 256,
