@@ -31,6 +31,16 @@ class Decoded(NamedTuple):
     """On the source; None where there is no attention."""
 
 
+class First(NamedTuple):
+    """What the first layer is given of one token of each row."""
+
+    token: Float[Tensor, "batch d_input"]
+    given: Float[Tensor, "batch gates"]
+    """Its part of W x + b."""
+    beside: Float[Tensor, "gates d_more"]
+    """The columns of W for what stands beside it."""
+
+
 class RecurrentDecoder(nn.Module):
     """Layers one upon another, the first of which reads a token and something more, and an output.
 
@@ -73,10 +83,10 @@ class RecurrentDecoder(nn.Module):
         fed: Float[Tensor, "batch d_output"] | None,
     ) -> Decoded:
         """All tokens of a target, one after the other."""
-        given = self.given(y)
+        given, beside = self.given(y)
         features, weights = [], []
-        for n in range(y.shape[1]):
-            found = self.one(y[:, n], given[:, n], memories, source, fed)
+        for token, of_token in zip(y.unbind(1), given.unbind(1), strict=True):
+            found = self.one(First(token, of_token, beside), memories, source, fed)
             memories, fed = found.memories, found.fed
             features.append(found.features)
             weights.append(found.weights)
@@ -93,17 +103,16 @@ class RecurrentDecoder(nn.Module):
         fed: Float[Tensor, "batch d_output"] | None,
     ) -> Decoded:
         """One token of each row."""
-        return self.one(y, self.given(y), memories, source, fed)
+        return self.one(First(y, *self.given(y)), memories, source, fed)
 
     def one(
         self,
-        y: Float[Tensor, "batch d_input"],
-        given: Float[Tensor, "batch gates"],
+        first: First,
         memories: Memories,
         source: Source,
         fed: Float[Tensor, "batch d_output"] | None,
     ) -> Decoded:
-        """One token; `given` is what the first layer makes of it alone."""
+        """One token of each row, of which the first layer has made what it can already."""
         raise NotImplementedError
 
     def upper(self) -> Iterator[RecurrentLayer]:
@@ -112,17 +121,20 @@ class RecurrentDecoder(nn.Module):
 
     # -- pieces -----------------------------------------------------------------------------------
 
-    def given(self, y: Float[Tensor, "*batch d_input"]) -> Float[Tensor, "*batch gates"]:
-        """The token's part of the first layer's W x + b: the same whatever stands beside it."""
+    def given(
+        self, y: Float[Tensor, "*batch d_input"]
+    ) -> tuple[Float[Tensor, "*batch gates"], Float[Tensor, "gates d_more"]]:
+        """The tokens' part of the first layer's W x + b, the same whatever stands beside them, and
+        the columns of W for what does."""
         weight, bias = self.first.from_input.weight, self.first.from_input.bias
-        return F.linear(y, weight[:, : self.d_input], bias)
+        of_token, beside = weight.split([self.d_input, weight.shape[1] - self.d_input], dim=1)
+        return F.linear(y, of_token, bias), beside
 
-    def remember(
-        self, given: Float[Tensor, "batch gates"], more: Tensor | None, memories: Memories
-    ) -> Memories:
+    def remember(self, first: First, more: Tensor | None, memories: Memories) -> Memories:
         """One step of every layer; `more` stands beside the token in the first one's input."""
+        given = first.given
         if more is not None:
-            given = given + F.linear(more, self.first.from_input.weight[:, self.d_input :])
+            given = given + F.linear(more, first.beside)
         after = [self.first.after(given, memories[0])]
         for layer, before in zip(self.upper(), memories[1:], strict=True):
             after.append(layer.step(self.dropout(after[-1][0]), before))
@@ -179,11 +191,11 @@ class FixedVectorDecoder(RecurrentDecoder):
         return Decoded(self.output(s, c, y), memories, None, None)
 
     def one(
-        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+        self, first: First, memories: Memories, source: Source, fed: Tensor | None
     ) -> Decoded:
         """See `RecurrentDecoder.one`."""
-        memories = self.remember(given, source.summary, memories)
-        return Decoded(self.output(memories[-1][0], source.summary, y), memories, None, None)
+        memories = self.remember(first, source.summary, memories)
+        return Decoded(self.output(memories[-1][0], source.summary, first.token), memories, None, None)
 
 
 class AttendingFirstDecoder(RecurrentDecoder):
@@ -220,13 +232,13 @@ class AttendingFirstDecoder(RecurrentDecoder):
         return source.compared_by(self.scores.prepared(source.values)), None
 
     def one(
-        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+        self, first: First, memories: Memories, source: Source, fed: Tensor | None
     ) -> Decoded:
         """See `RecurrentDecoder.one`."""
         found = gather(self.scores, memories[-1][0][:, None], source)
         context, weights = (part[:, 0] for part in found)
-        memories = self.remember(given, context, memories)
-        return Decoded(self.output(memories[-1][0], context, y), memories, None, weights)
+        memories = self.remember(first, context, memories)
+        return Decoded(self.output(memories[-1][0], context, first.token), memories, None, weights)
 
 
 class AttendingLastDecoder(RecurrentDecoder):
@@ -277,10 +289,10 @@ class AttendingLastDecoder(RecurrentDecoder):
         return Decoded(self.output(h, found.context), memories, None, found.weights)
 
     def one(
-        self, y: Tensor, given: Tensor, memories: Memories, source: Source, fed: Tensor | None
+        self, first: First, memories: Memories, source: Source, fed: Tensor | None
     ) -> Decoded:
         """See `RecurrentDecoder.one`."""
-        memories = self.remember(given, fed, memories)
+        memories = self.remember(first, fed, memories)
         h = memories[-1][0]
         context, weights = (part[:, 0] for part in gather(self.scores, h[:, None], source))
         features = self.output(h, context)
