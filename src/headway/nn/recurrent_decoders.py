@@ -190,12 +190,11 @@ class FixedVectorDecoder(RecurrentDecoder):
         s, memories = self.read_all(torch.cat([y, c], -1), memories)
         return Decoded(self.output(s, c, y), memories, None, None)
 
-    def one(
-        self, first: First, memories: Memories, source: Source, fed: Tensor | None
-    ) -> Decoded:
+    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, source.summary, memories)
-        return Decoded(self.output(memories[-1][0], source.summary, first.token), memories, None, None)
+        features = self.output(memories[-1][0], source.summary, first.token)
+        return Decoded(features, memories, None, None)
 
 
 class AttendingFirstDecoder(RecurrentDecoder):
@@ -231,9 +230,7 @@ class AttendingFirstDecoder(RecurrentDecoder):
         """See `RecurrentDecoder.start`."""
         return source.compared_by(self.scores.prepared(source.values)), None
 
-    def one(
-        self, first: First, memories: Memories, source: Source, fed: Tensor | None
-    ) -> Decoded:
+    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
         """See `RecurrentDecoder.one`."""
         found = gather(self.scores, memories[-1][0][:, None], source)
         context, weights = (part[:, 0] for part in found)
@@ -288,9 +285,7 @@ class AttendingLastDecoder(RecurrentDecoder):
         found = gather(self.scores, h, source)
         return Decoded(self.output(h, found.context), memories, None, found.weights)
 
-    def one(
-        self, first: First, memories: Memories, source: Source, fed: Tensor | None
-    ) -> Decoded:
+    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, fed, memories)
         h = memories[-1][0]

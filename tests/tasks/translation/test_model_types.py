@@ -1,4 +1,4 @@
-"""Every type of translator goes the whole way: train, stop, go on, load, translate, be looked at."""
+"""Every type of translator goes the whole way: train, stop, go on, load, translate, look."""
 
 import signal
 from pathlib import Path
