@@ -5,6 +5,7 @@ from functools import partial
 
 from torch import nn
 
+from headway.models.ablated import Ablated, AblatedConfig
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models.ngram import Ngram, NgramConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
@@ -15,6 +16,7 @@ from headway.models.transformer import Transformer, TransformerConfig
 MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
     "transformer": (TransformerConfig, Transformer),
     "recurrent": (RecurrentTranslatorConfig, RecurrentTranslator),
+    "ablated": (AblatedConfig, Ablated),
 }
 """Trained on pairs."""
 
@@ -31,6 +33,8 @@ LANGUAGE_MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
 __all__ = [
     "LANGUAGE_MODELS",
     "MODELS",
+    "Ablated",
+    "AblatedConfig",
     "DecoderOnly",
     "DecoderOnlyConfig",
     "Ngram",

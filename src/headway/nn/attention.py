@@ -68,6 +68,13 @@ def attention_weights(
     scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
+    return masked_softmax(scores, mask)
+
+
+def masked_softmax(
+    scores: Float[Tensor, "batch heads query key"], mask: ReadyMask | None
+) -> Float[Tensor, "batch heads query key"]:
+    """Over the visible keys; zeros where there is none."""
     if mask is None:
         return softmax(scores)
     return softmax(scores + mask.hidden) * mask.sees_any
@@ -154,6 +161,16 @@ class MultiHeadAttention(nn.Module):
         else:
             context = attend(query, key, value, mask, bias)
         return self.to_output(context.transpose(1, 2).flatten(2))
+
+    def weights(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"],
+        mask: ReadyMask | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        """How much every position of `x` takes of `memory`: without dropout, by equation 1."""
+        query, key, _, bias = self.projected(x, memory)
+        return attention_weights(query, key, mask, bias)
 
     def projected(
         self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]

@@ -55,7 +55,7 @@ class Residual(nn.Module):
     def __init__(self, d_model: int, *, norm: Norm, dropout: float, epsilon: float = 1e-5) -> None:
         super().__init__()
         self.norm_first = norm == "pre"
-        self.norm = nn.LayerNorm(d_model, eps=epsilon)
+        self.norm: nn.Module = nn.LayerNorm(d_model, eps=epsilon)
         self.dropout = Dropout(dropout)
 
     def forward(

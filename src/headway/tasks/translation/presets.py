@@ -74,3 +74,9 @@ PRESETS: dict[str, Sections] = {
         "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
     },
 }
+
+PRESETS["ablated"] = {
+    **PRESETS["tiny"],
+    "model": {**PRESETS["tiny"]["model"], "type": "ablated"},
+}
+"""The sizes of `tiny`, from which parts are to be taken: their absence is then all that differs."""
