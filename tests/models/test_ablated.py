@@ -1,13 +1,9 @@
 """Laws of the Transformer with parts taken away; those of its bricks are in nn/test_variants.py."""
 
-import signal
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from everyday_run import FLAGS, Finished, command, left_behind
-from safetensors.torch import load_file
 from torch import nn
 
 from headway.errors import ConfigError
@@ -17,10 +13,6 @@ from headway.objectives import label_smoothed
 from headway.runs.settings import Settings
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
-from headway.tasks.translation.task import TranslationTask
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
-from headway.translator import Translator
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
@@ -301,49 +293,3 @@ def test_its_preset_is_tiny_with_nothing_taken():
     assert own.model_type == "ablated"
     assert own.training == tiny.training
     assert own.model == AblatedConfig(**vars(tiny.model))
-
-
-# -- from text to translations ----------------------------------------------------------------
-
-
-def train(files: tuple[Path, Path], run: Path, *flags: str) -> Finished:
-    names = ("--source", str(files[0]), "--target", str(files[1]), "--out", str(run))
-    return command("train", *names, "--model.type", "ablated", *FLAGS, *flags)
-
-
-def test_it_trains_stops_goes_on_bit_for_bit_and_translates(everyday_files, tmp_path, monkeypatch):
-    taken = "--model.normalize batch --no-model.causal --model.cross mean --no-model.scale".split()
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    finished = train(everyday_files, whole, *taken)
-    assert finished.status == 0, finished.err
-    assert "preset ablated" in finished.err
-    model = RunFolder(whole).settings()["model"]
-    assert (model["type"], model["causal"], model["scale"]) == ("ablated", False, False)
-    next_batch, calls = TranslationTask.next_batch, []
-
-    def interrupted(self: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 6:
-            signal.raise_signal(signal.SIGINT)
-        return next_batch(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TranslationTask, "next_batch", interrupted)
-        assert train(everyday_files, stopped, *taken).status == 130
-    again = command("train", "--out", str(stopped), "--resume")
-    assert again.status == 0, again.err
-    assert left_behind(stopped) == left_behind(whole)
-    kept = load_file(whole / "model.safetensors")
-    assert kept["encoder.0.around_self_attention.norm.running_mean"].any()
-    translator = Translator.load(whole, device="cpu")
-    texts = [source for source, _ in generate(3, seed=5)]
-    for beam in (1, 2):
-        found = translator.translate_fully(texts, beam=beam)
-        assert all(torch.isfinite(torch.tensor(one.n_best[0].score)) for one in found)
-    assert translator.attention(texts[0]).cross.shape[0] == 1
-
-
-def test_an_unknown_part_is_refused_with_the_nearest(everyday_files, tmp_path):
-    refused = train(everyday_files, tmp_path / "run", "--no-model.causl")
-    assert refused.status == 2
-    assert "did you mean 'causal'?" in refused.err

@@ -19,11 +19,18 @@ pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
 RUN_FLAGS = [flag for flag in FLAGS if not flag.startswith("--model.")]
 RECURRENT = ("--model.type=recurrent", "--model.d-embedding=8", "--model.d-model=12")
+ABLATED = (
+    "--model.type=ablated", "--model.encoder-layers=1", "--model.decoder-layers=1",
+    "--model.d-model=16", "--model.d-ff=16", "--model.heads=2",
+)  # fmt: skip
 TYPES = {
     "one vector, LSTM": (*RECURRENT, "--model.attention=none", "--model.recurrence=lstm"),
     "Bahdanau, GRU": (*RECURRENT, "--model.attention=additive"),
     "Luong, LSTM": (*RECURRENT, "--model.attention=dot", "--model.recurrence=lstm"),
-}
+    "one vector, BatchNorm, no mask": (
+        *ABLATED, "--model.cross=mean", "--model.normalize=batch", "--no-model.causal",
+    ),
+}  # fmt: skip
 
 
 def train(files: tuple[Path, Path], run: Path, flags: tuple[str, ...]) -> Finished:

@@ -64,7 +64,7 @@ def test_unknown_names_are_refused_with_the_known_ones():
         preset(KIND, "hugh", {})
     with pytest.raises(ConfigError, match="got 'tny'. Did you mean 'tiny'?"):
         preset(KIND, "tny", {})
-    with pytest.raises(ConfigError, match="type must be one of transformer, .*ablated.*; got 'rnn'"):
+    with pytest.raises(ConfigError, match="type must be one of transformer, .*; got 'rnn'"):
         Settings.of({"model": {"type": "rnn"}}, KIND)
     with pytest.raises(ConfigError, match="unknown key 'n_head' in .model.; did you mean 'heads'"):
         Settings.of({"model": {"n_head": 4}}, KIND)
