@@ -1,0 +1,5 @@
+from argparse import Namespace
+
+
+def ask(asked: Namespace) -> int:
+    raise NotImplementedError

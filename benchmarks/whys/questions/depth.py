@@ -1,0 +1,265 @@
+"""Residual connections and norms: what becomes of deep stacks, of gradients, and of small batches."""
+
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from whys.plots import bars, lines, mean_curve
+from whys.question import (
+    BLEU,
+    VALID,
+    Claim,
+    Found,
+    Question,
+    Table,
+    Text,
+    above,
+    as_good,
+    between,
+    both,
+    probed,
+    shown,
+    table,
+    trainings,
+    usual,
+    values,
+)
+from whys.training import MODEL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STACKS: dict[str, dict[str, Any]] = {
+    "pre": {"norm": "pre"},
+    "post": {"norm": "post"},
+    "no residual": {"type": "ablated", "norm": "post", "residual": False},
+    "no norm": {"type": "ablated", "normalize": "none"},
+}
+NAMES = {
+    "pre": Text("Pre-LN", "Pre-LN"),
+    "post": Text("Post-LN (the paper)", "Post-LN（论文）"),
+    "no residual": Text("no residual connection", "没有残差"),
+    "no norm": Text("no norm", "没有归一化"),
+}
+DEPTHS = (2, 4, 8, 12)
+TRAINED = (2, 6, 12)
+NOTHING_LEARNED = 2.9
+"""Nats per letter: one who writes letters as they come, and no more, has about 3.1."""
+DEEP = {"max_steps": 120, "warmup_steps": 20, "batch_tokens": 512, "learning_rate": 3e-3}
+
+
+def sized(stack: str, depth: int) -> dict[str, Any]:
+    """A stack of so many layers, in the encoder and in the decoder."""
+    return {**STACKS[stack], "encoder_layers": depth, "decoder_layers": depth, "d_ff": 128}
+
+
+def ratio(figures: Any) -> float:
+    """The first gradient in the lowest encoder layer, as a share of that in the highest."""
+    by_layer = figures["by_layer"]
+    return by_layer[0] / max(by_layer[-1], 1e-30)
+
+
+def ratios(found: Found, stack: str, depth: int) -> list[float]:
+    return [ratio(one) for one in found.get(f"{stack}, {depth} drawn", ())]
+
+
+def failures(found: Found, stack: str) -> tuple[int, int]:
+    """How many trainings of any depth learned nothing, of how many."""
+    losses = [
+        one["valid_loss"]
+        for depth in TRAINED
+        for one in found.get(f"{stack}, {depth} trained", ())
+    ]
+    return sum(loss is None or loss > NOTHING_LEARNED for loss in losses), len(losses)
+
+
+def claims(found: Found) -> list[Claim]:
+    loss = {
+        (stack, depth): values(found, f"{stack}, {depth} trained", "valid_loss")
+        for stack in STACKS
+        for depth in TRAINED
+    }
+    nats = Text("validation loss", "验证损失")
+    shares = Text("gradient of the lowest layer as a share of the highest's", "最低层梯度与最高层之比")
+    return [
+        above(
+            Text("Without residual connections a stack of 12 + 12 layers learns worse than with them", "没有残差，12 + 12 层就学得更差"),
+            loss["no residual", 12],
+            loss["post", 12],
+            margin=0.1,
+            of=nats,
+            digits=2,
+        ),
+        between(
+            Text("because its gradient vanishes on the way down: to under a tenth", "因为梯度在往下传时消失，不到十分之一"),
+            ratios(found, "no residual", 12),
+            low=0,
+            high=0.1,
+            of=shares,
+            digits=3,
+        ),
+        above(
+            Text("without norms 12 + 12 layers learn worse than with Pre-LN", "没有归一化，12 + 12 层学得不如 Pre-LN"),
+            loss["no norm", 12],
+            loss["pre", 12],
+            margin=0.1,
+            of=nats,
+            digits=2,
+        ),
+        above(
+            Text("without norms even 2 + 2 layers learn worse", "没有归一化，2 + 2 层也学得更差"),
+            loss["no norm", 2],
+            loss["pre", 2],
+            margin=0.1,
+            of=nats,
+            digits=2,
+        ),
+        above(
+            Text("12 + 12 layers learn worse with the paper's Post-LN than with Pre-LN", "12 + 12 层，论文的 Post-LN 学得不如 Pre-LN"),
+            loss["post", 12],
+            loss["pre", 12],
+            margin=0.1,
+            of=nats,
+            digits=2,
+        ),
+    ]
+
+
+def tables(found: Found) -> list[Table]:
+    header = [Text("stack", "结构")]
+    header += [Text(f"loss, {n} + {n}", f"损失，{n} + {n}") for n in TRAINED]
+    header += [Text("learned nothing", "什么也没学到")]
+    header += [Text(f"gradient low / high, {n}", f"梯度 低 / 高，{n}") for n in DEPTHS]
+    rows = []
+    for stack, name in NAMES.items():
+        losses = [shown(values(found, f"{stack}, {n} trained", "valid_loss"), 2) for n in TRAINED]
+        n_failed, n = failures(found, stack)
+        shares = [shown(ratios(found, stack, depth), 3) for depth in DEPTHS]
+        rows.append([name, *map(both, (*losses, f"{n_failed} / {n}", *shares))])
+    return [Table(header, rows)]
+
+
+def draw(found: Found, figure: "Figure") -> None:
+    left, right = figure.subplots(1, 2)
+    learned = {}
+    for stack in STACKS:
+        points = [(n, values(found, f"{stack}, {n} trained", "valid_loss")) for n in TRAINED]
+        learned[stack] = [(n, mean(some)) for n, some in points if some]
+    lines(left, learned, title="After 120 updates", x="layers in each stack", y="validation loss (nats)")
+    left.axhline(NOTHING_LEARNED, color="black", linestyle="--", linewidth=1)
+    profiles = {}
+    for stack in STACKS:
+        some = [one["by_layer"] for one in found.get(f"{stack}, 12 drawn", ())]
+        profiles[stack] = list(enumerate(mean_curve(some), 1)) if some else []
+    lines(right, profiles, title="First gradient, 12 + 12 layers", x="encoder layer (1 = lowest)", y="norm", yscale="log")
+
+
+DEPTH = Question(
+    name="depth",
+    title=Text("Why residual connections and norms?", "为什么要残差和归一化？"),
+    notes=Text(
+        "The residual carries information deeper without loss (000) and keeps gradients from vanishing or exploding (004 section 16); the norm keeps numbers from growing too large or small, which would slow learning (000).",
+        "残差把信息无损地传得更深（000），防止梯度消失、爆炸（004 第 16 节）；归一化防止数值过大过小而收敛缓慢（000）。",
+    ),
+    experiment=Text(
+        "Stacks of 2 to 12 layers with Pre-LN, Post-LN, without residual connections (`--model.residual false`) and without norms (`--model.normalize none`): the first gradient in each encoder layer of models just drawn, and the validation loss after 120 updates on letters to be copied. A training counts as having learned nothing above 2.9 nats, about what the frequencies of letters alone give.",
+        "2 到 12 层，分别用 Pre-LN、Post-LN、去掉残差（`--model.residual false`）、去掉归一化（`--model.normalize none`）：看刚初始化的模型里编码器各层的第一个梯度，再看抄写字母、120 次更新之后的验证损失。损失高于 2.9 nats 算什么也没学到，这大约是只知道字母频率的水平。",
+    ),
+    cells={
+        **{
+            f"{stack}, {depth} drawn": probed(
+                "gradients", lesson="copied", model={**MODEL, **sized(stack, depth)}
+            )
+            for stack in STACKS
+            for depth in DEPTHS
+        },
+        **{
+            f"{stack}, {depth} trained": trainings("copied", model=sized(stack, depth), training=DEEP)
+            for stack in STACKS
+            for depth in TRAINED
+        },
+    },
+    claims=claims,
+    tables=tables,
+    draw=draw,
+    caption=Text(
+        "Left: validation loss by depth, below the dashed line something was learned; right: length of the first gradient in each encoder layer of 12, on a logarithmic scale.",
+        "左：不同层数的验证损失，虚线以下才算学到了东西；右：12 层编码器各层第一个梯度的长度，对数坐标。",
+    ),
+)
+
+SENTENCES = {"pre": Text("Pre-LN", "Pre-LN"), "post": Text("Post-LN (the paper)", "Post-LN（论文）")}
+
+
+def order_claims(found: Found) -> list[Claim]:
+    bleu = {name: values(found, name, *BLEU.path) for name in ("pre", "post", "pre, no warm-up", "post, no warm-up")}
+    of = both("BLEU")
+    return [
+        as_good(
+            Text("With 2 + 2 layers the paper's order is as good as Pre-LN", "2 + 2 层时，论文的次序不比 Pre-LN 差"),
+            bleu["post"],
+            bleu["pre"],
+            margin=2,
+            of=of,
+        ),
+        above(
+            Text("with the paper's order the rate must be warmed up", "用论文的次序，学习率必须先升温"),
+            bleu["post"],
+            bleu["post, no warm-up"],
+            margin=2,
+            of=of,
+        ),
+        above(
+            Text("with Pre-LN too", "用 Pre-LN 也必须"),
+            bleu["pre"],
+            bleu["pre, no warm-up"],
+            margin=2,
+            of=of,
+        ),
+    ]
+
+
+ORDER_NAMES = {
+    **SENTENCES,
+    "pre, no warm-up": Text("Pre-LN, no warm-up", "Pre-LN，不升温"),
+    "post, no warm-up": Text("Post-LN, no warm-up", "Post-LN，不升温"),
+}
+COLD = {"warmup_steps": 1}
+
+
+def order_tables(found: Found) -> list[Table]:
+    return [table(found, Text("order", "次序"), ORDER_NAMES, [VALID, BLEU])]
+
+
+def draw_order(found: Found, figure: "Figure") -> None:
+    left, right = figure.subplots(1, 2)
+    bars(left, {n: values(found, n, *BLEU.path) for n in ORDER_NAMES}, title="Quality", unit="BLEU")
+    curves = {
+        n: [(step, loss) for step, loss in found[n][0]["curve"]] for n in ORDER_NAMES if found.get(n)
+    }
+    lines(right, curves, title="Training loss (seed 1)", x="updates", y="nats per token")
+
+
+ORDER = Question(
+    name="norm-order",
+    title=Text("Post-LN or Pre-LN, and why a warm-up?", "Post-LN 还是 Pre-LN，为什么要升温？"),
+    notes=Text(
+        "Add & Norm stands behind every sub-layer (000: Post-LN); the rate first rises in a line and then falls (002).",
+        "每个子层之后接 Add & Norm（000：Post-LN）；学习率先线性上升，再下降（002）。",
+    ),
+    experiment=Text(
+        "Sentences, 300 updates, each order with a warm-up of 40 updates and with none.",
+        "译句子，300 次更新，两种次序各有 40 次更新的升温和没有升温两种。",
+    ),
+    cells={
+        "pre": usual(),
+        "post": trainings("sentences", model={"norm": "post"}),
+        "pre, no warm-up": trainings("sentences", training=COLD),
+        "post, no warm-up": trainings("sentences", model={"norm": "post"}, training=COLD),
+    },
+    claims=order_claims,
+    tables=order_tables,
+    draw=draw_order,
+    caption=Text("Left: BLEU; right: training loss.", "左：BLEU；右：训练损失。"),
+)
+
+QUESTIONS: tuple[Question, ...] = (DEPTH, ORDER)

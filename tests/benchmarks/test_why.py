@@ -1,0 +1,272 @@
+"""What the page of reasons rests on: cells that are kept, verdicts that figures decide, two pages."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import mean
+
+import pytest
+import torch
+from whys import cells as whys_cells
+from whys.cells import Cell, do, do_all, found
+from whys.lessons import LESSONS, opened_lesson
+from whys.measures import removed, tensors, without
+from whys.norms import convolutional
+from whys.page import PAGES, answered, write_pages
+from whys.plots import bars
+from whys.probes import of_scores
+from whys.question import (
+    BLEU,
+    Question,
+    Text,
+    above,
+    as_good,
+    between,
+    both,
+    probed,
+    table,
+    trainings,
+    values,
+    verdict,
+)
+from whys.questions import QUESTIONS
+from whys.training import built, learned, usual_figures
+
+ROOT = Path(__file__).parents[2]
+SMALL = {"d_model": 8, "d_ff": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
+SHORT = {"max_steps": 2, "warmup_steps": 1, "batch_tokens": 64}
+SAYS = both("one is above the other")
+OF = both("BLEU")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def drill(width: int, seeds: tuple[int, ...] = (1, 2)) -> list[Cell]:
+    """Trainings of a second or less."""
+    return trainings("drill", model={**SMALL, "d_ff": width}, training=SHORT, seeds=seeds)
+
+
+def micro(name: str = "micro") -> Question:
+    """A question of the smallest trainings, with a claim that may go either way."""
+
+    def claims(figures):
+        return [above(SAYS, values(figures, "a", *BLEU.path), [50.0, 51.0], margin=1, of=OF)]
+
+    def draw(figures, figure):
+        bars(figure.subplots(), {"a": values(figures, "a", *BLEU.path)}, title="", unit="BLEU")
+
+    return Question(
+        name=name,
+        title=Text("Why so small?", "为什么这么小？"),
+        notes=Text("They say so (000).", "笔记如此说（000）。"),
+        experiment=Text("2 updates.", "2 次更新。"),
+        cells={"a": drill(8), "b": drill(16)},
+        claims=claims,
+        tables=lambda figures: [table(figures, both("x"), {"a": both("a"), "b": both("b")}, [BLEU])],
+        draw=draw,
+        caption=both("BLEU."),
+    )
+
+
+def every(question: Question) -> list[Cell]:
+    return [cell for some in question.cells.values() for cell in some]
+
+
+# -- cells ------------------------------------------------------------------------------------
+
+
+def test_a_runner_that_is_killed_loses_one_cell_at_most_and_goes_on(tmp_path: Path) -> None:
+    cells = every(micro())
+    program = (
+        "import sys; sys.path.append(sys.argv[1])\n"
+        "from pathlib import Path\n"
+        "from whys.cells import Cell, do_all\n"
+        "import json\n"
+        "cells = [Cell('train', one) for one in json.loads(sys.argv[3])]\n"
+        "do_all(cells, Path(sys.argv[2]), jobs=1, threads=1)\n"
+    )
+    settings = json.dumps([cell.settings for cell in cells])
+    command = [sys.executable, "-c", program, str(ROOT / "benchmarks"), str(tmp_path), settings]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while not cells[0].file(tmp_path).exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {cell: cell.file(tmp_path).read_text() for cell in cells if found(cell, tmp_path)}
+    assert cells[0] in kept
+    said: list[str] = []
+    assert do_all(cells, tmp_path, jobs=1, threads=1, say=said.append) == 0
+    assert said[0].startswith(f"{len(cells) - len(kept)} of {len(cells)} ")
+    assert all(found(cell, tmp_path) is not None for cell in cells)
+    assert all(cell.file(tmp_path).read_text() == text for cell, text in kept.items())
+
+
+def test_a_cell_of_other_settings_is_another_and_a_damaged_one_is_not_done(tmp_path: Path) -> None:
+    first, second = probed("scores", d_k=4)[:2]
+    assert first.key != second.key
+    assert first.key == Cell("scores", {"seed": 1, "d_k": 4}).key
+    do(first, tmp_path, 1)
+    assert found(first, tmp_path) is not None
+    first.file(tmp_path).write_text('{"figures": ')
+    assert found(first, tmp_path) is None
+
+
+def test_cells_that_two_questions_share_are_measured_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    cells = probed("scores", d_k=4)
+    do_all([*cells, *cells], tmp_path, jobs=1, threads=1, say=said.append)
+    assert said[0].startswith("3 of 3 ")
+
+
+def test_no_cell_is_begun_once_the_budget_is_spent(tmp_path: Path) -> None:
+    left = do_all(probed("scores", d_k=4), tmp_path, jobs=1, threads=1, budget_s=-1, say=str)
+    assert left == 3
+
+
+def test_every_cell_of_the_page_is_of_known_work_and_can_be_written_down() -> None:
+    for question in QUESTIONS:
+        for cell in every(question):
+            assert cell.work in whys_cells.WORK
+            assert json.loads(json.dumps(cell.settings)) == cell.settings
+            assert cell.settings.get("lesson", "drill") in LESSONS
+
+
+# -- verdicts ---------------------------------------------------------------------------------
+
+
+def test_a_verdict_flips_when_the_figures_flip() -> None:
+    high, low = [30.0, 31.0, 30.5], [20.0, 21.0, 20.5]
+    assert above(SAYS, high, low, margin=1, of=OF).outcome == "holds"
+    assert above(SAYS, low, high, margin=1, of=OF).outcome == "fails"
+    assert as_good(SAYS, high, low, margin=1, of=OF).outcome == "holds"
+    assert as_good(SAYS, low, high, margin=1, of=OF).outcome == "fails"
+    heads = next(question for question in QUESTIONS if question.name == "heads")
+
+    def figures(bleu):
+        return [{"written": {"test": {"bleu": one}}} for one in bleu]
+
+    up = heads.claims({"1": figures(low), "4": figures(high), "8": figures(high)})
+    down = heads.claims({"1": figures(high), "4": figures(low), "8": figures(high)})
+    assert [claim.outcome for claim in up] == ["holds", "fails"]
+    assert [claim.outcome for claim in down] == ["fails", "holds"]
+    assert verdict(up) == verdict(down) != verdict([*up, *up[:1]])
+
+
+def test_what_the_seeds_do_not_tell_apart_stays_open() -> None:
+    wide, other = [20.0, 30.0, 40.0], [15.0, 25.0, 35.0]
+    assert above(SAYS, wide, other, margin=1, of=OF).outcome == "open"
+    assert above(SAYS, wide, [], margin=1, of=OF).outcome == "missing"
+    assert verdict([above(SAYS, [], [], margin=1, of=OF)]).en == "not measured yet"
+
+
+def test_a_difference_below_the_margin_does_not_hold() -> None:
+    a, b = [20.5, 20.6, 20.4], [20.0, 20.1, 19.9]
+    assert above(SAYS, a, b, margin=1, of=OF).outcome == "fails"
+    assert above(SAYS, a, b, margin=0.2, of=OF).outcome == "holds"
+
+
+def test_a_range_is_asked_of_the_mean() -> None:
+    assert between(SAYS, [0.0, 1.0], low=0.4, high=0.6, of=OF).outcome == "holds"
+    assert between(SAYS, [0.0, 1.0], low=0.6, high=1.0, of=OF).outcome == "fails"
+
+
+# -- pages ------------------------------------------------------------------------------------
+
+
+def numbers(text: str) -> list[str]:
+    """Of a page, but for those in names of its files."""
+    return sorted(NUMBER.findall(re.sub(r"\(\S+\)", "", text)))
+
+
+def test_both_pages_of_stored_figures_name_the_same_numbers(tmp_path: Path) -> None:
+    question, cache, docs = micro(), tmp_path / "cache", tmp_path / "docs"
+    do_all(every(question), cache, jobs=1, threads=1, say=str)
+    written = write_pages([question], cache, docs)
+    english, chinese = (page.read_text(encoding="utf-8") for page in written)
+    assert [page.name for page in written] == list(PAGES)
+    assert numbers(english) == numbers(chinese)
+    bleu = values(answered(question, cache).found, "a", *BLEU.path)
+    assert f"{mean(bleu):.1f} ± " in english
+    assert (docs / "why" / "micro.png").stat().st_size > 1000
+    assert "does not hold" in english
+    assert "不成立" in chinese
+
+
+def test_the_pages_of_all_questions_have_the_same_numbers_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    english, chinese = (
+        page.read_text(encoding="utf-8") for page in write_pages(QUESTIONS, tmp_path, tmp_path)
+    )
+    for question in QUESTIONS:
+        assert f"## {question.name}\n" in english
+        assert f"## {question.name}\n" in chinese
+        for text in (question.notes, question.experiment, question.title, question.caption):
+            assert numbers(text.en) == numbers(text.zh), question.name
+    assert english.count("not measured yet") == chinese.count("尚未测完") > len(QUESTIONS)
+
+
+def test_the_pages_in_docs_name_the_same_numbers() -> None:
+    pages = [ROOT / "docs" / name for name in PAGES]
+    if not all(page.exists() for page in pages):
+        pytest.skip("`make why` has not written them yet")
+    english, chinese = (page.read_text(encoding="utf-8") for page in pages)
+    assert numbers(english) == numbers(chinese)
+
+
+# -- what is measured -------------------------------------------------------------------------
+
+
+def test_rows_beyond_are_longer_than_any_in_training() -> None:
+    texts = LESSONS["drill"]()
+    longest = max(len(source.split()) for source, _ in texts.train)
+    assert min(len(source.split()) for source, _ in texts.tests["beyond"]) == longest + 1
+    assert all(source == target for source, target in texts.train)
+    assert all(target.split() == source.split()[::-1] for source, target in LESSONS["reversed"]().train[:9])
+
+
+def test_scores_of_one_key_have_no_entropy_and_no_gradient() -> None:
+    one = of_scores(lambda q, k: q @ k.T, torch.randn(3, 4), torch.randn(1, 4))
+    assert (one["entropy"], one["largest"], one["gradient"]) == (0, 1, 0)
+    even = of_scores(lambda q, k: 0 * (q @ k.T), torch.randn(3, 4), torch.randn(5, 4))
+    assert even["entropy"] == pytest.approx(torch.tensor(5.0).log().item())
+    by_hand = (torch.eye(5) / 5 - torch.ones(5, 5) / 25).norm().item()
+    assert even["gradient"] == pytest.approx(by_hand)
+
+
+def test_a_head_that_is_removed_gives_nothing_and_comes_back(tmp_path: Path) -> None:
+    lesson = opened_lesson("drill", tmp_path)
+    model = built({"type": "transformer", **SMALL}, lesson, 1).eval()
+    source, fed, _ = tensors(lesson, lesson.tests["valid"][:2])
+    attention, before = model.encoder[0].self_attention, model(source, fed)
+    with torch.no_grad(), removed([(attention, 0), (attention, 1)]):
+        x = torch.randn(1, 3, 8)
+        torch.testing.assert_close(attention(x, x), attention.to_output.bias.expand(1, 3, 8))
+        assert not torch.allclose(model(source, fed), before)
+    torch.testing.assert_close(model(source, fed), before)
+
+
+def test_a_deleted_token_is_gone_and_the_others_stay() -> None:
+    source = torch.tensor([[5, 6, 7, 3], [8, 9, 3, 0]])
+    assert without(source, [1, 0], 0).tolist() == [[5, 7, 3, 0], [9, 3, 0, 0]]
+
+
+def test_the_same_cell_gives_the_same_figures(tmp_path: Path) -> None:
+    lesson, settings = opened_lesson("drill", tmp_path), drill(8)[0].settings
+    first, second = (
+        usual_figures(learned(settings, lesson, tmp_path / name, 1)[0]) for name in "ab"
+    )
+    assert first == second
+
+
+def test_batch_norm_is_not_the_norm_of_a_single_image() -> None:
+    one, two = torch.randn(2, 1, 1, 16, 16)
+    for norm, alone in (("layer", True), ("batch", False)):
+        torch.manual_seed(1)
+        net = convolutional(norm).train()
+        together = net(torch.cat([one, two]))[:1]
+        assert torch.allclose(net(one), together, atol=1e-5) == alone
