@@ -1,12 +1,13 @@
 # make demo   train, score and use a small translator (installs into .venv first)
 # make test   what continuous integration runs: lint, types, the suite
 # make lint   lint and types alone
+# make why    every reason of the notes measured anew, and docs/why.md written (about 45 minutes)
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint why clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -19,6 +20,9 @@ lint: .venv/installed-dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
+
+why: .venv/installed
+	@$(BIN)/python benchmarks/why.py
 
 clean:
 	@rm -rf .venv build

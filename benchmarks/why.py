@@ -1,9 +1,9 @@
-"""Every "why" of the notes, measured: what is said of the Transformer, and whether it holds.
+"""Every "why" of the notes, measured: what is said of the Transformer, and whether that holds.
 
 Trains and measures every question on text and letters that are generated here (about 45 minutes on
-two cores), then writes docs/why.md, docs/why.zh-CN.md and their pictures; every verdict follows from
-the figures. Each finished cell (one training, mostly) is kept in the cache: started again after a
-kill, it goes on; --write-only writes the pages from what is there. With --data DIR the main
+two cores), then writes docs/why.md, docs/why.zh-CN.md and their pictures; every verdict follows
+from the figures. Each finished cell (one training, mostly) is kept in the cache: started again
+after a kill, it goes on; --write-only writes the pages from what is there. With --data DIR the main
 questions are asked of Multi30k instead, and a table is printed.
 Run: make why, or: python benchmarks/why.py --only positions --only heads
 """
@@ -34,7 +34,9 @@ def run(questions: Sequence[Question], asked: Namespace) -> int:
     """Measure what is missing, then write both pages from all that is there."""
     left = 0
     if not asked.write_only:
-        cells = [cell for question in questions for some in question.cells.values() for cell in some]
+        cells = [
+            cell for question in questions for some in question.cells.values() for cell in some
+        ]
         left = do_all(
             cells,
             asked.cache,

@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from whys import lessons, norms, probes, training
-
 from headway.data.workers import shared
 from headway.disk import digest, write_text
+from whys import lessons, norms, probes, training
 
 FORMAT = 1
 """Raised whenever figures change their meaning: all is measured anew."""

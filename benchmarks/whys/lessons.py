@@ -4,7 +4,6 @@ A lesson has training pairs, validation pairs and named tests. It is written int
 opened by every cell that needs it.
 """
 
-import json
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

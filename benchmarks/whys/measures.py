@@ -9,14 +9,14 @@ from typing import Any, cast
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from whys.lessons import Lesson, Pair
-from whys.training import Figures, Trained, ids_written, scored, texts_written
 
 from headway.data.batching import pad
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.embedding import project
 from headway.training import checkpoint
 from headway.training.parameters import load_weights
+from whys.lessons import Lesson, Pair
+from whys.training import Figures, Trained, ids_written, scored, texts_written
 
 N_POSITIONS = 12
 """Accuracy is told for so many target positions."""

@@ -84,7 +84,9 @@ def convolutional(norm: str) -> nn.Module:
     for n_in, stride in ((1, 2), (CHANNELS, 2), (CHANNELS, 1)):
         layers += [nn.Conv2d(n_in, CHANNELS, 3, stride=stride, padding=1)]
         layers += [CONVOLUTIONAL[norm](CHANNELS), nn.ReLU()]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(CHANNELS, N_SHAPES))
+    return nn.Sequential(
+        *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(CHANNELS, N_SHAPES)
+    )
 
 
 class Lstm(nn.Module):

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from whys.lessons import opened_lesson
-from whys.training import built
 
 from headway.nn.attention import causal_mask
 from headway.objectives import projected_label_smoothed
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
+from whys.lessons import opened_lesson
+from whys.training import built
 
 N_QUERIES = N_KEYS = 64
 N_TIMED = 15
@@ -97,7 +97,9 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
     with torch.no_grad():
         encoded = model.eval().encode(source)[0]
         some = nn.functional.normalize(encoded[:, : min(5, encoded.shape[1])].double(), dim=-1)
-        alike = (some @ some.transpose(1, 2))[:, *causal_mask(some.shape[1])[0, 0].logical_not().nonzero(as_tuple=True)]
+        alike = (some @ some.transpose(1, 2))[
+            :, *causal_mask(some.shape[1])[0, 0].logical_not().nonzero(as_tuple=True)
+        ]
     return {
         "loss": loss.likelihood.item() / batch.units,
         "by_layer": by_layer,

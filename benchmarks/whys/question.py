@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from statistics import mean, stdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from headway.config import merge
 from whys.cells import Cell, Figures
 from whys.training import MODEL, TRAINING
-
-from headway.config import merge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -11,7 +12,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 from torch import nn
-from whys.lessons import Lesson, Pair, opened_lesson
 
 from headway.config import build
 from headway.decoding.search import decode_all
@@ -26,6 +26,7 @@ from headway.training.loop import Progress, Trainer
 from headway.training.parameters import load_weights
 from headway.training.run_folder import RunFolder
 from headway.training.trouble import NotFiniteError
+from whys.lessons import Lesson, Pair, opened_lesson
 
 Figures = dict[str, Any]
 MODEL: dict[str, Any] = {
@@ -157,7 +158,8 @@ def usual_figures(trained: Trained) -> Figures:
     figures: Figures = {"valid_loss": finite(valid_loss)}
     if not math.isfinite(valid_loss):
         return figures | {"written": {}}
-    some = [task.batch(task.train, rows) for rows in task.batches_of(task.valid_rows)]
+    few = task.batches_of(task.valid_rows[: len(task.train)])
+    some = [task.batch(task.train, rows) for rows in few]
     nats = sum(task.cross_entropy(trained.model, batch, 0.0).likelihood.item() for batch in some)
     figures["train_loss"] = finite(nats / sum(batch.units for batch in some))
     figures["written"] = {
@@ -201,13 +203,11 @@ EDGES = (0, 10, 20, 30, 1000)
 def scored(lesson: Lesson, pairs: Sequence[Pair], texts: Sequence[str]) -> Figures:
     """BLEU and the share that is exactly right, of all and by the length of the source."""
     groups: dict[str, Figures] = {}
-    for low, high in zip(EDGES, EDGES[1:], strict=False):
+    for low, high in pairwise(EDGES):
         here = [i for i, (source, _) in enumerate(pairs) if low < len(source.split()) <= high]
         if len(here) >= 10:
             name = f"{low + 1}-{high}" if high < EDGES[-1] else f"over {low}"
-            groups[name] = score(
-                lesson, [pairs[i][1] for i in here], [texts[i] for i in here]
-            )
+            groups[name] = score(lesson, [pairs[i][1] for i in here], [texts[i] for i in here])
     whole = score(lesson, [target for _, target in pairs], texts)
     return {**whole, "by_length": groups}
 

@@ -1,4 +1,4 @@
-"""What the page of reasons rests on: cells that are kept, verdicts that figures decide, two pages."""
+"""What the page of reasons rests on: cells that are kept, verdicts from figures, two pages."""
 
 import json
 import re
@@ -65,7 +65,9 @@ def micro(name: str = "micro") -> Question:
         experiment=Text("2 updates.", "2 次更新。"),
         cells={"a": drill(8), "b": drill(16)},
         claims=claims,
-        tables=lambda figures: [table(figures, both("x"), {"a": both("a"), "b": both("b")}, [BLEU])],
+        tables=lambda figures: [
+            table(figures, both("x"), {"a": both("a"), "b": both("b")}, [BLEU])
+        ],
         draw=draw,
         caption=both("BLEU."),
     )
@@ -226,7 +228,8 @@ def test_rows_beyond_are_longer_than_any_in_training() -> None:
     longest = max(len(source.split()) for source, _ in texts.train)
     assert min(len(source.split()) for source, _ in texts.tests["beyond"]) == longest + 1
     assert all(source == target for source, target in texts.train)
-    assert all(target.split() == source.split()[::-1] for source, target in LESSONS["reversed"]().train[:9])
+    turned = LESSONS["reversed"]().train[:9]
+    assert all(target.split() == source.split()[::-1] for source, target in turned)
 
 
 def test_scores_of_one_key_have_no_entropy_and_no_gradient() -> None:

@@ -65,9 +65,7 @@ def ratios(found: Found, stack: str, depth: int) -> list[float]:
 def failures(found: Found, stack: str) -> tuple[int, int]:
     """How many trainings of any depth learned nothing, of how many."""
     losses = [
-        one["valid_loss"]
-        for depth in TRAINED
-        for one in found.get(f"{stack}, {depth} trained", ())
+        one["valid_loss"] for depth in TRAINED for one in found.get(f"{stack}, {depth} trained", ())
     ]
     return sum(loss is None or loss > NOTHING_LEARNED for loss in losses), len(losses)
 
@@ -79,10 +77,15 @@ def claims(found: Found) -> list[Claim]:
         for depth in TRAINED
     }
     nats = Text("validation loss", "验证损失")
-    shares = Text("gradient of the lowest layer as a share of the highest's", "最低层梯度与最高层之比")
+    shares = Text(
+        "gradient of the lowest layer as a share of the highest's", "最低层梯度与最高层之比"
+    )
     return [
         above(
-            Text("Without residual connections a stack of 12 + 12 layers learns worse than with them", "没有残差，12 + 12 层就学得更差"),
+            Text(
+                "Without residual connections a stack of 12 + 12 layers learns worse than with them",
+                "没有残差，12 + 12 层就学得更差",
+            ),
             loss["no residual", 12],
             loss["post", 12],
             margin=0.1,
@@ -90,7 +93,10 @@ def claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         between(
-            Text("because its gradient vanishes on the way down: to under a tenth", "因为梯度在往下传时消失，不到十分之一"),
+            Text(
+                "because its gradient vanishes on the way down: to under a tenth",
+                "因为梯度在往下传时消失，不到十分之一",
+            ),
             ratios(found, "no residual", 12),
             low=0,
             high=0.1,
@@ -98,7 +104,10 @@ def claims(found: Found) -> list[Claim]:
             digits=3,
         ),
         above(
-            Text("without norms 12 + 12 layers learn worse than with Pre-LN", "没有归一化，12 + 12 层学得不如 Pre-LN"),
+            Text(
+                "without norms 12 + 12 layers learn worse than with Pre-LN",
+                "没有归一化，12 + 12 层学得不如 Pre-LN",
+            ),
             loss["no norm", 12],
             loss["pre", 12],
             margin=0.1,
@@ -114,7 +123,10 @@ def claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         above(
-            Text("12 + 12 layers learn worse with the paper's Post-LN than with Pre-LN", "12 + 12 层，论文的 Post-LN 学得不如 Pre-LN"),
+            Text(
+                "12 + 12 layers learn worse with the paper's Post-LN than with Pre-LN",
+                "12 + 12 层，论文的 Post-LN 学得不如 Pre-LN",
+            ),
             loss["post", 12],
             loss["pre", 12],
             margin=0.1,
@@ -144,13 +156,26 @@ def draw(found: Found, figure: "Figure") -> None:
     for stack in STACKS:
         points = [(n, values(found, f"{stack}, {n} trained", "valid_loss")) for n in TRAINED]
         learned[stack] = [(n, mean(some)) for n, some in points if some]
-    lines(left, learned, title="After 120 updates", x="layers in each stack", y="validation loss (nats)")
+    lines(
+        left,
+        learned,
+        title="After 120 updates",
+        x="layers in each stack",
+        y="validation loss (nats)",
+    )
     left.axhline(NOTHING_LEARNED, color="black", linestyle="--", linewidth=1)
     profiles = {}
     for stack in STACKS:
         some = [one["by_layer"] for one in found.get(f"{stack}, 12 drawn", ())]
         profiles[stack] = list(enumerate(mean_curve(some), 1)) if some else []
-    lines(right, profiles, title="First gradient, 12 + 12 layers", x="encoder layer (1 = lowest)", y="norm", yscale="log")
+    lines(
+        right,
+        profiles,
+        title="First gradient, 12 + 12 layers",
+        x="encoder layer (1 = lowest)",
+        y="norm",
+        yscale="log",
+    )
 
 
 DEPTH = Question(
@@ -173,7 +198,9 @@ DEPTH = Question(
             for depth in DEPTHS
         },
         **{
-            f"{stack}, {depth} trained": trainings("copied", model=sized(stack, depth), training=DEEP)
+            f"{stack}, {depth} trained": trainings(
+                "copied", model=sized(stack, depth), training=DEEP
+            )
             for stack in STACKS
             for depth in TRAINED
         },
@@ -187,22 +214,34 @@ DEPTH = Question(
     ),
 )
 
-SENTENCES = {"pre": Text("Pre-LN", "Pre-LN"), "post": Text("Post-LN (the paper)", "Post-LN（论文）")}
+SENTENCES = {
+    "pre": Text("Pre-LN", "Pre-LN"),
+    "post": Text("Post-LN (the paper)", "Post-LN（论文）"),
+}
 
 
 def order_claims(found: Found) -> list[Claim]:
-    bleu = {name: values(found, name, *BLEU.path) for name in ("pre", "post", "pre, no warm-up", "post, no warm-up")}
+    bleu = {
+        name: values(found, name, *BLEU.path)
+        for name in ("pre", "post", "pre, no warm-up", "post, no warm-up")
+    }
     of = both("BLEU")
     return [
         as_good(
-            Text("With 2 + 2 layers the paper's order is as good as Pre-LN", "2 + 2 层时，论文的次序不比 Pre-LN 差"),
+            Text(
+                "With 2 + 2 layers the paper's order is as good as Pre-LN",
+                "2 + 2 层时，论文的次序不比 Pre-LN 差",
+            ),
             bleu["post"],
             bleu["pre"],
             margin=2,
             of=of,
         ),
         above(
-            Text("with the paper's order the rate must be warmed up", "用论文的次序，学习率必须先升温"),
+            Text(
+                "with the paper's order the rate must be warmed up",
+                "用论文的次序，学习率必须先升温",
+            ),
             bleu["post"],
             bleu["post, no warm-up"],
             margin=2,
@@ -234,7 +273,9 @@ def draw_order(found: Found, figure: "Figure") -> None:
     left, right = figure.subplots(1, 2)
     bars(left, {n: values(found, n, *BLEU.path) for n in ORDER_NAMES}, title="Quality", unit="BLEU")
     curves = {
-        n: [(step, loss) for step, loss in found[n][0]["curve"]] for n in ORDER_NAMES if found.get(n)
+        n: [(step, loss) for step, loss in found[n][0]["curve"]]
+        for n in ORDER_NAMES
+        if found.get(n)
     }
     lines(right, curves, title="Training loss (seed 1)", x="updates", y="nats per token")
 

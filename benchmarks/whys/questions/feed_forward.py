@@ -43,7 +43,10 @@ def claims(found: Found) -> list[Claim]:
     of = both("BLEU")
     return [
         above(
-            Text("With the feed-forward layer translations are better than without", "有前馈层译得比没有好"),
+            Text(
+                "With the feed-forward layer translations are better than without",
+                "有前馈层译得比没有好",
+            ),
             bleu["x4"],
             bleu["x0"],
             margin=1,
@@ -57,7 +60,10 @@ def claims(found: Found) -> list[Claim]:
             of=of,
         ),
         above(
-            Text("without the ReLU, which makes it one linear map, it is worth less", "去掉 ReLU 就只是一个线性映射，译得更差"),
+            Text(
+                "without the ReLU, which makes it one linear map, it is worth less",
+                "去掉 ReLU 就只是一个线性映射，译得更差",
+            ),
             bleu["x4"],
             bleu["x4, no ReLU"],
             margin=1,
@@ -87,7 +93,10 @@ def draw(found: Found, figure: "Figure") -> None:
 
 WIDTH = Question(
     name="feed-forward",
-    title=Text("Why a feed-forward layer, four times as wide, with a ReLU?", "为什么要前馈层，要升到 4 倍，要 ReLU？"),
+    title=Text(
+        "Why a feed-forward layer, four times as wide, with a ReLU?",
+        "为什么要前馈层，要升到 4 倍，要 ReLU？",
+    ),
     notes=Text(
         "Widening to 4 times gives capacity; the ReLU lets it learn what is not linear; and to widen and narrow again keeps the parameters few (000).",
         "升到 4 倍增加容量；ReLU 使它能学非线性关系；先升维再降维还能减少参数（000）。",

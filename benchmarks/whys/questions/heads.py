@@ -36,7 +36,10 @@ def many_claims(found: Found) -> list[Claim]:
     four = values(found, "4", *TEST)
     return [
         above(
-            Text("4 heads translate better than 1 of the same total width", "总宽相同，4 个头比 1 个头译得好"),
+            Text(
+                "4 heads translate better than 1 of the same total width",
+                "总宽相同，4 个头比 1 个头译得好",
+            ),
             four,
             values(found, "1", *TEST),
             margin=1.0,
@@ -100,7 +103,10 @@ def removed_claims(found: Found) -> list[Claim]:
     nats = Text("nats per token", "每词元 nats")
     return [
         above(
-            Text("Half of the heads, those that matter least, cannot be done without", "去掉最不要紧的一半头就不行了"),
+            Text(
+                "Half of the heads, those that matter least, cannot be done without",
+                "去掉最不要紧的一半头就不行了",
+            ),
             half,
             whole,
             margin=0.1,
@@ -108,14 +114,20 @@ def removed_claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         between(
-            Text("No head is superfluous: hardly any costs less than 0.01 nats when it goes", "没有多余的头：去掉后损失增加不到 0.01 的几乎没有"),
+            Text(
+                "No head is superfluous: hardly any costs less than 0.01 nats when it goes",
+                "没有多余的头：去掉后损失增加不到 0.01 的几乎没有",
+            ),
             idle,
             low=0,
             high=5,
             of=Text("share of such heads (%)", "这种头的比例（%）"),
         ),
         between(
-            Text("There are heads that much depends on: one alone costs 0.2 nats or more", "有的头举足轻重：单去掉它，损失就增加 0.2 以上"),
+            Text(
+                "There are heads that much depends on: one alone costs 0.2 nats or more",
+                "有的头举足轻重：单去掉它，损失就增加 0.2 以上",
+            ),
             most,
             low=0.2,
             high=100,
@@ -145,7 +157,12 @@ def draw_removed(found: Found, figure: "Figure") -> None:
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     some = found["usual"]
     worse = some[0]["heads"]["worse"] if some else {}
-    bars(left, {n: [x] for n, x in sorted(worse.items(), key=lambda i: -i[1])}, title="Each head removed alone (seed 1)", unit="rise of the loss (nats)")
+    bars(
+        left,
+        {n: [x] for n, x in sorted(worse.items(), key=lambda i: -i[1])},
+        title="Each head removed alone (seed 1)",
+        unit="rise of the loss (nats)",
+    )
     left.tick_params(axis="x", rotation=90, labelsize=6)
     curves = {
         f"seed {number}": [(n, loss) for n, loss in one["heads"]["least_first"]]
@@ -224,7 +241,9 @@ def draw_shared(found: Found, figure: "Figure") -> None:
     bleu = {name: values(found, label, *TEST) for name, label in PROJECTIONS.items()}
     own = {n: values(found, label, "diagonal", "share") for n, label in PROJECTIONS.items()}
     bars(left, bleu, title="Quality", unit="BLEU")
-    bars(right, own, title="Self-attention on oneself (encoder)", unit="mean weight on the diagonal")
+    bars(
+        right, own, title="Self-attention on oneself (encoder)", unit="mean weight on the diagonal"
+    )
     right.set_ylim(0, 1)
 
 

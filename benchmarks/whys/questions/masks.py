@@ -37,7 +37,10 @@ RIGHT = Text("tokens right (%)", "正确的词元（%）")
 def mask_claims(found: Found) -> list[Claim]:
     return [
         above(
-            Text("Without the mask the loss falls much lower, as the answer can be seen", "没有掩码，答案看得见，损失低得多"),
+            Text(
+                "Without the mask the loss falls much lower, as the answer can be seen",
+                "没有掩码，答案看得见，损失低得多",
+            ),
             values(found, "usual", "valid_loss"),
             values(found, "open", "valid_loss"),
             margin=0.3,
@@ -109,25 +112,36 @@ def gap_at(found: Found, places: slice) -> list[float]:
 def own_claims(found: Found) -> list[Claim]:
     return [
         above(
-            Text("Fed its own words, it is right less often than fed the truth", "喂自己的话，正确率低于喂标准答案"),
+            Text(
+                "Fed its own words, it is right less often than fed the truth",
+                "喂自己的话，正确率低于喂标准答案",
+            ),
             values(found, "usual", *FORCED),
             values(found, "usual", *OWN),
             margin=3,
             of=RIGHT,
         ),
         above(
-            Text("and the gap grows along the sentence: one error brings others", "而且越往后差得越多：一步错，步步错"),
+            Text(
+                "and the gap grows along the sentence: one error brings others",
+                "而且越往后差得越多：一步错，步步错",
+            ),
             gap_at(found, slice(5, 8)),
             gap_at(found, slice(0, 2)),
             margin=5,
-            of=Text("gap at positions 6 to 8 and 1 to 2 (points)", "第 6 到 8 个位置与第 1 到 2 个位置的差距（百分点）"),
+            of=Text(
+                "gap at positions 6 to 8 and 1 to 2 (points)",
+                "第 6 到 8 个位置与第 1 到 2 个位置的差距（百分点）",
+            ),
         ),
     ]
 
 
 def own_tables(found: Found) -> list[Table]:
     columns = [
-        Column(Text(f"position {n + 1}", f"第 {n + 1} 个"), ("accuracy", "forced", "by_position", n))
+        Column(
+            Text(f"position {n + 1}", f"第 {n + 1} 个"), ("accuracy", "forced", "by_position", n)
+        )
         for n in (0, 2, 4, 6, 8)
     ]
     own = [one._replace(path=("accuracy", "own", *one.path[2:])) for one in columns]
@@ -148,7 +162,10 @@ def draw_own(found: Found, figure: "Figure") -> None:
 
 OWN_WORDS = Question(
     name="own-words",
-    title=Text("Training is fed the truth, prediction its own words: what does that cost?", "训练时喂标准答案，预测时喂自己的输出：差多少？"),
+    title=Text(
+        "Training is fed the truth, prediction its own words: what does that cost?",
+        "训练时喂标准答案，预测时喂自己的输出：差多少？",
+    ),
     notes=Text(
         "In training each step is fed the truth, all at once by a mask; in prediction it is fed what was predicted (000, 003 section 3.8).",
         "训练时每一步喂的是标准答案，用掩码一次完成；预测时喂的是自己预测出来的词（000、003 第 3.8 节）。",

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import torch
+
 from whys.plots import bars
 from whys.question import (
     BLEU,
@@ -74,7 +75,10 @@ def claims(found: Found) -> list[Claim]:
     bleu = {norm: values(found, norm, *BLEU.path) for norm in KINDS}
     return [
         above(
-            Text("In the Transformer LayerNorm is better than BatchNorm", "Transformer 里 LayerNorm 比 BatchNorm 好"),
+            Text(
+                "In the Transformer LayerNorm is better than BatchNorm",
+                "Transformer 里 LayerNorm 比 BatchNorm 好",
+            ),
             bleu["layer"],
             bleu["batch"],
             margin=1,
@@ -95,14 +99,20 @@ def claims(found: Found) -> list[Claim]:
             of=RIGHT,
         ),
         above(
-            Text("In a convolutional net BatchNorm is better than LayerNorm", "CNN 里 BatchNorm 比 LayerNorm 好"),
+            Text(
+                "In a convolutional net BatchNorm is better than LayerNorm",
+                "CNN 里 BatchNorm 比 LayerNorm 好",
+            ),
             right["conv", "batch", 32],
             right["conv", "layer", 32],
             margin=2,
             of=RIGHT,
         ),
         above(
-            Text("With one example in a batch LayerNorm still learns, BatchNorm less (convolutional net)", "一批只有一个样本时，LayerNorm 照样学，BatchNorm 学得差（CNN）"),
+            Text(
+                "With one example in a batch LayerNorm still learns, BatchNorm less (convolutional net)",
+                "一批只有一个样本时，LayerNorm 照样学，BatchNorm 学得差（CNN）",
+            ),
             right["conv", "layer", 1],
             right["conv", "batch", 1],
             margin=5,
@@ -116,10 +126,16 @@ def claims(found: Found) -> list[Claim]:
             of=RIGHT,
         ),
         the_example(
-            Text("Of a tensor (2, 2, 4) LayerNorm over the last axis normalizes 4 slices of shape (2, 2, 1)", "形状 (2, 2, 4) 的张量按最后一维做 LayerNorm，是对 4 个 (2, 2, 1) 各做一次")
+            Text(
+                "Of a tensor (2, 2, 4) LayerNorm over the last axis normalizes 4 slices of shape (2, 2, 1)",
+                "形状 (2, 2, 4) 的张量按最后一维做 LayerNorm，是对 4 个 (2, 2, 1) 各做一次",
+            )
         ),
         as_good(
-            Text("In this small Transformer a norm is needed at all", "这么小的 Transformer 也离不开归一化"),
+            Text(
+                "In this small Transformer a norm is needed at all",
+                "这么小的 Transformer 也离不开归一化",
+            ),
             [number - 2 for number in bleu["layer"]],
             bleu["none"],
             margin=0,
@@ -132,13 +148,17 @@ def tables(found: Found) -> list[Table]:
     names = {norm: NAMES[norm] for norm in KINDS}
     columns = [Column(Text("validation loss", "验证损失"), ("valid_loss",), 3), BLEU]
     tables = [table(found, Text("Transformer", "Transformer"), names, columns)]
-    header = [Text("net, examples in a batch", "网络，每批样本数"), *(NAMES[norm] for norm in KINDS)]
+    header = [
+        Text("net, examples in a batch", "网络，每批样本数"),
+        *(NAMES[norm] for norm in KINDS),
+    ]
     rows = []
     for net, name in NETS.items():
         for batch in BATCHES:
             cells = [
-                table(found, RIGHT, {label(net, norm, batch): RIGHT}, [Column(RIGHT, ("right",))])
-                .rows[0][1]
+                table(
+                    found, RIGHT, {label(net, norm, batch): RIGHT}, [Column(RIGHT, ("right",))]
+                ).rows[0][1]
                 for norm in KINDS
             ]
             rows.append([both(f"{name}, {batch}"), *cells])
@@ -156,8 +176,21 @@ def tables(found: Found) -> list[Table]:
                 Text("0, 1, 2, 3 become", "0, 1, 2, 3 变成"),
             ],
             [
-                [Text("LayerNorm over the last axis: of each position", "按最后一维的 LayerNorm：每个位置各一个"), both(means), both(first)],
-                [Text("note 000: of each slice (2, 2, 1)", "笔记 000：每个 (2, 2, 1) 切片各一个"), both(sliced), both(other)],
+                [
+                    Text(
+                        "LayerNorm over the last axis: of each position",
+                        "按最后一维的 LayerNorm：每个位置各一个",
+                    ),
+                    both(means),
+                    both(first),
+                ],
+                [
+                    Text(
+                        "note 000: of each slice (2, 2, 1)", "笔记 000：每个 (2, 2, 1) 切片各一个"
+                    ),
+                    both(sliced),
+                    both(other),
+                ],
             ],
         )
     )

@@ -36,7 +36,10 @@ def claims(found: Found) -> list[Claim]:
     bleu = {kind: values(found, f"{kind}, sentences", *BLEU.path) for kind in KINDS}
     return [
         above(
-            Text("Without positions a row of letters cannot be turned round", "没有位置，就不能把一行字母倒过来"),
+            Text(
+                "Without positions a row of letters cannot be turned round",
+                "没有位置，就不能把一行字母倒过来",
+            ),
             inside["sinusoidal"],
             inside["none"],
             margin=20,
@@ -50,7 +53,10 @@ def claims(found: Found) -> list[Claim]:
             of=both("BLEU"),
         ),
         between(
-            Text("Sinusoids, having a formula, go on to rows longer than any in training", "三角函数有公式，所以能外推到比训练时更长的行"),
+            Text(
+                "Sinusoids, having a formula, go on to rows longer than any in training",
+                "三角函数有公式，所以能外推到比训练时更长的行",
+            ),
             beyond["sinusoidal"],
             low=80,
             high=100,
@@ -71,7 +77,10 @@ def claims(found: Found) -> list[Claim]:
             of=OF_BEYOND,
         ),
         as_good(
-            Text("Within the trained length learned positions are as good as computed ones", "在训练过的长度内，学出来的位置不比算出来的差"),
+            Text(
+                "Within the trained length learned positions are as good as computed ones",
+                "在训练过的长度内，学出来的位置不比算出来的差",
+            ),
             bleu["learned"],
             bleu["sinusoidal"],
             margin=2,
@@ -84,7 +93,10 @@ def tables(found: Found) -> list[Table]:
     letters = [
         Column(Text("3 to 10 letters: exactly right (%)", "3 到 10 个字母：完全正确（%）"), INSIDE),
         Column(Text("BLEU", "BLEU"), ("written", "test", "bleu")),
-        Column(Text("11 to 15 letters: exactly right (%)", "11 到 15 个字母：完全正确（%）"), ("written", "beyond", "exact")),
+        Column(
+            Text("11 to 15 letters: exactly right (%)", "11 到 15 个字母：完全正确（%）"),
+            ("written", "beyond", "exact"),
+        ),
         Column(Text("BLEU", "BLEU"), BEYOND),
     ]
     first = Text("positions", "位置")

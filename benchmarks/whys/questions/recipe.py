@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 SEEDS = (1, 2, 3, 4, 5)
 FULL = {"checkpoint_every": 30, "average": 5}
 CELLS = {
-    "all": trainings("few sentences", model={"dropout": 0.2}, training=FULL, measures=("averaged",), seeds=SEEDS),
-    "no dropout": trainings("few sentences", model={"dropout": 0.0}, training=FULL, measures=("averaged",), seeds=SEEDS),
+    "all": trainings(
+        "few sentences", model={"dropout": 0.2}, training=FULL, measures=("averaged",), seeds=SEEDS
+    ),
+    "no dropout": trainings(
+        "few sentences", model={"dropout": 0.0}, training=FULL, measures=("averaged",), seeds=SEEDS
+    ),
     "no smoothing": trainings(
         "few sentences",
         model={"dropout": 0.2},
@@ -67,7 +71,10 @@ def claims(found: Found) -> list[Claim]:
     of, nats = both("BLEU"), Text("validation loss less training loss", "验证损失减训练损失")
     return [
         above(
-            Text("Without dropout a small corpus is learned by heart: the gap to unseen text widens", "没有 dropout，小语料就被背下来：与没见过的文本差距拉大"),
+            Text(
+                "Without dropout a small corpus is learned by heart: the gap to unseen text widens",
+                "没有 dropout，小语料就被背下来：与没见过的文本差距拉大",
+            ),
             gap(found, "no dropout"),
             gap(found, "all"),
             margin=0.05,
@@ -97,14 +104,20 @@ def claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         above(
-            Text("The average of the last 5 checkpoints is better than the last one", "最后 5 个检查点的平均比最后一个好"),
+            Text(
+                "The average of the last 5 checkpoints is better than the last one",
+                "最后 5 个检查点的平均比最后一个好",
+            ),
             values(found, "all", "averaged", "bleu"),
             bleu["all"],
             margin=0.5,
             of=of,
         ),
         above(
-            Text("Residual connections keep from overfitting: without them the gap is wider", "残差防止过拟合：没有残差，差距更大"),
+            Text(
+                "Residual connections keep from overfitting: without them the gap is wider",
+                "残差防止过拟合：没有残差，差距更大",
+            ),
             gap(found, "no residual"),
             gap(found, "all"),
             margin=0.05,
@@ -139,7 +152,12 @@ def draw(found: Found, figure: "Figure") -> None:
     bleu = {name: values(found, name, *BLEU.path) for name in CELLS}
     bleu["all, averaged"] = values(found, "all", "averaged", "bleu")
     bars(left, bleu, title="Quality", unit="BLEU")
-    bars(middle, {n: gap(found, n) for n in CELLS}, title="Overfitting", unit="validation - training loss")
+    bars(
+        middle,
+        {n: gap(found, n) for n in CELLS},
+        title="Overfitting",
+        unit="validation - training loss",
+    )
     bars(right, {n: perplexity(found, n) for n in CELLS}, title="Perplexity", unit="per token")
 
 

@@ -73,7 +73,10 @@ def claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         between(
-            Text("Not scaled, softmax shrinks to argmax: the largest of 64 weights is above 0.9", "不缩放，softmax 退化为 argmax：64 个权重中最大的超过 0.9"),
+            Text(
+                "Not scaled, softmax shrinks to argmax: the largest of 64 weights is above 0.9",
+                "不缩放，softmax 退化为 argmax：64 个权重中最大的超过 0.9",
+            ),
             random(found, "dot", 512, "largest"),
             low=0.9,
             high=1.0,
@@ -81,7 +84,10 @@ def claims(found: Found) -> list[Claim]:
             digits=2,
         ),
         above(
-            Text("and gradients vanish: half of the rows have less than a tenth of the scaled ones'", "于是梯度消失：半数的行不到缩放时的十分之一"),
+            Text(
+                "and gradients vanish: half of the rows have less than a tenth of the scaled ones'",
+                "于是梯度消失：半数的行不到缩放时的十分之一",
+            ),
             [number / 10 for number in random(found, "scaled", 512, "gradient")],
             random(found, "dot", 512, "gradient"),
             margin=0,
@@ -89,7 +95,10 @@ def claims(found: Found) -> list[Claim]:
             digits=4,
         ),
         above(
-            Text("The scale keeps gradients from exploding: without it they are larger", "缩放是防梯度爆炸：不缩放时梯度更大"),
+            Text(
+                "The scale keeps gradients from exploding: without it they are larger",
+                "缩放是防梯度爆炸：不缩放时梯度更大",
+            ),
             random(found, "dot", 512, "gradient"),
             random(found, "scaled", 512, "gradient"),
             margin=0,
@@ -97,7 +106,10 @@ def claims(found: Found) -> list[Claim]:
             digits=4,
         ),
         above(
-            Text("Trained with d_k 128, the scale makes translations better", "d_k 为 128，训练后，缩放使译文更好"),
+            Text(
+                "Trained with d_k 128, the scale makes translations better",
+                "d_k 为 128，训练后，缩放使译文更好",
+            ),
             bleu["scaled", LARGE],
             bleu["dot", LARGE],
             margin=1,
@@ -111,14 +123,20 @@ def claims(found: Found) -> list[Claim]:
             of=of,
         ),
         above(
-            Text("With d_k 128 additive attention is better than the product without its scale", "d_k 为 128 时，加性注意力比不缩放的点积好"),
+            Text(
+                "With d_k 128 additive attention is better than the product without its scale",
+                "d_k 为 128 时，加性注意力比不缩放的点积好",
+            ),
             bleu["additive", LARGE],
             bleu["dot", LARGE],
             margin=1,
             of=of,
         ),
         above(
-            Text("A product is much faster than additive attention: at d_k 64 by 2 times or more", "点积比加性快得多：d_k 为 64 时至少快 1 倍"),
+            Text(
+                "A product is much faster than additive attention: at d_k 64 by 2 times or more",
+                "点积比加性快得多：d_k 为 64 时至少快 1 倍",
+            ),
             random(found, "additive", 64, "milliseconds"),
             [2 * number for number in random(found, "scaled", 64, "milliseconds")],
             margin=0,
@@ -174,7 +192,9 @@ def draw(found: Found, figure: "Figure") -> None:
         for kind in KINDS:
             points = [(d_k, random(found, kind, d_k, what)) for d_k in SIZES]
             curves[kind] = [(d_k, max(mean(some), 1e-12)) for d_k, some in points if some]
-        lines(one, curves, title=title, x="d_k", y="nats" if what == "entropy" else "", xscale="log")
+        lines(
+            one, curves, title=title, x="d_k", y="nats" if what == "entropy" else "", xscale="log"
+        )
         if what != "entropy":
             one.set_yscale("log")
     bleu = {
@@ -187,7 +207,9 @@ def draw(found: Found, figure: "Figure") -> None:
 
 SCORES = Question(
     name="scale",
-    title=Text("Why divide by sqrt(d_k), and why a product?", "为什么除以 sqrt(d_k)，为什么用点积？"),
+    title=Text(
+        "Why divide by sqrt(d_k), and why a product?", "为什么除以 sqrt(d_k)，为什么用点积？"
+    ),
     notes=Text(
         "With d_k grows the variance of q . k; then softmax comes near argmax and gradients vanish; divided by sqrt(d_k) the variance is 1 (000). Elsewhere 000 says that this keeps gradients from exploding. A product is much faster than other scores, and for small d_k needs no scale (002).",
         "d_k 越大，q·k 的方差越大，softmax 就越接近 argmax，梯度消失；除以 sqrt(d_k)，方差回到 1（000）。000 另一处又说缩放是防梯度爆炸。点积比别的打分快得多；d_k 小时不缩放也无妨（002）。",

@@ -3,6 +3,7 @@
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from headway.models import MODELS
 from whys.plots import bars, lines
 from whys.question import (
     BLEU,
@@ -23,8 +24,6 @@ from whys.question import (
     trainings,
     values,
 )
-
-from headway.models import MODELS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,7 +97,10 @@ def vector_claims(found: Found) -> list[Claim]:
     lost = Text("nats lost", "损失的 nats")
     return [
         above(
-            Text("On texts of over 30 words an LSTM with attention is ahead of one with a fixed vector", "超过 30 个词，带注意力的 LSTM 胜过只有定长向量的"),
+            Text(
+                "On texts of over 30 words an LSTM with attention is ahead of one with a fixed vector",
+                "超过 30 个词，带注意力的 LSTM 胜过只有定长向量的",
+            ),
             of_group(found, "LSTM, additive", LONG),
             of_group(found, "LSTM, one vector", LONG),
             margin=5,
@@ -109,10 +111,16 @@ def vector_claims(found: Found) -> list[Claim]:
             gaps(found, LONG),
             gaps(found, SHORT),
             margin=2,
-            of=Text("BLEU gained, over 30 words and up to 10", "注意力带来的 BLEU，30 词以上与 10 词以内"),
+            of=Text(
+                "BLEU gained, over 30 words and up to 10",
+                "注意力带来的 BLEU，30 词以上与 10 词以内",
+            ),
         ),
         above(
-            Text("The Transformer, too, needs attention on the source, not its mean", "Transformer 也需要对原文的注意力，只给它原文的平均不行"),
+            Text(
+                "The Transformer, too, needs attention on the source, not its mean",
+                "Transformer 也需要对原文的注意力，只给它原文的平均不行",
+            ),
             of_group(found, "Transformer", LONG),
             of_group(found, "Transformer, one vector", LONG),
             margin=5,
@@ -142,7 +150,11 @@ def vector_tables(found: Found) -> list[Table]:
         for name in VECTOR
     ]
     columns = [
-        Column(Text("most attended word deleted: nats lost", "删最受注意的词：损失 nats"), ("deleted", "most"), 2),
+        Column(
+            Text("most attended word deleted: nats lost", "删最受注意的词：损失 nats"),
+            ("deleted", "most"),
+            2,
+        ),
         Column(Text("random word deleted", "随便删一个词"), ("deleted", "random"), 2),
         Column(Text("largest weight", "最大权重"), ("deleted", "peak"), 2),
     ]
@@ -227,14 +239,26 @@ def family_claims(found: Found) -> list[Claim]:
     ]
     size = Text("parameters, % of the Transformer's", "参数量，占 Transformer 的 %")
     claims = [
-        between(Text("The comparison is fair: equal parameters, within 5 %", "比较公平：参数量相差不超过 5 %"), some, low=95, high=105, of=size)
+        between(
+            Text(
+                "The comparison is fair: equal parameters, within 5 %",
+                "比较公平：参数量相差不超过 5 %",
+            ),
+            some,
+            low=95,
+            high=105,
+            of=size,
+        )
         for some in ([min(sizes)], [max(sizes)])
         if sizes
     ]
     others = [name for name in FAMILIES if name != "Transformer"]
     claims += [
         above(
-            Text(f"With equal tokens the Transformer is ahead of {name}", f"词元数相同，Transformer 胜过 {NAMES[name].zh}"),
+            Text(
+                f"With equal tokens the Transformer is ahead of {name}",
+                f"词元数相同，Transformer 胜过 {NAMES[name].zh}",
+            ),
             bleu["Transformer"],
             bleu[name],
             margin=1,
@@ -245,14 +269,20 @@ def family_claims(found: Found) -> list[Claim]:
     return [
         *claims,
         above(
-            Text("An LSTM is ahead of a plain RNN on texts of over 30 words", "30 词以上，LSTM 胜过普通 RNN"),
+            Text(
+                "An LSTM is ahead of a plain RNN on texts of over 30 words",
+                "30 词以上，LSTM 胜过普通 RNN",
+            ),
             long["LSTM, additive"],
             long["RNN, additive"],
             margin=1,
             of=of_long,
         ),
         above(
-            Text("The Transformer, without recurrence, trains faster than the LSTM", "没有循环的 Transformer 比 LSTM 训练得快"),
+            Text(
+                "The Transformer, without recurrence, trains faster than the LSTM",
+                "没有循环的 Transformer 比 LSTM 训练得快",
+            ),
             speed(found, "Transformer"),
             speed(found, "LSTM, additive"),
             margin=0,
@@ -283,7 +313,12 @@ def draw_family(found: Found, figure: "Figure") -> None:
     left.set_xticks(range(len(GROUPS)), GROUPS)
     learned = {n: [(s, loss) for s, loss in found[n][0]["curve"]] for n in FAMILIES if found.get(n)}
     lines(middle, learned, title="Training loss (seed 1)", x="updates", y="nats per token")
-    bars(right, {n: speed(found, n) for n in FAMILIES}, title="Speed of training", unit="target tokens / s")
+    bars(
+        right,
+        {n: speed(found, n) for n in FAMILIES},
+        title="Speed of training",
+        unit="target tokens / s",
+    )
 
 
 FAMILY = Question(
