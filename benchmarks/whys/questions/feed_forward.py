@@ -94,7 +94,7 @@ def draw(found: Found, figure: "Figure") -> None:
 WIDTH = Question(
     name="feed-forward",
     title=Text(
-        "Why a feed-forward layer, four times as wide, with a ReLU?",
+        "Why a feed-forward layer, 4 times as wide, with a ReLU?",
         "为什么要前馈层，要升到 4 倍，要 ReLU？",
     ),
     notes=Text(
@@ -103,7 +103,7 @@ WIDTH = Question(
     ),
     experiment=Text(
         "Sentences, 300 updates: no feed-forward (`--model.feed-forward none`), as wide as the model, 4 times as wide, and that without its ReLU (`--model.feed-forward linear`).",
-        "译句子，300 次更新：没有前馈层（`--model.feed-forward none`）、与模型同宽、4 倍宽，以及 4 倍宽但去掉 ReLU（`--model.feed-forward linear`）。",
+        "译句子，300 次更新：没有前馈层（`--model.feed-forward none`）、与模型同宽、4 倍宽，以及同样宽但去掉 ReLU（`--model.feed-forward linear`）。",
     ),
     cells={
         name: trainings("sentences", model=model) if model else usual()

@@ -135,7 +135,7 @@ def claims(found: Found) -> list[Claim]:
         above(
             Text(
                 "A product is much faster than additive attention: at d_k 64 by 2 times or more",
-                "点积比加性快得多：d_k 为 64 时至少快 1 倍",
+                "点积比加性快得多：d_k 为 64 时至少是 2 倍",
             ),
             random(found, "additive", 64, "milliseconds"),
             [2 * number for number in random(found, "scaled", 64, "milliseconds")],

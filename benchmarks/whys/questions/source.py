@@ -244,13 +244,12 @@ def family_claims(found: Found) -> list[Claim]:
                 "The comparison is fair: equal parameters, within 5 %",
                 "比较公平：参数量相差不超过 5 %",
             ),
-            some,
+            extremes,
             low=95,
             high=105,
             of=size,
         )
-        for some in ([min(sizes)], [max(sizes)])
-        if sizes
+        for extremes in ([one] for one in (sorted(sizes)[:1] + sorted(sizes)[-1:]))
     ]
     others = [name for name in FAMILIES if name != "Transformer"]
     claims += [
