@@ -72,6 +72,14 @@ def do(cell: Cell, root: Path, threads: int) -> float:
     return seconds
 
 
+def attempt(cell: Cell, root: Path, threads: int) -> tuple[float, str]:
+    """`do`, and why it could not be done if so: one cell that fails must not keep the others."""
+    try:
+        return do(cell, root, threads), ""
+    except Exception as error:
+        return 0.0, f"{type(error).__name__}: {error}"
+
+
 def seconds_of(cells: Iterable[Cell], root: Path) -> float:
     """What the cells that are done took together."""
     files = [file for cell in distinct(cells) if (file := cell.file(root)).exists()]
@@ -110,10 +118,13 @@ def do_all(
             yield cell
 
     n_done = 0
-    work = partial(do, root=root, threads=threads)
+    work = partial(attempt, root=root, threads=threads)
     results = shared(work, in_time(), jobs) if jobs > 1 else map(work, in_time())
-    for cell, seconds in zip(missing, results, strict=False):
-        n_done += 1
-        spent = time.monotonic() - began
-        say(f"{n_done} of {len(missing)}  {spent / 60:.1f} min  {cell.work} {seconds:.0f} s")
+    n_failed = 0
+    for number, (cell, (seconds, error)) in enumerate(zip(missing, results, strict=False), 1):
+        n_failed += bool(error)
+        spent = f"{(time.monotonic() - began) / 60:.1f} min"
+        told = f"failed: {error}" if error else f"{seconds:.0f} s"
+        say(f"{number} of {len(missing)}  {spent}  {cell.work} {told}")
+        n_done = number - n_failed
     return len(missing) - n_done

@@ -14,7 +14,7 @@ data that the repository writes itself. `make why` measures it all anew, `python
 larger than the margin and than twice its standard error over the seeds; it *does not hold* where a difference as large as the margin is excluded by the same error; else it is *open*. Small models, short
 trainings, generated text: what is true here need not be true of a large model, and a reason that fails here may hold there.
 
-Measured: {cells} of {of} cells, {trainings} of them trainings, {minutes} processor minutes (one thread each), on {machine}.
+Measured: {cells} of {of} cells, {trainings} of them trainings, {minutes} minutes of one thread, on {machine}.
 Unless a row says otherwise a model is a Transformer of width 64 with 2 + 2 layers, 4 heads and Pre-LN, trained by headway's own trainer; ± is the standard deviation over the seeds.
 """,
     """# 为什么是这样：逐条实测
@@ -27,7 +27,7 @@ headway 背后的五份笔记给出了许多理由：定长向量记不住，所
 **本页由该脚本写成**，结论也是算出来的：每条论断旁边都写明了界限，成立与否只看数字。差距大于界限、又大于标准误的两倍，记为*成立*；按同样的误差可以排除这么大的差距，记为*不成立*；其余记为*未定*。
 模型小，训练短，文本是生成的：这里成立的，大模型上未必成立；这里不成立的，别处也可能成立。
 
-已测：{of} 项中的 {cells} 项，其中训练 {trainings} 次，处理器时间 {minutes} 分钟（每次单线程），机器：{machine}。
+已测：{of} 项中的 {cells} 项，其中训练 {trainings} 次，单线程 {minutes} 分钟，机器：{machine}。
 除非另有说明，模型是宽 64、2 + 2 层、4 个头、Pre-LN 的 Transformer，由 headway 自己的训练器训练；± 是各随机种子之间的标准差。
 """,
 )

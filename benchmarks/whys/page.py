@@ -66,13 +66,14 @@ def write_pages(questions: Sequence[Question], root: Path, docs: Path) -> list[P
 def facts(cells: Sequence[Cell], root: Path) -> Mapping[str, str]:
     """How much was measured, and where."""
     done = {cell.key: cell for cell in cells if found(cell, root) is not None}
+    about = machine()
     n_trained = sum(cell.work in ("train", "norm") for cell in done.values())
     return {
         "cells": f"{len(done)}",
         "of": f"{len({cell.key for cell in cells})}",
         "trainings": f"{n_trained}",
         "minutes": f"{seconds_of(done.values(), root) / 60:.0f}",
-        "machine": ", ".join(str(value) for value in machine().values()),
+        "machine": f"{about['cpu']}, {about['cores']} cores, torch {about['torch']}",
     }
 
 

@@ -81,13 +81,13 @@ def every(question: Question) -> list[Cell]:
 
 
 def test_a_runner_that_is_killed_loses_one_cell_at_most_and_goes_on(tmp_path: Path) -> None:
-    cells = every(micro())
+    cells = probed("scores", d_k=512, seeds=tuple(range(1, 40)))
     program = (
         "import sys; sys.path.append(sys.argv[1])\n"
         "from pathlib import Path\n"
         "from whys.cells import Cell, do_all\n"
         "import json\n"
-        "cells = [Cell('train', one) for one in json.loads(sys.argv[3])]\n"
+        "cells = [Cell('scores', one) for one in json.loads(sys.argv[3])]\n"
         "do_all(cells, Path(sys.argv[2]), jobs=1, threads=1)\n"
     )
     settings = json.dumps([cell.settings for cell in cells])
@@ -128,6 +128,14 @@ def test_cells_that_two_questions_share_are_measured_once(tmp_path: Path) -> Non
 def test_no_cell_is_begun_once_the_budget_is_spent(tmp_path: Path) -> None:
     left = do_all(probed("scores", d_k=4), tmp_path, jobs=1, threads=1, budget_s=-1, say=str)
     assert left == 3
+
+
+def test_a_cell_that_cannot_be_done_is_said_and_the_others_are_done(tmp_path: Path) -> None:
+    said: list[str] = []
+    cells = [Cell("scores", {"seed": 1}), *probed("scores", d_k=4, seeds=(1,))]
+    assert do_all(cells, tmp_path, jobs=1, threads=1, say=said.append) == 1
+    assert "failed: KeyError: 'd_k'" in said[1]
+    assert [found(cell, tmp_path) is None for cell in cells] == [True, False]
 
 
 def test_every_cell_of_the_page_is_of_known_work_and_can_be_written_down() -> None:
