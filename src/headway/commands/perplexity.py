@@ -33,7 +33,7 @@ def print_evaluation(run: Path, one: "Evaluation") -> None:
         f"over {scores.n_tokens:,} tokens, line ends included"
     )
     print(
-        f"  perplexity per word   {scores.per_word:>12,.2f}   "
+        f"  perplexity per word   {scores.shown_per_word():>12}   "
         f"over {scores.n_words:,} words and line ends"
     )
     print(

@@ -116,8 +116,8 @@ def card(run: Run) -> CardWords:
         scores = score_words(found, of_words=data.unit.unit == "words")
         run.say(
             f"validation: perplexity {found.scores.per_token:,.1f} per token, "
-            f"{found.scores.per_word:,.1f} per word, {found.scores.bits_per_character:.3f} bits "
-            "per character"
+            f"{found.scores.shown_per_word(1)} per word, "
+            f"{found.scores.bits_per_character:.3f} bits per character"
         )
     reading = data.reading
     title = {"ngram": "n-gram", "nnlm": "NNLM", "rnn": "RNN", "lstm": "LSTM", "gru": "GRU"}
@@ -165,7 +165,7 @@ def score_words(found: Evaluation, *, of_words: bool) -> str:
 | what | value | divided by |
 |---|---|---|
 | perplexity per token | {scores.per_token:,.2f} | {scores.n_tokens:,} tokens, line ends included |
-| perplexity per word | {scores.per_word:,.2f} | {scores.n_words:,} words and line ends |
+| perplexity per word | {scores.shown_per_word()} | {scores.n_words:,} words and line ends |
 | bits per character | {scores.bits_per_character:.4f} | {scores.n_characters:,} characters |
 
 The next token is the likeliest one in {found.accuracy[1]:.1%} of cases, among the five likeliest in

@@ -144,6 +144,12 @@ class TextScores(NamedTuple):
         """Perplexity per word."""
         return perplexity(self.nats / self.n_words)
 
+    def shown_per_word(self, decimals: int = 2) -> str:
+        """For people: where no white space parts words a line is one, and the figure has a hundred
+        digits."""
+        value = self.per_word
+        return f"{value:,.{decimals}f}" if value < 1e7 else f"{value:.1e}"
+
     @property
     def bits_per_character(self) -> float:
         """Bits, log to the base 2."""
