@@ -188,7 +188,7 @@ def test_without_positions_one_vector_is_the_same_for_any_order_of_the_source():
         torch.testing.assert_close(before, after)
 
 
-def test_batch_norm_lets_batch_mates_in_while_it_trains_and_the_paper_s_norm_never():
+def test_batch_norm_lets_batch_mates_in_while_it_trains_and_layer_norm_never():
     other = SOURCE.clone(), FED.clone()
     other[0][1, 0], other[1][1, 1] = 11, 12
     for normalize, depends in (("batch", True), ("layer", False), ("none", False)):

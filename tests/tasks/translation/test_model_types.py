@@ -22,6 +22,7 @@ RECURRENT = ("--model.type=recurrent", "--model.d-embedding=8", "--model.d-model
 ABLATED = (
     "--model.type=ablated", "--model.encoder-layers=1", "--model.decoder-layers=1",
     "--model.d-model=16", "--model.d-ff=16", "--model.heads=2",
+    "--training.average=1", "--decoding.max-extra-length=0",  # its steps are slow
 )  # fmt: skip
 TYPES = {
     "one vector, LSTM": (*RECURRENT, "--model.attention=none", "--model.recurrence=lstm"),
