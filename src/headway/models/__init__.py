@@ -6,6 +6,8 @@ from functools import partial
 from torch import nn
 
 from headway.models.ablated import Ablated, AblatedConfig
+from headway.models.bytenet import ByteNet, ByteNetConfig
+from headway.models.convolutional import Convolutional, ConvolutionalConfig
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models.ngram import Ngram, NgramConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
@@ -17,6 +19,8 @@ MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
     "transformer": (TransformerConfig, Transformer),
     "recurrent": (RecurrentTranslatorConfig, RecurrentTranslator),
     "ablated": (AblatedConfig, Ablated),
+    "convolutional": (ConvolutionalConfig, Convolutional),
+    "bytenet": (ByteNetConfig, ByteNet),
 }
 """Trained on pairs."""
 
@@ -35,6 +39,10 @@ __all__ = [
     "MODELS",
     "Ablated",
     "AblatedConfig",
+    "ByteNet",
+    "ByteNetConfig",
+    "Convolutional",
+    "ConvolutionalConfig",
     "DecoderOnly",
     "DecoderOnlyConfig",
     "Ngram",

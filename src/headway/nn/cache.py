@@ -124,6 +124,21 @@ class FusedProjection(NamedTuple):
         return cls(weight, bias, [part.out_features for part in parts])
 
 
+def kept_sentences(
+    rows: Int[Tensor, " kept"], n_rows: int, n_sentences: int
+) -> Int[Tensor, " sentences"] | None:
+    """The sentences of the rows that are kept, each with as many rows as any other; None where
+    they are the same as before. `n_rows` of `n_sentences` there were."""
+    sentence = rows // (n_rows // n_sentences)
+    sentences = sentence.unique_consecutive()
+    each = len(rows) // len(sentences)
+    if not torch.equal(sentences.repeat_interleave(each), sentence):
+        return sentence  # some have more rows: from now on each row is a sentence of its own
+    if torch.equal(sentences, torch.arange(n_sentences, device=rows.device)):
+        return None
+    return sentences
+
+
 @dataclass(frozen=True)
 class StackState:
     """What a stack remembers between steps; one row per hypothesis."""
@@ -149,14 +164,10 @@ class StackState:
     def select(self, rows: Int[Tensor, " kept"]) -> "StackState":
         """The state of the given rows; see `headway.models.interfaces.State`."""
         visible = self.visible.index_select(0, rows)
-        sentence = rows // (len(self.visible) // self.n_sentences)
-        sentences = sentence.unique_consecutive()
-        each = len(rows) // len(sentences)
-        if not torch.equal(sentences.repeat_interleave(each), sentence):
-            # Some have more rows than others: from now on each row is a sentence of its own.
-            sentences, each = sentence, 1
-        elif torch.equal(sentences, torch.arange(self.n_sentences, device=rows.device)):
+        sentences = kept_sentences(rows, len(self.visible), self.n_sentences)
+        if sentences is None:
             return replace(self, visible=visible)
+        each = len(rows) // len(sentences)
         source = None if self.source is None else self.source.select(sentences)
         seen = visible.unflatten(0, (-1, each)).any(1)
         used = int(seen.sum(1).max())

@@ -26,8 +26,8 @@ class LearnedPositions(nn.Module):
         if end > self.table.shape[0]:
             raise UserError(
                 f"Learned positions end at {self.table.shape[0]} tokens; got {end}. "
-                "Shorten the text, or train with --model.positions sinusoidal or a larger "
-                "--model.max-length."
+                "Shorten the text, or train with a larger --model.max-length, or a Transformer "
+                "with --model.positions sinusoidal."
             )
         return x + self.table[first:end]
 

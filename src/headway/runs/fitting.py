@@ -82,7 +82,10 @@ class Ladder(NamedTuple):
     def choose(
         self, sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
     ) -> tuple[str, str]:
-        """The name of one of the `allowed` presets, and why."""
+        """The name of one of the `allowed` presets, and why: of another type of model than this
+        ladder's, the largest."""
+        if not set(allowed) & set(self.names):
+            return allowed[-1], "made for this type of model"
         names, units = self.names, sizes.distinct
         largest = sum(units >= limit for limit in self.up_to)
         reason = f"{units:,} {self.unit}"

@@ -1,10 +1,7 @@
 """Named settings for language models, and which of them suits a corpus, a budget and a machine."""
 
-from collections.abc import Sequence
-
 from headway.config import Sections
 from headway.runs.fitting import Ladder
-from headway.runs.kind import Sizes
 
 PRESETS: dict[str, Sections] = {
     "tiny": {
@@ -62,12 +59,3 @@ LADDER = Ladder(
     least_epochs=3,
     unit="tokens",
 )
-
-
-def choose_preset(
-    sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
-) -> tuple[str, str]:
-    """The name of one of the `allowed` presets, and why."""
-    if len(allowed) == 1:
-        return allowed[0], "made for this type of model"
-    return LADDER.choose(sizes, budget_s, on_gpu, allowed)

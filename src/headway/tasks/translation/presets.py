@@ -73,6 +73,28 @@ PRESETS: dict[str, Sections] = {
         },
         "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
     },
+    "convolutional": {
+        "model": {
+            "type": "convolutional",
+            "encoder_layers": 5,
+            "decoder_layers": 4,
+            "d_model": 128,
+            "dropout": 0.2,
+        },
+        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
+    },
+    "bytenet": {
+        "model": {
+            "type": "bytenet",
+            "encoder_layers": 5,
+            "decoder_layers": 5,
+            "d_model": 128,
+            "d_inner": 168,
+            "extra": 5,
+            "dropout": 0.2,
+        },
+        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
+    },
 }
 
 PRESETS["ablated"] = {
