@@ -249,8 +249,10 @@ class Convolutional(nn.Module):
     ) -> AttentionWeights:
         """Where each layer of the decoder looks in the source; neither side looks at itself."""
         cross = torch.stack(self.decode(self.encode(source), target)[1])
-        itself = (cross.new_zeros(0, len(ids), 1, *[ids.shape[1]] * 2) for ids in (source, target))
-        return AttentionWeights(*itself, cross)
+        encoder, decoder = (
+            cross.new_zeros(0, len(ids), 1, ids.shape[1], ids.shape[1]) for ids in (source, target)
+        )
+        return AttentionWeights(encoder, decoder, cross)
 
     @torch.no_grad()
     def start(
@@ -261,8 +263,8 @@ class Convolutional(nn.Module):
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
             raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
-        n_rows, d_model = len(source), self.config.d_model
-        past = (layer.block.convolution.blank(n_rows, d_model) for layer in self.layers())
+        blank = (len(source), self.config.d_model)
+        past = (layer.block.convolution.blank(*blank) for layer in self.layers())
         state = ConvolutionalState(self.encode(source), tuple(past), 0)
         for token in () if prefix is None else prefix.unbind(1):
             state = self.step(state, token).state
@@ -278,10 +280,10 @@ class Convolutional(nn.Module):
         x = self.into_decoder(fed)
         by_sentence = (len(memory.keys), -1, self.config.d_model)
         for layer, before in zip(self.layers(), state.past, strict=True):
-            x, after = layer.block.step(x, before)
+            x, behind = layer.block.step(x, before)
             x, weights = layer.attention(x.view(by_sentence), fed.view(by_sentence), memory)
             x = x.flatten(0, 1)
-            past.append(after)
+            past.append(behind)
             looked.append(weights)
         after = replace(state, past=tuple(past), length=state.length + 1)
         logits = project(self.to_features(x), self.output_weight, self.output_bias).float()

@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from everyday_run import FLAGS, Finished, command, left_behind
 
 from headway.errors import ConfigError
 from headway.inspection.attention_picture import AttentionMap, draw_attention
+from headway.models import MODELS
+from headway.runs.settings import Settings
+from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
@@ -24,6 +29,7 @@ ABLATED = (
     "--model.d-model=16", "--model.d-ff=16", "--model.heads=2",
     "--training.average=1", "--decoding.max-extra-length=0",  # its steps are slow
 )  # fmt: skip
+CONVOLUTIONS = ("--model.d-model=12", "--model.encoder-layers=2", "--model.decoder-layers=2")
 TYPES = {
     "one vector, LSTM": (*RECURRENT, "--model.attention=none", "--model.recurrence=lstm"),
     "Bahdanau, GRU": (*RECURRENT, "--model.attention=additive"),
@@ -31,6 +37,8 @@ TYPES = {
     "one vector, BatchNorm, no mask": (
         *ABLATED, "--model.cross=mean", "--model.normalize=batch", "--no-model.causal",
     ),
+    "ConvS2S": ("--model.type=convolutional", *CONVOLUTIONS),
+    "ByteNet": ("--model.type=bytenet", *CONVOLUTIONS),
 }  # fmt: skip
 
 
@@ -64,8 +72,8 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
     for beam in (1, 3):
         found = translator.translate_fully(texts, beam=beam)
         assert all(np.isfinite(one.n_best[0].score) for one in found)
-    if "--model.attention=none" in flags:
-        with pytest.raises(ConfigError, match="attention = none"):
+    if {"--model.attention=none", "--model.type=bytenet"} & set(flags):
+        with pytest.raises(ConfigError, match="attention = none|has a method `look`"):
             translator.attention(texts[0])
         return
     looked = translator.attention(texts[0])
@@ -76,12 +84,28 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(everyday_files, tmp_path):
+OTHERS = ("recurrent", "convolutional", "bytenet")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(everyday_files, tmp_path, name):
     run = tmp_path / "run"
-    flags = ("--model.type=recurrent", "--training.max-steps=1")
+    flags = (f"--model.type={name}", "--training.max-steps=1")
     finished = train(everyday_files, run, flags)
-    assert "preset recurrent: made for this type of model" in finished.err
-    assert RunFolder(run).settings()["model"]["d_embedding"] == 128
+    assert f"preset {name}: made for this type of model" in finished.err
+    settings = RunFolder(run).settings()["model"]
+    assert PRESETS[name]["model"].items() <= {**settings, "dropout": 0.2}.items()
     refused = train(everyday_files, tmp_path / "other", (*flags, "--preset=tiny"))
     assert refused.status == 2
-    assert "--preset tiny is for --model.type transformer; got recurrent" in refused.err
+    assert f"--preset tiny is for --model.type transformer; got {name}" in refused.err
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_its_preset_has_as_many_parameters_as_tiny(name):
+    sizes = []
+    for preset in ("tiny", name):
+        settings = Settings.of(PRESETS[preset], KIND)
+        with torch.device("meta"):
+            model = MODELS[settings.model_type][1](settings.model, vocabulary_size=10_000)
+        sizes.append(sum(parameter.numel() for parameter in model.parameters()))
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.05)
