@@ -156,11 +156,21 @@ class MultiHeadAttention(nn.Module):
         Self-attention when `memory` is `x`, cross-attention when it is what an encoder gave.
         """
         query, key, value, bias = self.projected(x, memory)
-        if self.training and self.dropout.probability:
-            context = self.dropout(attention_weights(query, key, mask, bias)) @ value
-        else:
-            context = attend(query, key, value, mask, bias)
+        context = self.gather(query, key, value, mask, bias)
         return self.to_output(context.transpose(1, 2).flatten(2))
+
+    def gather(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+        value: Float[Tensor, "batch heads key d_v"],
+        mask: ReadyMask | None = None,
+        bias: Float[Tensor, "#batch #heads query key"] | None = None,
+    ) -> Float[Tensor, "batch heads query d_v"]:
+        """Equation 1 in every head; in training, dropout may fall on the weights."""
+        if self.training and self.dropout.probability:
+            return self.dropout(attention_weights(query, key, mask, bias)) @ value
+        return attend(query, key, value, mask, bias)
 
     def weights(
         self,
@@ -171,6 +181,13 @@ class MultiHeadAttention(nn.Module):
         """How much every position of `x` takes of `memory`: without dropout, by equation 1."""
         query, key, _, bias = self.projected(x, memory)
         return attention_weights(query, key, mask, bias)
+
+    @staticmethod
+    def past(
+        length: int, device: torch.device | str | None = None
+    ) -> Bool[Tensor, "1 1 query key"] | None:
+        """The mask that hides the future from it."""
+        return causal_mask(length, device)
 
     def projected(
         self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]

@@ -1,0 +1,131 @@
+"""Restricted self-attention (section 4, table 1): each position looks at its neighbourhood only.
+
+Queries stand in blocks, and each block meets the keys that any of them may see. The cost is then
+O(n r d) in time and O(n r) in memory: no n x n scores or masks are ever made.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headway.nn.attention import MultiHeadAttention, ReadyMask, attention_weights, causal_mask
+from headway.nn.positions import RelativePositions, rotate
+
+LEAST_BLOCK = 16
+"""Queries in a block, at least: smaller products are slower than what they save."""
+
+
+def band(length: int, window: int, *, causal: bool) -> Bool[Tensor, "1 1 query key"]:
+    """Who sees whom, written out: position i the positions i - window to i + window, or up to i."""
+    position = torch.arange(length)
+    near = ((position[:, None] - position).abs() <= window)[None, None]
+    return near & causal_mask(length) if causal else near
+
+
+class WindowedAttention(MultiHeadAttention):
+    """Self-attention of position i to i - window .. i + window; where `causal`, to .. i.
+
+    Its parameters are those of `MultiHeadAttention`, and so are its results under a band mask. It
+    hides the future by itself: it is given a mask for padding, or none.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        *,
+        window: int,
+        causal: bool,
+        d_k: int,
+        d_v: int,
+        dropout: float = 0.0,
+        rotary: bool = False,
+        relative: RelativePositions | None = None,
+    ) -> None:
+        super().__init__(
+            d_model, heads, d_k=d_k, d_v=d_v, dropout=dropout, rotary=rotary, relative=relative
+        )
+        self.window, self.causal = window, causal
+        self.block = max(LEAST_BLOCK, -(-window // 2))
+
+    def projected(
+        self, x: Float[Tensor, "batch query d_model"], memory: Float[Tensor, "batch key d_model"]
+    ) -> tuple[
+        Float[Tensor, "batch heads query d_k"],
+        Float[Tensor, "batch heads key d_k"],
+        Float[Tensor, "batch heads key d_v"],
+        None,
+    ]:
+        """Queries, keys and values of every head; what distances add is found block by block."""
+        key, value = self.split(self.to_key(memory)), self.split(self.to_value(memory))
+        query = self.split(self.to_query(x))
+        if self.rotary:
+            query, key = rotate(query), rotate(key)
+        return query, key, value, None
+
+    def gather(
+        self,
+        query: Float[Tensor, "batch heads length d_k"],
+        key: Float[Tensor, "batch heads length d_k"],
+        value: Float[Tensor, "batch heads length d_v"],
+        mask: ReadyMask | None = None,
+        bias: None = None,
+    ) -> Float[Tensor, "batch heads length d_v"]:
+        """Equation 1 within each block: as many keys as one of its queries may see, and the block's
+        own length more."""
+        n_rows, _, length, _ = query.shape
+        n_blocks = -(-length // self.block)
+        after = 0 if self.causal else self.window
+        seen = self.window + self.block + after
+        padding = (0, 0, self.window, after + n_blocks * self.block - length)
+
+        def blocks(x: Tensor, size: int) -> Tensor:
+            cut = x.unfold(2, size, self.block)  # [batch, heads, blocks, d, size]
+            return cut.permute(0, 2, 1, 4, 3).flatten(0, 1)  # [batch * blocks, heads, size, d]
+
+        offset = torch.arange(seen, device=query.device) - self.window
+        distance = offset - torch.arange(self.block, device=query.device)[:, None]
+        near = (distance >= -self.window) & (distance <= after)  # [block, seen]
+        real = F.pad(self.real_keys(mask, query), padding[2:]).unfold(2, seen, self.block)
+        real = real.expand(n_rows, -1, -1, -1).reshape(-1, 1, 1, seen)
+        queries = blocks(F.pad(query, (0, 0, 0, n_blocks * self.block - length)), self.block)
+        added = None
+        if self.relative is not None:
+            added = self.relative.at(queries, distance[None, None])
+        context = super().gather(
+            queries,
+            blocks(F.pad(key, padding), seen),
+            blocks(F.pad(value, padding), seen),
+            ReadyMask.of(near & real, query.dtype),
+            added,
+        )
+        whole = context.unflatten(0, (n_rows, n_blocks)).transpose(1, 2).flatten(2, 3)
+        return whole[:, :, :length]
+
+    def real_keys(
+        self, mask: ReadyMask | None, query: Float[Tensor, "batch heads length d_k"]
+    ) -> Bool[Tensor, "#batch 1 length"]:
+        """Which keys are no padding."""
+        if mask is None:
+            return torch.ones(1, 1, query.shape[2], dtype=torch.bool, device=query.device)
+        assert mask.hidden.shape[1:3] == (1, 1), "windowed attention is given a mask of keys"
+        return ((mask.hidden == 0) & mask.sees_any)[:, :, 0]
+
+    def weights(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"],
+        mask: ReadyMask | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        """For those who look: the whole square, zeros outside of the window."""
+        query, key, _, _ = self.projected(x, memory)
+        visible = band(x.shape[1], self.window, causal=self.causal).to(x.device)
+        visible = visible & self.real_keys(mask, query)[:, :, None]
+        bias = None if self.relative is None else self.relative(query, n_keys=key.shape[2])
+        return attention_weights(query, key, ReadyMask.of(visible, x.dtype), bias)
+
+    @staticmethod
+    def past(length: int, device: torch.device | str | None = None) -> None:
+        """No mask: it hides the future by itself."""
+        return
