@@ -33,6 +33,7 @@ VERBS = {
     "import": "A model from another program's file, as a run.",
     "export": "A run's model, as a file for other programs.",
     "parameters": "How large a model is and what it costs, before it is trained.",
+    "complexity": "Why self-attention: table 1 of the paper, measured on this machine.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

@@ -79,7 +79,7 @@ def parameters(
         Print one JSON object.
     """
     from headway.config import parse_overrides
-    from headway.efficiency.counting import PASSES, count
+    from headway.efficiency.counting import count
     from headway.efficiency.parts import parts_of
     from headway.efficiency.table import Costs
 
@@ -100,7 +100,7 @@ def parameters(
 
     with torch.device("meta"):
         parts = parts_of(build())
-    of = "pairs of sentences" if PASSES[kind.name] is PASSES["translation"] else "stretches"
+    of = "pairs of sentences" if kind.name == "translation" else "stretches"
     costs = Costs(
         found.name,
         f"{settings.model_type} ({kind.name})",

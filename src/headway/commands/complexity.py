@@ -1,0 +1,135 @@
+"""`headway complexity`: table 1 of the paper, theory beside what this machine takes."""
+
+import json as json_format
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.commands.arguments import Overrides, option_names, process_settings
+from headway.errors import ConfigError
+from headway.errors import settings as refused
+
+if TYPE_CHECKING:
+    from headway.efficiency.complexity import Sweep
+
+MOST = 1 << 20
+"""No length or size beyond this."""
+
+
+def complexity(
+    *overrides: Overrides,
+    d: int = 512,
+    n: str = "16..4096",
+    k: int = 3,
+    r: int = 64,
+    layers: str = "",
+    backward: bool = False,
+    page: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Why self-attention: operations, sequential operations and longest paths of layers (table 1 of
+    Vaswani et al. 2017) in theory, beside time, memory and operations as measured here.
+
+    It takes a minute or two. With --runtime.threads 1 times grow as theory says; with more, small
+    sizes are held up by the threads.
+
+    Parameters
+    ----------
+    d
+        Size of the vectors while the length varies.
+    n
+        Lengths: a range, doubling (16..4096), or a list (64,512).
+    k
+        Positions that a convolution sees at once; odd.
+    r
+        Positions to each side that restricted self-attention sees.
+    layers
+        Some of them, with commas between: attention, projected, windowed, rnn, lstm, convolution,
+        dilated, separable.
+    backward
+        Measure gradients as well.
+    page
+        Draw it all as one HTML file.
+    json
+        Print one JSON object.
+    """
+    from headway.config import parse_overrides
+
+    runtime = parse_overrides(overrides, options=option_names(complexity))
+    lengths = lengths_of(n)
+    for option, value in (("d", d), ("k", k), ("r", r)):
+        if not 1 <= value <= MOST:
+            raise ConfigError(f"--{option} is a number from 1 to {MOST:,}; got {value}.")
+    if k < 3 or not k % 2:
+        raise ConfigError(f"--k is odd, and at least 3: as many to each side; got {k}. Try 3.")
+    if d > 64 and d % 64:
+        raise ConfigError(f"--d is cut into heads of 64; got {d}. Try {-(-d // 64) * 64}.")
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler speaks on stderr
+    sweep = sweep_of(d, lengths, k, r, layers, backward=backward)
+    process = process_settings(runtime)
+    if process.device != "auto":
+        from headway.runtime import chosen_device
+
+        sweep = sweep._replace(device=chosen_device(process).type)
+    found = with_bar(sweep)
+    if page:
+        from headway.disk import write_text
+        from headway.efficiency.page import page as drawn
+
+        write_text(page, drawn(found))
+    if json:
+        print(json_format.dumps(found))
+        return
+    from headway.efficiency.complexity_table import lines
+
+    print("\n".join(lines(found)))
+
+
+def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":
+    """What is to be measured: sizes go up to twice d, at a length that is not the bottleneck."""
+    from headway.efficiency.complexity import Sweep
+    from headway.efficiency.contenders import CONTENDERS, Reach
+
+    names = [name.strip() for name in layers.split(",") if name.strip()] or list(CONTENDERS)
+    for name in names:
+        if name not in CONTENDERS:
+            raise refused.unknown_name("--layers", name, CONTENDERS)
+    sizes = [size for size in (64, 128, 256, 512, 1024, 2048) if size <= max(64, 2 * d)]
+    middle = min(512, max(lengths))
+    return Sweep(lengths, sizes, middle, d, Reach(k, r), names, backward)
+
+
+def lengths_of(given: str) -> list[int]:
+    """The lengths of `16..4096` or `64,512`; raises ConfigError for what is neither."""
+    first, dots, last = given.partition("..")
+    try:
+        if dots:
+            low, high = int(first), int(last)
+            found = [low << i for i in range(32) if low and low << i <= high]
+        else:
+            found = sorted({int(one) for one in given.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 2 or found[-1] > MOST:
+        raise ConfigError(
+            f"--n is a range of lengths from 2 to {MOST:,}, such as 16..4096, or a list; got "
+            f"{given!r}. Try 16..1024."
+        )
+    return found
+
+
+def with_bar(sweep: "Sweep") -> dict[str, object]:
+    """Measure, with a progress bar on a terminal."""
+    import sys
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    from headway.efficiency.complexity import measured
+
+    columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True, highlight=False)
+    live = sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=not live) as bar:
+        task = bar.add_task("starting", total=sweep.n_runs)
+        return measured(sweep, lambda what: bar.update(task, advance=1, description=what))

@@ -1,0 +1,232 @@
+"""Table 1 of Vaswani et al. 2017 in theory and as measured on this machine.
+
+Each layer runs over lengths n at one size d, and over sizes at one length. Time is fitted as
+n^a or d^a over the largest sizes, where what is small beside it no longer counts.
+"""
+
+import math
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.efficiency.contenders import CONTENDERS, Reach, decoding_steps
+from headway.efficiency.paths import found_path
+from headway.efficiency.timing import peak_bytes, timed
+from headway.runtime import cpu_name
+
+FITTED = 3
+"""An exponent is fitted over so many of the largest sizes."""
+MOST_S = 8.0
+"""A layer is measured at no larger size where it takes longer than this."""
+FEW = 4
+"""Steps of a recurrent layer whose operations are counted."""
+SHORT = 16
+"""Positions over which paths are found by brute force."""
+
+
+class Sweep(NamedTuple):
+    """What is measured."""
+
+    lengths: Sequence[int]
+    sizes: Sequence[int]
+    n: int
+    """The length at which sizes are varied."""
+    d: int
+    """The size at which lengths are varied."""
+    reach: Reach
+    layers: Sequence[str]
+    backward: bool = False
+    device: str = "cpu"
+
+    @property
+    def n_runs(self) -> int:
+        """Points to be measured, for a progress bar."""
+        return len(self.layers) * (len(self.lengths) + len(self.sizes)) + len(self.lengths)
+
+
+Point = dict[str, Any]
+"""One layer at one n and d."""
+
+
+def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
+    """All of it: what `--json` prints. `advance` hears what is done next."""
+    over_n = list(series(sweep, [(n, sweep.d) for n in sweep.lengths], advance))
+    over_d = list(series(sweep, [(sweep.n, d) for d in sweep.sizes], advance))
+    return {
+        "d": sweep.d,
+        "n": sweep.n,
+        **sweep.reach._asdict(),
+        "backward": sweep.backward,
+        "machine": machine(sweep.device),
+        "layers": [row(name, sweep, over_n, over_d) for name in sweep.layers],
+        "over_n": over_n,
+        "over_d": over_d,
+        "crossings": crossings(over_n, sweep),
+        "decoding": list(decoding(sweep, advance)),
+    }
+
+
+def series(
+    sweep: Sweep, places: Sequence[tuple[int, int]], advance: Callable[[str], None]
+) -> Iterator[Point]:
+    """Every layer at some lengths and sizes, until it takes too long."""
+    for name in sweep.layers:
+        took = 0.0
+        for n, d in places:
+            advance(f"{CONTENDERS[name].title}: n = {n:,}, d = {d:,}")
+            if took > MOST_S:
+                continue
+            point = at(name, n, d, sweep)
+            took = point["wall_s"]
+            yield point
+
+
+def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
+    """One layer at one place."""
+    torch.manual_seed(1)
+    layer = CONTENDERS[name].build(d, sweep.reach, 0).to(sweep.device)
+    x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
+    run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
+    wait = torch.cuda.synchronize if x.is_cuda else lambda: None
+    timing = timed(run, wait=wait)
+    return {
+        "layer": name,
+        "n": n,
+        "d": d,
+        **timing._asdict(),
+        "peak_bytes": peak_bytes(run),
+        "operations": counted(name, n, d, sweep.reach, backward=sweep.backward),
+        "in_theory": CONTENDERS[name].operations(n, d, sweep.reach) * (3 if sweep.backward else 1),
+    }
+
+
+def forward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
+    """One pass without gradients."""
+
+    def run() -> None:
+        with torch.no_grad():
+            layer(x)
+
+    return run
+
+
+def forward_and_backward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
+    """One pass and the gradients of all that went in."""
+
+    def run() -> None:
+        torch.autograd.grad(layer(x).sum(), [x, *layer.parameters()])
+
+    return run
+
+
+def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) -> int:
+    """Operations of a layer by torch's counter, on tensors without memory.
+
+    Of a recurrent layer a few steps are counted: each has as many.
+    """
+    steps = min(n, FEW) if CONTENDERS[name].sequential == "O(n)" else n
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        layer = CONTENDERS[name].build(d, reach, 0)
+        x = torch.empty(1, steps, d, requires_grad=backward)
+        found = layer(x)
+        if backward:
+            found.sum().backward()
+    return int(counter.get_total_flops()) * n // steps
+
+
+def exponent(points: Sequence[Point], of: str, value: str = "cpu_s") -> float | None:
+    """The slope of the logarithms over the largest sizes: a in time = c n^a. None of too few."""
+    last = sorted(points, key=lambda point: point[of])[-FITTED:]
+    if len(last) < 2:
+        return None
+    x, y = ([math.log(max(point[key], 1e-12)) for point in last] for key in (of, value))
+    middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
+    pairs = [(a - middle_x, b - middle_y) for a, b in zip(x, y, strict=True)]
+    return sum(a * b for a, b in pairs) / sum(a * a for a, _ in pairs)
+
+
+def row(name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point]) -> dict[str, Any]:
+    """What table 1 says of a layer, and what was found."""
+    contender = CONTENDERS[name]
+    mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
+    short = Reach(sweep.reach.kernel, min(sweep.reach.window, 4))
+    return {
+        "layer": name,
+        "title": contender.title,
+        "cost": contender.cost,
+        "sequential": contender.sequential,
+        "path": contender.path,
+        "longest_path": contender.longest(max(sweep.lengths), sweep.reach),
+        "longest_path_by_brute_force": {
+            "n": SHORT,
+            "window": short.window,
+            "found": found_path(name, SHORT, short),
+            "formula": contender.longest(SHORT, short),
+        },
+        "in_n": {
+            "theory": contender.in_n,
+            "time": exponent(mine_n, "n"),
+            "operations": exponent(mine_n, "n", "operations"),
+        },
+        "in_d": {
+            "theory": contender.in_d,
+            "time": exponent(mine_d, "d"),
+            "operations": exponent(mine_d, "d", "operations"),
+        },
+    }
+
+
+def crossings(over_n: list[Point], sweep: Sweep) -> dict[str, dict[str, float | None]]:
+    """The lengths at which self-attention begins to cost more than each other layer."""
+    found: dict[str, dict[str, float | None]] = {}
+    if "attention" not in sweep.layers:
+        return found
+    for name in sweep.layers:
+        if name not in ("attention", "projected"):
+            found[name] = {
+                value: crossing(over_n, "attention", name, value)
+                for value in ("operations", "cpu_s", "wall_s")
+            }
+    return found
+
+
+def crossing(points: list[Point], first: str, second: str, value: str) -> float | None:
+    """Where the curve of the first rises above the second's: a straight line between logarithms.
+
+    None where it does not within what was measured.
+    """
+    curves = [
+        {p["n"]: math.log(p[value]) for p in points if p["layer"] == k} for k in (first, second)
+    ]
+    lengths = sorted(curves[0].keys() & curves[1].keys())
+    gaps = [(math.log(n), curves[0][n] - curves[1][n]) for n in lengths]
+    for (x, low), (y, high) in pairwise(gaps):
+        if low <= 0 < high:
+            return math.exp(x + (y - x) * low / (low - high))
+    return None
+
+
+def decoding(sweep: Sweep, advance: Callable[[str], None]) -> Iterator[Point]:
+    """One more token behind n others, with a cache."""
+    torch.manual_seed(1)
+    for n in sweep.lengths:
+        advance(f"one step behind {n:,}")
+        for name, step in decoding_steps(n, sweep.d, sweep.reach).items():
+            if name in sweep.layers:
+                with torch.no_grad():
+                    yield {"layer": name, "n": n, **timed(step)._asdict()}
+
+
+def machine(device: str) -> str:
+    """What it ran on, in words."""
+    name = torch.cuda.get_device_name() if device == "cuda" else cpu_name()
+    threads = torch.get_num_threads()
+    return (
+        f"{name}, {threads} thread{'s'[: threads > 1]}, float32, torch {torch.__version__}, "
+        f"{platform.system()}"
+    )

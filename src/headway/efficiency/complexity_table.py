@@ -1,0 +1,112 @@
+"""Table 1, theory beside measurement, for a terminal."""
+
+from typing import Any
+
+from headway.efficiency.contenders import CONTENDERS
+from headway.efficiency.table import amount, size
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """All that was measured, from what `--json` prints."""
+    passes = "forward and backward" if found["backward"] else "forward"
+    return [
+        f"table 1 at d = {found['d']:,}, k = {found['kernel']}, r = {found['window']}; {passes}, "
+        f"one text; {found['machine']}",
+        "",
+        *aligned(theory(found)),
+        "",
+        *aligned(exponents(found)),
+        "",
+        f"time of the processor (ms), d = {found['d']:,}",
+        *aligned(grid(found["over_n"], "n", lambda p: f"{1e3 * p['cpu_s']:,.3g}")),
+        "",
+        "time on the clock (ms)",
+        *aligned(grid(found["over_n"], "n", lambda p: f"{1e3 * p['wall_s']:,.3g}")),
+        "",
+        "memory beyond the input, at most",
+        *aligned(grid(found["over_n"], "n", lambda p: size(p["peak_bytes"]))),
+        "",
+        "operations counted",
+        *aligned(grid(found["over_n"], "n", lambda p: amount(p["operations"]))),
+        "",
+        f"time of the processor (ms), n = {found['n']:,}",
+        *aligned(grid(found["over_d"], "d", lambda p: f"{1e3 * p['cpu_s']:,.3g}")),
+        "",
+        "one more token with a cache, behind n others: time of the processor (microseconds)",
+        *aligned(grid(found["decoding"], "n", lambda p: f"{1e6 * p['cpu_s']:,.3g}")),
+        *crossing_lines(found),
+    ]
+
+
+def theory(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The paper's three columns, and paths in numbers."""
+    longest = max((point["n"] for point in found["over_n"]), default=0)
+    rows = [("layer", "operations", "sequential", "longest path", f"at n = {longest:,}", "found")]
+    for row in found["layers"]:
+        brute = row["longest_path_by_brute_force"]
+        found_words = f"{brute['found']} at n = {brute['n']}, formula {brute['formula']}"
+        rows.append(
+            (
+                row["title"],
+                f"O({row['cost']})",
+                row["sequential"],
+                row["path"],
+                f"{row['longest_path']:,}",
+                found_words,
+            )
+        )
+    return rows
+
+
+def exponents(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """What was fitted, beside theory."""
+    rows = [("exponents", "n: theory", "time", "operations", "d: theory", "time", "operations")]
+    for row in found["layers"]:
+        cells = []
+        for of in ("in_n", "in_d"):
+            cells.append(str(row[of]["theory"]))
+            cells += [_number(row[of][value]) for value in ("time", "operations")]
+        rows.append((row["title"], *cells))
+    return rows
+
+
+def grid(points: list[dict[str, Any]], of: str, shown: Any) -> list[tuple[str, ...]]:
+    """Layers down, sizes across."""
+    sizes = sorted({point[of] for point in points})
+    rows = [(of, *(f"{value:,}" for value in sizes))]
+    for name in dict.fromkeys(point["layer"] for point in points):
+        cells = {point[of]: shown(point) for point in points if point["layer"] == name}
+        rows.append((CONTENDERS[name].title, *(cells.get(value, "-") for value in sizes)))
+    return rows
+
+
+def crossing_lines(found: dict[str, Any]) -> list[str]:
+    """From which length on self-attention costs more."""
+    said = []
+    for name, at in found["crossings"].items():
+        in_words = [
+            f"{what} from n = {at[value]:,.0f}"
+            if at[value]
+            else f"{what}: not within these lengths"
+            for value, what in (("operations", "operations"), ("cpu_s", "time"))
+        ]
+        said.append(f"  {CONTENDERS[name].title}: {'; '.join(in_words)}")
+    return ["", "self-attention costs more than", *said] if said else []
+
+
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Columns of one width, numbers to the right."""
+    if len(rows) < 2:
+        return []
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            f"{cell:{width}}" if column == 0 else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
