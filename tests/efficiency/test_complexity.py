@@ -56,7 +56,7 @@ def test_the_whole_command(capsys, tmp_path):
     attention = found["layers"][0]
     assert attention["in_n"]["operations"] == pytest.approx(2)
     assert all(point["peak_bytes"] > 0 for point in found["over_n"])
-    assert math.isclose(found["crossings"]["rnn"]["operations"] or 8, 8, rel_tol=0.01)
+    assert math.isclose(found["crossings"]["rnn"]["operations"] or 8, 8, rel_tol=0.1)
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 5
     assert "script" not in html

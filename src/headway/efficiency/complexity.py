@@ -127,16 +127,22 @@ def forward_and_backward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
 def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) -> int:
     """Operations of a layer by torch's counter, on tensors without memory.
 
-    Of a recurrent layer a few steps are counted: each has as many.
+    Of a recurrent layer a few steps are counted: each further one has as many.
     """
-    steps = min(n, FEW) if CONTENDERS[name].sequential == "O(n)" else n
-    with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        layer = CONTENDERS[name].build(d, reach, 0)
-        x = torch.empty(1, steps, d, requires_grad=backward)
-        found = layer(x)
-        if backward:
-            found.sum().backward()
-    return int(counter.get_total_flops()) * n // steps
+
+    def of(steps: int) -> int:
+        with torch.device("meta"), FlopCounterMode(display=False) as counter:
+            layer = CONTENDERS[name].build(d, reach, 0)
+            x = torch.empty(1, steps, d, requires_grad=backward)
+            found = layer(x)
+            if backward:
+                found.sum().backward()
+        return int(counter.get_total_flops())
+
+    if CONTENDERS[name].sequential == "O(n)" and n > 2 * FEW:
+        first, both = of(FEW), of(2 * FEW)
+        return first + (both - first) * (n - FEW) // FEW
+    return of(n)
 
 
 def exponent(points: Sequence[Point], of: str, value: str = "cpu_s") -> float | None:

@@ -1,5 +1,6 @@
 """Table 1, theory beside measurement, for a terminal."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from headway.efficiency.contenders import CONTENDERS
@@ -38,7 +39,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def theory(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def theory(found: dict[str, Any]) -> Sequence[Sequence[str]]:
     """The paper's three columns, and paths in numbers."""
     longest = max((point["n"] for point in found["over_n"]), default=0)
     rows = [("layer", "operations", "sequential", "longest path", f"at n = {longest:,}", "found")]
@@ -58,7 +59,7 @@ def theory(found: dict[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def exponents(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def exponents(found: dict[str, Any]) -> Sequence[Sequence[str]]:
     """What was fitted, beside theory."""
     rows = [("exponents", "n: theory", "time", "operations", "d: theory", "time", "operations")]
     for row in found["layers"]:
@@ -70,7 +71,7 @@ def exponents(found: dict[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def grid(points: list[dict[str, Any]], of: str, shown: Any) -> list[tuple[str, ...]]:
+def grid(points: list[dict[str, Any]], of: str, shown: Any) -> Sequence[Sequence[str]]:
     """Layers down, sizes across."""
     sizes = sorted({point[of] for point in points})
     rows = [(of, *(f"{value:,}" for value in sizes))]
@@ -94,7 +95,7 @@ def crossing_lines(found: dict[str, Any]) -> list[str]:
     return ["", "self-attention costs more than", *said] if said else []
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns of one width, numbers to the right."""
     if len(rows) < 2:
         return []

@@ -37,11 +37,11 @@ class Attention(nn.Module):
     def __init__(self, d: int, *, window: int = 0, projects: bool = False) -> None:
         super().__init__()
         heads = max(1, d // HEAD)
-        sizes = {"d_k": d // heads, "d_v": d // heads}
+        each = d // heads
         self.attention = (
-            WindowedAttention(d, heads, window=window, causal=False, **sizes)
+            WindowedAttention(d, heads, window=window, causal=False, d_k=each, d_v=each)
             if window
-            else MultiHeadAttention(d, heads, **sizes)
+            else MultiHeadAttention(d, heads, d_k=each, d_v=each)
         )
         if not projects:
             for name in ("to_query", "to_key", "to_value", "to_output"):

@@ -111,14 +111,14 @@ def log_log(
     unit: str,
 ) -> str:
     """A line for each layer, both axes logarithmic."""
-    known = [(p["layer"], p[of], times * p[value]) for p in points if p[value] > 0]
+    known = [(p["layer"], p[of], float(times * p[value])) for p in points if p[value] > 0]
     if not known:
         return ""
     left, right = (math.log10(end(x for _, x, _ in known)) for end in (min, max))
     low = math.floor(math.log10(min(y for *_, y in known)))
     high = math.ceil(math.log10(max(y for *_, y in known)))
 
-    def place(x: int | float, y: float) -> tuple[float, float]:
+    def place(x: int | float, y: int | float) -> tuple[float, float]:
         across = (math.log10(x) - left) / max(right - left, 1e-9)
         up = (math.log10(y) - low) / max(high - low, 1)
         return (

@@ -37,7 +37,8 @@ def step_by_step(layer: Recurrent, n: int, d: int) -> Bool[Tensor, "outputs inpu
         kept = tuple(part.detach().requires_grad_() for part in before)
         after = layer.layer.step(x[:, t], kept)
         wanted = [x, *kept]
-        found = torch.autograd.grad(sum(part.sum() for part in after), wanted, allow_unused=True)
+        whole = torch.cat(after).sum()
+        found = torch.autograd.grad(whole, wanted, allow_unused=True)
         straight[t, t] = bool(found[0][0, t].abs().sum() > 0)
         if t:
             straight[t, t - 1] = any(bool(g.abs().sum() > 0) for g in found[1:] if g is not None)

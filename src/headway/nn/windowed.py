@@ -70,10 +70,11 @@ class WindowedAttention(MultiHeadAttention):
         key: Float[Tensor, "batch heads length d_k"],
         value: Float[Tensor, "batch heads length d_v"],
         mask: ReadyMask | None = None,
-        bias: None = None,
+        bias: Float[Tensor, "#batch #heads query key"] | None = None,
     ) -> Float[Tensor, "batch heads length d_v"]:
         """Equation 1 within each block: as many keys as one of its queries may see, and the block's
         own length more."""
+        assert bias is None, "what distances add is found block by block"
         n_rows, _, length, _ = query.shape
         n_blocks = -(-length // self.block)
         after = 0 if self.causal else self.window
