@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from headway.pages import document
 from headway.workflow.filling import Direction
 from headway.workflow.rows import FileReport, Row, total
 
@@ -37,28 +38,13 @@ td, th { padding: 0.2rem 0.8rem 0.2rem 0; text-align: start; border-bottom: 1px 
 td.n, th.n { text-align: end; }
 @media (max-width: 40rem) { article { grid-template-columns: 1fr; } }
 """
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _WORST = 10
 
 
 def page(files: Sequence[FileReport], direction: Direction) -> str:
     """The whole page: counts, the files, then every unit that should be looked at."""
     parts = (*_head(files), *_files(files), *_units(files, direction))
-    body = "\n".join(parts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>Translations to look at</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return document("Translations to look at", parts, _STYLE)
 
 
 def _head(files: Sequence[FileReport]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.data.doctor.plots import Mark, Series, curve, histogram, named_bars
+from headway.plots import Mark, Series, curve, histogram, named_bars
 
 counts = st.lists(st.integers(0, 10**7), max_size=40)
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from headway.data.doctor.plots import Mark, Series, curve, histogram, named_bars
 from headway.data.doctor.report import verdict
+from headway.pages import document
+from headway.plots import Mark, Series, curve, histogram, named_bars
 
 _EXAMPLES = 5
 _HEADINGS = {
@@ -13,49 +14,6 @@ _HEADINGS = {
     "dropped": ("Will be dropped", "Nothing is dropped."),
     "information": ("For information", "Nothing else was found."),
 }
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
-  --card: #f6f8fa; --one: #2563a8; --two: #c2600c; --look: #b3261e; --fine: #2e7d4f; }
-@media (max-width: 36rem) { .tiles { grid-template-columns: 1fr 1fr !important; } }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ed; --soft: #9aa5b1;
-  --rule: #333b45; --card: #1c2229; --one: #6fa8e8; --two: #f0a35e; --look: #ff8a80;
-  --fine: #7cc79a; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; margin: 0.5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
-p { margin: 0.3rem 0; } .soft, figcaption, th { color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 0.6rem;
-  margin: 1rem 0; }
-.tiles div, article { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
-  padding: 0.6rem 0.8rem; }
-.tiles b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
-article { margin: 0.6rem 0; } article.look { border-left: 4px solid var(--look); }
-article h3 { font-size: 1rem; margin: 0; } article h3 span { color: var(--soft);
-  font-weight: normal; font-variant-numeric: tabular-nums; }
-.do { font-weight: 600; } .do::before { content: "\\2192\\a0"; }
-details { margin-top: 0.3rem; } summary { cursor: pointer; color: var(--one); }
-dl { margin: 0.4rem 0; } dt { color: var(--soft); font-size: 0.85rem; margin-top: 0.5rem; }
-dd { margin: 0 0 0 0.8rem; white-space: pre-wrap; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr));
-  gap: 0.8rem; align-items: start; }
-figure { margin: 0; padding: 0.6rem; border: 1px solid var(--rule); border-radius: 8px; }
-figcaption { font-size: 0.9rem; margin-bottom: 0.3rem; }
-svg { width: 100%; height: auto; display: block; } svg text { font-size: 11px; fill: var(--soft); }
-.grid { stroke: var(--rule); } .area { fill-opacity: 0.25; stroke-width: 1.5; }
-.area.one { fill: var(--one); stroke: var(--one); } .area.two { fill: var(--two);
-  stroke: var(--two); } .bar.one { fill: var(--one); } .bar.two { fill: var(--two); }
-.bar.lost { fill: var(--look); } .curve { fill: none; stroke: var(--one); stroke-width: 1.5; }
-line.mark { stroke: var(--look); stroke-dasharray: 4 3; } svg text.mark { fill: var(--look); }
-.key { margin-left: 0.8rem; white-space: nowrap; } .key i { display: inline-block; width: 0.8em;
-  height: 0.8em; margin-right: 0.3em; border-radius: 2px; } .key i.one { background: var(--one); }
-.key i.two { background: var(--two); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; overflow-wrap: normal;
-  border-bottom: 1px solid var(--rule); }
-td:first-child, th:first-child { text-align: left; } code { background: var(--card); }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(found: dict[str, Any]) -> str:
@@ -68,31 +26,15 @@ def page(found: dict[str, Any]) -> str:
         *_findings(found, "information"),
         *_measures(found),
     )
-    body = "\n".join(parts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{_title(found)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return document(_title(found), parts)
 
 
 def _title(found: dict[str, Any]) -> str:
-    return escape(
-        f"Data report: {found['source_language'] or '?'} to {found['target_language'] or '?'}"
-    )
+    return f"Data report: {found['source_language'] or '?'} to {found['target_language'] or '?'}"
 
 
 def _summary(found: dict[str, Any]) -> Iterator[str]:
-    yield f"<h1>{_title(found)}</h1>"
+    yield f"<h1>{escape(_title(found))}</h1>"
     yield f'<p class="soft">{escape(", ".join(found["files"]))}</p>'
     n_urgent = sum(finding["severity"] == "look" for finding in found["findings"])
     tiles = [

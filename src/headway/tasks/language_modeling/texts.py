@@ -162,7 +162,7 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
             f"a neural model needs {LEAST_LINES} lines, some of which are held out; there are "
             f"{n_rows}. Give more text, or --valid-corpus, or count: --model.type ngram."
         )
-    held_out = _blocks(n_rows) if not (data.valid_corpus or counting) else frozenset[int]()
+    held_out = held_out_rows(n_rows) if not (data.valid_corpus or counting) else frozenset[int]()
 
     def lines(*, valid: bool) -> Iterator[str]:
         for number, line in enumerate(whole.lines()):
@@ -202,7 +202,7 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
     return Texts(vocabulary, unit, train, valid, reading, valid_reading, checksums)
 
 
-def _blocks(n_rows: int) -> frozenset[int]:
+def held_out_rows(n_rows: int) -> frozenset[int]:
     """The rows that are held out: some blocks, evenly spread."""
     n_held_out = max(2, min(MOST_HELD_OUT, round(HELD_OUT * n_rows)))
     n_blocks = min(BLOCKS, n_held_out)

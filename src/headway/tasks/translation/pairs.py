@@ -119,13 +119,15 @@ class Pairs:
         return len(self.prepared.corpus.parts) == 1 and not self.prepared.corpus.uses
 
     def record(self) -> dict[str, Any]:
-        """What data.json says: counts, dropped pairs by reason, what each file gives."""
+        """What data.json says: counts, dropped pairs by reason, the longest side in sub-words, what
+        each file gives."""
         prepared, [first, *_] = self.prepared, self.prepared.corpus.parts
         alone = {"file": first.name, "pairs": len(prepared.train), "weight": 1.0, "tag": ""}
         shares = [] if self.plain else mixture.shares(prepared)
         return {
             "train": prepared.report.as_dict(),
             "valid": prepared.valid_report.as_dict(),
+            "longest": {side: int(n.max()) for side, n in prepared.train.lengths.items()},
             "mixture": [share.as_dict() for share in shares] or [{**alone, "share": 1.0}],
         }
 

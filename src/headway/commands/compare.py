@@ -1,0 +1,55 @@
+"""`headway compare`: several runs side by side, and which of them may be ranked by what."""
+
+import json as json_format
+from pathlib import Path
+
+from headway.commands.arguments import Several, say
+
+
+def compare(
+    *runs: Path,
+    source: Path | None = None,
+    reference: Path | None = None,
+    corpus: Several = (),
+    page: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Compare runs of one task: quality, size, training, speed, memory, and what they write.
+
+    All do the same work here and now: they are measured on what all of them were validated on, or
+    on test files. A ranking that would be unfair is refused, with the reason.
+
+    Parameters
+    ----------
+    runs
+        Folders of two trained runs or more, all of one task: translators, or language models.
+    source
+        For translators: file of test texts, one a line; with --reference.
+    reference
+        File of right translations of --source, one a line.
+    corpus
+        For language models: test text, one or several files.
+    page
+        Write an HTML page of everything, with learning curves, in one file that loads nothing.
+    json
+        Print one JSON object on standard output.
+    """
+    from headway.comparison.comparing import compared
+
+    given = {"source": source, "reference": reference}
+    files = {name: (path,) for name, path in given.items() if path is not None}
+    if corpus:
+        files["corpus"] = corpus
+    found = compared(runs, files, lambda message: say(f"headway: {message}"))
+    if page is not None:
+        from headway.comparison.page import page as html
+        from headway.disk import write_text
+
+        write_text(page, html(found))
+        say(f"headway: the page is {page}")
+    if json:
+        print(json_format.dumps(found, ensure_ascii=False))
+    else:
+        from headway.commands.comparison_tables import print_comparison
+
+        print_comparison(found)

@@ -1,0 +1,243 @@
+"""Several runs of one task, compared: everything that `headway compare` says, ready for JSON."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headway.comparison import records
+from headway.comparison.contenders import Contender, Examined, Request, Rows, Work, opener
+from headway.comparison.differences import differing
+from headway.comparison.measuring import latency, timed
+from headway.comparison.rankings import chosen, ranked, unlike
+from headway.errors import ConfigError
+from headway.metrics.translation import with_interval
+from headway.runs.kind import Say
+from headway.runs.settings import task_of
+from headway.runtime import cpu_name
+from headway.training.run_folder import RunFolder
+
+SIDE_BY_SIDE = 10
+LEAST_COMMON = 0.5
+"""Runs whose validation sentences differ are compared on those that all have, if these are at least
+this share of the fewest that one has."""
+
+
+def compared(runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say) -> dict[str, Any]:
+    """Open the runs, have all of them do the same work, and say what came of it.
+
+    `files` are test files by the name of their flag; none for what the runs were validated on.
+
+    Raises:
+        ConfigError: fewer than two runs, one twice, runs of several tasks, files of another task.
+        DataError: what is measured on cannot be read.
+        RunError: a folder is no run, or has no model.
+    """
+    task = one_task(runs)
+    names = names_of(runs)
+    open_contender = opener(task)
+    found: dict[str, Any] = {
+        "task": task,
+        "test": {},
+        "runs": [
+            {"name": name, "run": str(run), **records.training(run)} for name, run in names.items()
+        ],
+        "rankings": [],
+        "side_by_side": [],
+        "notes": [],
+    }
+    for run in found["runs"]:
+        if not run["finished"]:
+            found["notes"].append(f"{run['name']} is not finished: its training may go on.")
+    found["notes"] += unlike_trainings(found["runs"])
+    if open_contender is None:
+        found["notes"].append(
+            f"runs of the task {task} are compared by what their trainings logged alone."
+        )
+        return found
+    contenders = {name: open_contender(Request(run, files, say)) for name, run in names.items()}
+    measure(found, contenders, say)
+    return found
+
+
+def one_task(runs: Sequence[Path]) -> str:
+    """The task of all runs.
+
+    Raises:
+        ConfigError: fewer than two runs, one twice, or several tasks.
+        RunError: a folder is no run.
+    """
+    if len(runs) < 2:
+        raise ConfigError(
+            f"two runs or more are compared; got {len(runs)}. Try: headway compare RUN RUN"
+        )
+    for i, run in enumerate(runs):
+        if run.resolve() in [other.resolve() for other in runs[:i]]:
+            raise ConfigError(f"each run is compared once; got {run} twice. Name it once.")
+    tasks = {run: task_of(RunFolder.open(run).settings()) for run in runs}
+    if len(set(tasks.values())) > 1:
+        told = ", ".join(f"{run} is of the task {task}" for run, task in tasks.items())
+        raise ConfigError(
+            f"runs of one task are compared; {told}. They answer different questions: compare "
+            "each with its like."
+        )
+    return next(iter(tasks.values()))
+
+
+def names_of(runs: Sequence[Path]) -> dict[str, Path]:
+    """What each is called: its folder's name, or where these are not enough, the whole path."""
+    short = {run.resolve().name: run for run in runs}
+    return short if len(short) == len(runs) else {str(run): run for run in runs}
+
+
+def unlike_trainings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why times of training do not compare, if so."""
+    held = {
+        run["name"]: {"the machine": run["machine"], "the number of threads": str(run["threads"])}
+        for run in runs
+    }
+    return [f"training times do not compare, as {why}" for why in unlike(held)]
+
+
+def measure(found: dict[str, Any], contenders: Mapping[str, Contender], say: Say) -> None:
+    """Have each do its work, and add what came of it to `found`."""
+    rows_of, told = common_rows(contenders)
+    found["test"] = told
+    found["notes"] += told.pop("notes")
+    beyond = None
+    if told["same"] and all(contender.beyond for contender in contenders.values()):
+        beyond = longer_than_training(contenders, next(iter(rows_of.values())))
+        told["longer_than_training"] = None if beyond is None else sum(beyond)
+    examined: dict[str, Examined] = {}
+    for run in found["runs"]:
+        name, contender = run["name"], contenders[run["name"]]
+        run.update(records.size(contender.model, contender.vocabulary_size))
+        if rows_of[name]:
+            say(f"{name}: {len(rows_of[name]):,} {contender.rows_are}")
+            examined[name], figures = worked(contender, rows_of[name], beyond)
+            run.update(figures)
+    found["machine"] = {"name": cpu_name(), "threads": torch.get_num_threads()}
+    if len(examined) < len(contenders):
+        lacking = ", ".join(name for name in contenders if name not in examined)
+        found["notes"].append(f"no ranking: {lacking} was validated on nothing. Give a test text.")
+        return
+    found["rankings"] = rankings(examined)
+    if told["same"]:
+        rows = next(iter(rows_of.values()))
+        found["side_by_side"] = side_by_side(contenders, rows, examined)
+
+
+def common_rows(contenders: Mapping[str, Contender]) -> tuple[dict[str, Rows], dict[str, Any]]:
+    """What each is measured on, and how that is told.
+
+    The same where all have the same; else what all have, if that is enough; else each its own.
+    """
+    first = next(iter(contenders.values()))
+    own = {name: contender.rows for name, contender in contenders.items()}
+    told: dict[str, Any] = {"of": first.rows_are, "row": first.row, "same": True, "notes": []}
+    if all(rows == first.rows for rows in own.values()):
+        return own, told | {"examples": len(first.rows)}
+    fewest = min(map(len, own.values()))
+    sets = [set(rows) for rows in own.values()]
+    common = [row for row in dict.fromkeys(first.rows) if all(row in rows for rows in sets)]
+    alone = all(contender.stand_alone for contender in contenders.values())
+    counts = ", ".join(f"{name} {len(rows):,}" for name, rows in own.items())
+    if alone and len(common) >= max(1, LEAST_COMMON * fewest):
+        told["notes"].append(
+            f"the {first.rows_are} differ ({counts}): measured on the {len(common):,} of all."
+        )
+        return dict.fromkeys(own, common), told | {"examples": len(common)}
+    told["notes"].append(
+        f"the {first.rows_are} differ ({counts}{f', {len(common):,} of all' if alone else ''}): "
+        "each is measured on its own. Give test files for a ranking."
+    )
+    return own, told | {"same": False, "examples": None}
+
+
+def longer_than_training(contenders: Mapping[str, Contender], rows: Rows) -> list[bool] | None:
+    """Which examples are longer than anything that any of the runs was trained on, if known."""
+    found = [contender.beyond(rows) for contender in contenders.values() if contender.beyond]
+    known = [one for one in found if one is not None]
+    return [all(one) for one in zip(*known, strict=True)] if len(known) == len(found) else None
+
+
+def worked(
+    contender: Contender, rows: Rows, beyond: Sequence[bool] | None
+) -> tuple[Examined, dict[str, Any]]:
+    """What a run made of its examples: its figures, and how long it took."""
+    work: Work = contender.begin(rows)
+    device = next(iter(contender.model.state_dict().values())).device
+    worded = [i for i in chosen(len(rows), 200) if rows[i][0].strip()]
+    alone = latency(work.one, worded or [0], device)
+    whole = timed(work.all, device)
+    examined = work.examined(whole.result, beyond)
+    figures: dict[str, Any] = {}
+    for figure in examined.figures:
+        known = np.isfinite(figure.statistics.counts).all()  # what is infinite has no interval
+        score = with_interval(figure.statistics, n_bootstrap=1000 if known else 0)
+        figures[figure.name] = {
+            "value": finite(score.score),
+            "low": finite(score.low),
+            "high": finite(score.high),
+            "signature": score.signature,
+            "holds_for": dict(figure.holds_for),
+        }
+    parts = examined.parts
+    return examined, {
+        "figures": figures,
+        "others": {name: finite(value) for name, value in examined.others.items()},
+        "parts": parts
+        and {"title": parts.title, "unit": parts.unit, "rows": [p._asdict() for p in parts.rows]},
+        "latency_s": alone,
+        "examples_per_s": len(rows) / whole.seconds,
+        "peak_bytes": whole.peak_bytes,
+    }
+
+
+def finite(value: float) -> float | None:
+    """Ready for JSON, which has no other numbers."""
+    return value if math.isfinite(value) else None
+
+
+def rankings(examined: Mapping[str, Examined]) -> list[dict[str, Any]]:
+    """By each figure that all have."""
+    of_each = [{f.name: f for f in one.figures} for one in examined.values()]
+    found = []
+    for by in of_each[0]:
+        if all(by in figures for figures in of_each):
+            figures = dict(zip(examined, (figures[by] for figures in of_each), strict=True))
+            ranking = ranked(figures)
+            places = [
+                {key: finite(value) if isinstance(value, float) else value
+                 for key, value in place._asdict().items()}
+                for place in ranking.places
+            ]  # fmt: skip
+            found.append(ranking._asdict() | {"places": places})
+    return found
+
+
+def side_by_side(
+    contenders: Mapping[str, Contender], rows: Rows, examined: Mapping[str, Examined]
+) -> list[dict[str, Any]]:
+    """The same examples under each run, with the words that are not in all outputs."""
+    shown = next(iter(contenders.values())).shown
+    worded = [i for i in range(len(rows)) if rows[i][0].strip()]
+    found = []
+    for place in chosen(len(worded), SIDE_BY_SIDE):
+        i = worded[place]
+        outputs = {name: one.output(i) for name, one in examined.items()}
+        given, wanted = shown(rows[i])
+        marked = zip(outputs.items(), differing(list(outputs.values())), strict=True)
+        found.append(
+            {
+                "given": given,
+                "wanted": wanted,
+                "outputs": [
+                    {"run": name, "text": text, "differs": spans} for (name, text), spans in marked
+                ],
+            }
+        )
+    return found

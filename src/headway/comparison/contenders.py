@@ -1,0 +1,124 @@
+"""What a task brings to a comparison: a run that is opened, what it does with texts, its figures.
+
+A figure says what it holds for; only figures that hold for the same are ranked. That is all that
+others know of a task: how its runs are opened is a line in `CONTENDERS`, and a task that has none
+is still compared by what every run folder tells.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from headway.metrics.translation import SentenceStatistics
+from headway.runs.kind import Say
+
+CONTENDERS = {
+    "translation": "headway.comparison.translators:contender",
+    "language-model": "headway.comparison.language_models:contender",
+}
+"""Where the runs of each task are opened: a function of a `Request`, which gives a `Contender`."""
+
+Rows = Sequence[tuple[str, ...]]
+"""Examples to be measured on, each in all its parts: source and reference; a line alone."""
+
+
+class Request(NamedTuple):
+    """A run that is to be compared, and on what."""
+
+    run: Path
+    files: Mapping[str, Sequence[Path]]
+    """Test files by the name of their flag (`source`, `reference`, `corpus`); none for what the run
+    was validated on."""
+    say: Say
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a run, and what it holds for."""
+
+    name: str
+    """Such as "BLEU"."""
+    statistics: SentenceStatistics
+    """Counts of each example, so that there are intervals and paired tests."""
+    higher_is_better: bool
+    holds_for: Mapping[str, str]
+    """What must be the same for a ranking to be fair ("the test text"), and what it is here."""
+
+
+class Part(NamedTuple):
+    """A figure of some of the examples."""
+
+    label: str
+    examples: int | None
+    """How many; None where examples are not what is counted."""
+    value: float
+
+
+class Parts(NamedTuple):
+    """A figure part by part."""
+
+    title: str
+    unit: str
+    """What the labels count."""
+    rows: list[Part]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What came out of a run's work."""
+
+    figures: list[Figure]
+    """The first one first: it stands for the run."""
+    output: Callable[[int], str]
+    """What it makes of an example, to be read beside that of others."""
+    parts: Parts | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
+    """Figures that nobody is ranked by."""
+    notes: list[str] = field(default_factory=list)
+
+
+class Work(NamedTuple):
+    """What a run does with some examples; the first two are timed."""
+
+    all: Callable[[], Any]
+    """Everything, as fast as it goes."""
+    one: Callable[[int], object]
+    """A single example."""
+    examined: Callable[[Any, Sequence[bool] | None], Examined]
+    """What came out of `all`; the other argument is which examples are longer than all that any of
+    the runs was trained on, where that is known."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A run opened to be compared with others."""
+
+    model: nn.Module
+    vocabulary_size: int
+    rows: Rows
+    """What it may be measured on; empty where it is known of nothing."""
+    row: str
+    """What one is called, such as "sentence"."""
+    rows_are: str
+    """Such as "validation sentences"."""
+    begin: Callable[[Rows], Work]
+    stand_alone: bool
+    """Whether some of the rows may be taken and others left: none is read with those before it."""
+    shown: Callable[[tuple[str, ...]], tuple[str, str]]
+    """What is shown of an example beside the outputs: what was given, and what was wanted."""
+    beyond: Callable[[Rows], list[bool] | None] | None = None
+    """Which examples are longer than anything the run was trained on; gives None where nobody
+    knows. Left out where that is no question."""
+
+
+def opener(task: str) -> Callable[[Request], Contender] | None:
+    """What opens the runs of a task, if it takes part in comparisons."""
+    if task not in CONTENDERS:
+        return None
+    module, _, name = CONTENDERS[task].partition(":")
+    found: Callable[[Request], Contender] = getattr(importlib.import_module(module), name)
+    return found

@@ -1,0 +1,189 @@
+"""Language models in a comparison: they score the same text."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.comparison.changed import refuse_changed
+from headway.comparison.contenders import (
+    Contender,
+    Examined,
+    Figure,
+    Part,
+    Parts,
+    Request,
+    Rows,
+    Work,
+)
+from headway.disk import checksum, digest
+from headway.errors import ConfigError, DataError
+from headway.language_model import TrainedLanguageModel
+from headway.metrics.translation import Counts, Scores, SentenceStatistics
+from headway.tasks.language_modeling.evaluation import accuracy, positions
+from headway.tasks.language_modeling.texts import COUNTING, Reading, held_out_rows
+from headway.text.lines import check_file
+
+SHOWN_WORDS, WRITTEN_TOKENS = 6, 16
+"""Of a line, so many words at most are given to be gone on with, and so many tokens are written."""
+
+
+def contender(request: Request) -> Contender:
+    """A language model, and the text that it may be measured on.
+
+    Raises:
+        ConfigError: other files are given than a corpus.
+        DataError: they, or those that the run was validated on, cannot be read.
+        RunError: there is no trained language model.
+    """
+    model = TrainedLanguageModel.load(request.run)
+    if request.files:
+        if set(request.files) != {"corpus"}:
+            names = ", ".join(f"--{name}" for name in request.files)
+            raise ConfigError(f"language models are compared on --corpus F; got {names}.")
+        lines, rows_are = lines_of(request.files["corpus"]), "lines of the test text"
+    else:
+        lines, rows_are = validation_lines(request.run, model), "validation lines"
+    return Contender(
+        model=model.scorer.model,  # type: ignore[arg-type]
+        vocabulary_size=len(model.vocabulary),
+        rows=[(line,) for line in lines],
+        row="line",
+        rows_are=rows_are,
+        begin=lambda rows: work_of(model, rows),
+        stand_alone=False,
+        shown=lambda row: beginning_and_end(row[0]),
+    )
+
+
+def lines_of(files: Sequence[Path]) -> list[str]:
+    """All lines with text, an empty one where blank lines part two of them."""
+    lines = list(Reading(files).lines())
+    if not lines:
+        raise DataError(f"a test text has words; {files[0]} has none. Give another file.")
+    return lines
+
+
+def validation_lines(run: Path, model: TrainedLanguageModel) -> list[str]:
+    """What a run was validated on, read again; nothing for one that learned from every line."""
+    data = model.settings.data
+    counted = model.settings.model_type in COUNTING
+    files: Mapping[bool, tuple[Path, ...]] = {True: data.valid_corpus, False: data.corpus}
+    chosen = files[bool(data.valid_corpus)]
+    if counted and not data.valid_corpus:
+        return []
+    try:
+        for path in chosen:
+            check_file(path)
+    except (ConfigError, DataError) as error:
+        raise DataError(
+            f"runs are compared on what they were validated on, and that of {run} cannot be read: "
+            f"{error} Or give a test text: --corpus F."
+        ) from None
+    refuse_changed(run, {str(path): checksum(path) for path in chosen})
+    lines = lines_of(chosen)
+    if data.valid_corpus:
+        return lines
+    held_out = held_out_rows(len(lines))
+    return [line for number, line in enumerate(lines) if number in held_out]
+
+
+def beginning_and_end(line: str) -> tuple[str, str]:
+    """The first words of a line, which a model goes on from, and how the line goes on."""
+    words = line.split()
+    if len(words) < 2:
+        half = len(line) // 2
+        return line[:half], line[half:]
+    n_given = min(SHOWN_WORDS, len(words) // 2)
+    return " ".join(words[:n_given]), " ".join(words[n_given:])
+
+
+def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
+    """Scoring one long text, line after line."""
+    lines = [model.cut(row[0]) for row in rows]
+    encoded = model.vocabulary.encode_batch(lines)
+    ids = np.array([id_ for line in encoded for id_ in (*line, model.vocabulary.special.end)])
+
+    def output(i: int) -> str:
+        given, _ = beginning_and_end(rows[i][0])
+        written = "".join(model.write(given, max_tokens=WRITTEN_TOKENS, top_k=1))
+        return written.partition("\n")[0].strip()
+
+    def examined(log_probs: NDArray[np.float64], _beyond: object) -> Examined:
+        n_unknown = int((ids == model.vocabulary.special.unknown).sum())
+        hits = accuracy(model.scorer, ids)
+        others = {
+            "next token right, %": 100.0 * hits[1],
+            "among the five likeliest, %": 100.0 * hits[5],
+            "unknown words, % of the tokens": 100.0 * n_unknown / len(ids),
+        }
+        by = positions(model.scorer, ids)
+        parts = Parts(
+            "Perplexity per token by how many tokens are seen, itself included",
+            "tokens",
+            [Part(label, None, value) for label, value in by.items()],
+        )
+        lengths = np.array([len(line) + 1 for line in encoded])
+        starts = np.concatenate([[0], lengths.cumsum()[:-1]])
+        nats = -np.add.reduceat(log_probs, starts)
+        figures = figures_of(model, rows, lines, nats, lengths, n_unknown)
+        return Examined(figures, output, parts, others)
+
+    return Work(
+        all=lambda: model.scorer.stream(ids),
+        one=lambda i: model.score([rows[i][0]]),
+        examined=examined,
+    )
+
+
+def figures_of(
+    model: TrainedLanguageModel,
+    rows: Rows,
+    lines: Sequence[str],
+    nats: NDArray[np.float64],
+    n_tokens: NDArray[Any],
+    n_unknown: int,
+) -> list[Figure]:
+    """Perplexities and bits per character, and what each holds for."""
+    fingerprint = model.vocabulary.fingerprint()[:12]
+    n_words = np.array([len(line.split()) + 1 for line in lines])
+    n_characters = np.array([len(line) + 1 for line in lines])
+    text = {"the test text": f"{len(rows):,} lines, {digest([row[0] for row in rows])[:12]}"}
+    # Words that are unknown to one are cheap there.
+    unknown = {
+        "unknown words": f"{n_unknown:,} of vocabulary {fingerprint}" if n_unknown else "none"
+    }
+    words = {"the number of words": f"{n_words.sum():,}"}
+    characters = {"the number of characters": f"{n_characters.sum():,}"}
+
+    def figure(
+        name: str, cost: NDArray[np.float64], per: NDArray[Any], of: Any, holds_for: dict[str, str]
+    ) -> Figure:
+        counts = np.stack([cost, per.astype(np.float64)], axis=1)
+        told = SimpleNamespace(get_signature=lambda: f"{name}, line ends included")
+        return Figure(name, SentenceStatistics(counts, of, told), False, {**text, **holds_for})
+
+    return [
+        figure("bits per character", nats / math.log(2), n_characters, ratio, characters | unknown),
+        figure("perplexity per word", nats, n_words, exponential, words | unknown),
+        figure(
+            "perplexity per token", nats, n_tokens, exponential, {"the vocabulary": fingerprint}
+        ),
+    ]
+
+
+def ratio(counts: Counts) -> Scores:
+    """A cost over what it is divided by."""
+    found: Scores = counts[:, 0] / counts[:, 1]
+    return found
+
+
+def exponential(counts: Counts) -> Scores:
+    """exp of that: a perplexity."""
+    with np.errstate(over="ignore"):
+        found: Scores = np.exp(ratio(counts))
+    return found

@@ -1,0 +1,233 @@
+"""`headway compare`, through the command line, on trained runs."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from everyday_run import command, unfinish, write_pairs
+from lxml import html
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from headway.comparison.changed import refuse_changed
+from headway.comparison.translators import BEYOND
+from headway.errors import DataError
+from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
+from headway.translator import Translator
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+
+@pytest.fixture(scope="module")
+def runs(everyday_run: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The shared run, and the same with the weights of its first checkpoint."""
+    early = tmp_path_factory.mktemp("runs") / "early"
+    shutil.copytree(everyday_run, early)
+    shutil.copy(
+        early / "checkpoints" / "step-4" / "weights.safetensors", early / "model.safetensors"
+    )
+    return str(everyday_run), str(early)
+
+
+@pytest.fixture(scope="module")
+def test_set(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Ten pairs, one of them longer than any that was trained on."""
+    pairs = generate(10, seed=9)
+    pairs[5] = (" ".join(["the old cat"] * 12), "老猫" * 12)
+    pairs[7] = ("<b> & co", "<b> 和公司")
+    return tuple(map(str, write_pairs(tmp_path_factory.mktemp("test"), "test", pairs)))
+
+
+@pytest.fixture(scope="module")
+def two_pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Flags that name two short pairs."""
+    pairs = [("I have a cat .", "我有一只猫。"), ("A dog runs .", "狗在跑。")]
+    source, reference = write_pairs(tmp_path_factory.mktemp("two"), "two", pairs)
+    return "--source", str(source), "--reference", str(reference)
+
+
+@pytest.fixture(scope="module")
+def compared(runs, test_set, tmp_path_factory):
+    """What the command prints, and its page."""
+    page = tmp_path_factory.mktemp("page") / "compared.html"
+    files = ("--source", test_set[0], "--reference", test_set[1])
+    done = command("compare", *runs, *files, "--json", "--page", str(page))
+    assert done.status == 0, done.err
+    return json.loads(done.out), page
+
+
+def lines_of(path: str) -> list[str]:
+    return Path(path).read_text(encoding="utf-8").splitlines()
+
+
+def test_the_scores_are_those_that_sacrebleu_gives_to_the_translations(compared, runs, test_set):
+    found, _ = compared
+    sources, references = map(lines_of, test_set)
+    for run, path in zip(found["runs"], runs, strict=True):
+        outputs = Translator.load(path, device="cpu").translate(sources)
+        bleu = BLEU(tokenize="zh").corpus_score(outputs, [references]).score
+        assert run["figures"]["BLEU"]["value"] == pytest.approx(bleu)
+        chrf = CHRF().corpus_score(outputs, [references]).score
+        assert run["figures"]["chrF"]["value"] == pytest.approx(chrf)
+        shown = [
+            out["text"] for one in found["side_by_side"] for out in one["outputs"]
+            if out["run"] == run["name"]
+        ]  # fmt: skip
+        assert len(shown) == 10
+        assert set(shown) <= set(outputs)
+
+
+def test_a_bucket_has_the_bleu_of_its_sentences_and_one_is_longer_than_all_in_training(
+    compared, runs, test_set
+):
+    found, _ = compared
+    assert found["test"]["longer_than_training"] == 1
+    sources, references = map(lines_of, test_set)
+    tokenizer = BLEU(tokenize="13a").tokenizer
+    lengths = [len(tokenizer(source).split()) for source in sources]
+    buckets = {
+        "6-10": [i for i, n in enumerate(lengths) if 6 <= n <= 10],
+        BEYOND: [5],
+    }
+    for run, path in zip(found["runs"], runs, strict=True):
+        outputs = Translator.load(path, device="cpu").translate(sources)
+        rows = {row["label"]: row for row in run["parts"]["rows"]}
+        assert sum(row["examples"] for row in rows.values()) == len(sources)
+        for label, which in buckets.items():
+            assert rows[label]["examples"] == len(which) > 0
+            some, right = ([side[i] for i in which] for side in (outputs, references))
+            bleu = BLEU(tokenize="zh").corpus_score(some, [right]).score
+            assert rows[label]["value"] == pytest.approx(bleu)
+
+
+def test_sizes_and_counts_are_those_of_the_run(compared, runs):
+    found, _ = compared
+    model = Translator.load(runs[0], device="cpu").model
+    first, second = found["runs"]
+    shared = 700 * 32  # one matrix for source, target and output
+    assert first["parameters"] == sum(p.numel() for p in model.parameters())
+    assert first["parameters_without_embeddings"] == first["parameters"] - shared
+    assert first["bytes"] >= 4 * first["parameters"]
+    last = json.loads(lines_of(str(RunFolder(Path(runs[0])).metrics))[-1])
+    for run in (first, second):
+        assert run["updates"] == last["step"] == 12
+        assert run["time_s"] == last["time_s"]
+        assert run["counts"]["target_tokens"] == last["target_tokens"]
+        assert [point["updates"] for point in run["curves"]["bleu"]] == [4, 8, 12]
+        assert run["curves"]["bleu"][-1]["tokens"] == last["source_tokens"] + last["target_tokens"]
+        assert run["latency_s"] > 0
+        assert run["examples_per_s"] > 0
+
+
+def test_the_page_has_the_numbers_of_the_json_and_loads_nothing(compared):
+    found, path = compared
+    text = path.read_text(encoding="utf-8")
+    tree = html.fromstring(text.encode())
+    assert tree.xpath("//script | //link | //img | //*[@src] | //*[@href]") == []
+    cells = {
+        row.xpath("string(th[@scope='row'])").strip(): row.xpath("td/text()")
+        for row in tree.xpath("//div[@class='wide']//tbody/tr")
+    }
+    for name in ("BLEU", "chrF"):
+        for cell, run in zip(cells[name], found["runs"], strict=True):
+            figure = run["figures"][name]
+            shown = [figure[key] for key in ("value", "low", "high")]
+            numbers = [float(number.strip("[],")) for number in cell.split()]
+            assert numbers == pytest.approx(shown[: len(numbers)], abs=0.005)
+    assert cells["parameters"] == [f"{run['parameters']:,}" for run in found["runs"]]
+    rows = [row for row in found["runs"][0]["parts"]["rows"] if row["label"] == BEYOND]
+    assert cells[BEYOND][:2] == [f"{rows[0]['examples']:,}", f"{rows[0]['value']:,.2f}"]
+    for table in tree.xpath("//div[@class='wide']/table"):
+        assert table.xpath("caption")
+        assert table.xpath("thead/tr/th/@scope") == ["col"] * len(table.xpath("thead/tr/th"))
+    pictures = tree.xpath("//svg")
+    assert len(pictures) >= 10
+    assert all(picture.get("aria-label") for picture in pictures)
+    sides = tree.xpath("//table[@class='side']")
+    assert len(sides) == 10
+    for table, example in zip(sides, found["side_by_side"], strict=True):
+        given, wanted, *outputs = (cell.text_content() for cell in table.xpath(".//td"))
+        assert (given, wanted) == (example["given"], example["wanted"])
+        assert outputs == [out["text"] for out in example["outputs"]]
+
+
+def test_people_get_tables_rankings_and_notes(runs, two_pairs):
+    done = command("compare", *runs, *two_pairs)
+    assert done.status == 0, done.err
+    for words in (
+        "BLEU by length of the source",
+        "by BLEU: ",
+        "Side by side",
+        "parameters",
+        "no example is",
+    ):
+        assert words in done.out
+
+
+def test_without_files_they_are_measured_on_the_validation_sentences_of_both(runs):
+    done = command("compare", *runs, "--json")
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
+    assert found["test"]["examples"] == 10
+    assert found["test"]["longer_than_training"] == 0
+    assert {r["by"]: bool(r["places"]) for r in found["rankings"]} == {"BLEU": True, "chrF": True}
+    card = (Path(runs[0]) / "README.md").read_text(encoding="utf-8")
+    scores = [run["figures"]["BLEU"]["value"] for run in found["runs"]]
+    assert f"| BLEU | {scores[0]:.2f} |" in card
+
+
+@pytest.fixture
+def other_language(runs, tmp_path):
+    """A run that says that it translates into another language."""
+    other = tmp_path / "other"
+    shutil.copytree(runs[0], other)
+    folder = RunFolder(other)
+    sections = folder.settings()
+    sections["data"]["target_language"] = "de"
+    folder.write_settings(sections)
+    return str(other)
+
+
+def test_an_unfair_ranking_is_refused_and_the_figures_are_shown(runs, other_language, two_pairs):
+    done = command("compare", runs[0], other_language, *two_pairs, "--json")
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
+    for ranking in found["rankings"]:
+        assert ranking["places"] == []
+        [reason] = ranking["refused"]
+        assert reason == "the target language differs: zh (everyday); de (other)"
+    assert all("BLEU" in run["figures"] for run in found["runs"])
+
+
+def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_path):
+    stopped = tmp_path / "stopped"
+    shutil.copytree(runs[0], stopped)
+    unfinish(stopped)
+    done = command("compare", runs[0], str(stopped), *two_pairs)
+    assert done.status == 0, done.err
+    assert "stopped is not finished" in done.out
+
+
+def test_mistakes_are_told_with_what_to_do(runs, test_set, tmp_path):
+    first, second = runs
+    for arguments, words in (
+        ((first,), "two runs or more are compared; got 1"),
+        ((first, f"{first}/../{Path(first).name}"), "twice"),
+        ((first, str(tmp_path)), "holds no config.toml"),
+        ((first, second, "--source", test_set[0]), "--source F --reference F"),
+        ((first, second, "--corpus", test_set[0]), "--source F --reference F"),
+    ):
+        done = command("compare", *arguments)
+        assert done.status == 2
+        assert words in done.err
+        assert done.out == ""
+
+
+def test_changed_validation_text_is_refused(runs):
+    sums = RunFolder(Path(runs[0])).record()["sha256"]
+    refuse_changed(Path(runs[0]), sums)
+    file = next(iter(sums))
+    with pytest.raises(DataError, match="has changed since"):
+        refuse_changed(Path(runs[0]), {file: "0" * 64})
