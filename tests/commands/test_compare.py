@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_alone() -> Iterator[None]:
+    """How long single sentences take is not what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("headway.comparison.measuring.MOST_ALONE", 1)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +118,9 @@ def test_sizes_and_counts_are_those_of_the_run(compared, runs):
     shared = 700 * 32  # one matrix for source, target and output
     assert first["parameters"] == sum(p.numel() for p in model.parameters())
     assert first["parameters_without_embeddings"] == first["parameters"] - shared
+    described = json.loads(command("parameters", runs[0], "--json").out)
+    assert described["parameters_without_embeddings"] == first["parameters_without_embeddings"]
+    assert 2 * (first["parameters_without_embeddings"] / 2 + shared) < first["operations_per_token"]
     assert first["bytes"] >= 4 * first["parameters"]
     last = json.loads(lines_of(str(RunFolder(Path(runs[0])).metrics))[-1])
     for run in (first, second):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from headway.comparison.contenders import Figure
+from headway.comparison.entrants import Figure
 from headway.comparison.rankings import chosen, ranked, unlike
 from headway.metrics.translation import SentenceStatistics, bleu_statistics, difference
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from headway.comparison import records
-from headway.comparison.contenders import Contender, Examined, Request, Rows, Work, opener
 from headway.comparison.differences import differing
+from headway.comparison.entrants import Entrant, Examined, Request, Rows, Work, opener
 from headway.comparison.measuring import latency, timed
 from headway.comparison.rankings import chosen, ranked, unlike
 from headway.errors import ConfigError
@@ -38,7 +38,7 @@ def compared(runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say
     """
     task = one_task(runs)
     names = names_of(runs)
-    open_contender = opener(task)
+    open_entrant = opener(task)
     found: dict[str, Any] = {
         "task": task,
         "test": {},
@@ -53,13 +53,13 @@ def compared(runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say
         if not run["finished"]:
             found["notes"].append(f"{run['name']} is not finished: its training may go on.")
     found["notes"] += unlike_trainings(found["runs"])
-    if open_contender is None:
+    if open_entrant is None:
         found["notes"].append(
             f"runs of the task {task} are compared by what their trainings logged alone."
         )
         return found
-    contenders = {name: open_contender(Request(run, files, say)) for name, run in names.items()}
-    measure(found, contenders, say)
+    entrants = {name: open_entrant(Request(run, files, say)) for name, run in names.items()}
+    measure(found, entrants, say)
     return found
 
 
@@ -102,48 +102,48 @@ def unlike_trainings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"training times do not compare, as {why}" for why in unlike(held)]
 
 
-def measure(found: dict[str, Any], contenders: Mapping[str, Contender], say: Say) -> None:
+def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say) -> None:
     """Have each do its work, and add what came of it to `found`."""
-    rows_of, told = common_rows(contenders)
+    rows_of, told = common_rows(entrants)
     found["test"] = told
     found["notes"] += told.pop("notes")
     beyond = None
-    if told["same"] and all(contender.beyond for contender in contenders.values()):
-        beyond = longer_than_training(contenders, next(iter(rows_of.values())))
+    if told["same"] and all(entrant.beyond for entrant in entrants.values()):
+        beyond = longer_than_training(entrants, next(iter(rows_of.values())))
         told["longer_than_training"] = None if beyond is None else sum(beyond)
     examined: dict[str, Examined] = {}
     for run in found["runs"]:
-        name, contender = run["name"], contenders[run["name"]]
-        run.update(records.size(contender.model, contender.vocabulary_size))
+        name, entrant = run["name"], entrants[run["name"]]
+        run.update(records.size(entrant.model))
         if rows_of[name]:
-            say(f"{name}: {len(rows_of[name]):,} {contender.rows_are}")
-            examined[name], figures = worked(contender, rows_of[name], beyond)
+            say(f"{name}: {len(rows_of[name]):,} {entrant.rows_are}")
+            examined[name], figures = worked(entrant, rows_of[name], beyond)
             run.update(figures)
     found["machine"] = {"name": cpu_name(), "threads": torch.get_num_threads()}
-    if len(examined) < len(contenders):
-        lacking = ", ".join(name for name in contenders if name not in examined)
+    if len(examined) < len(entrants):
+        lacking = ", ".join(name for name in entrants if name not in examined)
         found["notes"].append(f"no ranking: {lacking} was validated on nothing. Give a test text.")
         return
     found["rankings"] = rankings(examined)
     if told["same"]:
         rows = next(iter(rows_of.values()))
-        found["side_by_side"] = side_by_side(contenders, rows, examined)
+        found["side_by_side"] = side_by_side(entrants, rows, examined)
 
 
-def common_rows(contenders: Mapping[str, Contender]) -> tuple[dict[str, Rows], dict[str, Any]]:
+def common_rows(entrants: Mapping[str, Entrant]) -> tuple[dict[str, Rows], dict[str, Any]]:
     """What each is measured on, and how that is told.
 
     The same where all have the same; else what all have, if that is enough; else each its own.
     """
-    first = next(iter(contenders.values()))
-    own = {name: contender.rows for name, contender in contenders.items()}
+    first = next(iter(entrants.values()))
+    own = {name: entrant.rows for name, entrant in entrants.items()}
     told: dict[str, Any] = {"of": first.rows_are, "row": first.row, "same": True, "notes": []}
     if all(rows == first.rows for rows in own.values()):
         return own, told | {"examples": len(first.rows)}
     fewest = min(map(len, own.values()))
     sets = [set(rows) for rows in own.values()]
     common = [row for row in dict.fromkeys(first.rows) if all(row in rows for rows in sets)]
-    alone = all(contender.stand_alone for contender in contenders.values())
+    alone = all(entrant.stand_alone for entrant in entrants.values())
     counts = ", ".join(f"{name} {len(rows):,}" for name, rows in own.items())
     if alone and len(common) >= max(1, LEAST_COMMON * fewest):
         told["notes"].append(
@@ -157,19 +157,19 @@ def common_rows(contenders: Mapping[str, Contender]) -> tuple[dict[str, Rows], d
     return own, told | {"same": False, "examples": None}
 
 
-def longer_than_training(contenders: Mapping[str, Contender], rows: Rows) -> list[bool] | None:
+def longer_than_training(entrants: Mapping[str, Entrant], rows: Rows) -> list[bool] | None:
     """Which examples are longer than anything that any of the runs was trained on, if known."""
-    found = [contender.beyond(rows) for contender in contenders.values() if contender.beyond]
+    found = [entrant.beyond(rows) for entrant in entrants.values() if entrant.beyond]
     known = [one for one in found if one is not None]
     return [all(one) for one in zip(*known, strict=True)] if len(known) == len(found) else None
 
 
 def worked(
-    contender: Contender, rows: Rows, beyond: Sequence[bool] | None
+    entrant: Entrant, rows: Rows, beyond: Sequence[bool] | None
 ) -> tuple[Examined, dict[str, Any]]:
     """What a run made of its examples: its figures, and how long it took."""
-    work: Work = contender.begin(rows)
-    device = next(iter(contender.model.state_dict().values())).device
+    work: Work = entrant.begin(rows)
+    device = next(iter(entrant.model.state_dict().values())).device
     worded = [i for i in chosen(len(rows), 200) if rows[i][0].strip()]
     alone = latency(work.one, worded or [0], device)
     whole = timed(work.all, device)
@@ -191,6 +191,7 @@ def worked(
         "others": {name: finite(value) for name, value in examined.others.items()},
         "parts": parts
         and {"title": parts.title, "unit": parts.unit, "rows": [p._asdict() for p in parts.rows]},
+        "operations_per_token": entrant.operations and entrant.operations(rows),
         "latency_s": alone,
         "examples_per_s": len(rows) / whole.seconds,
         "peak_bytes": whole.peak_bytes,
@@ -220,10 +221,10 @@ def rankings(examined: Mapping[str, Examined]) -> list[dict[str, Any]]:
 
 
 def side_by_side(
-    contenders: Mapping[str, Contender], rows: Rows, examined: Mapping[str, Examined]
+    entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, Examined]
 ) -> list[dict[str, Any]]:
     """The same examples under each run, with the words that are not in all outputs."""
-    shown = next(iter(contenders.values())).shown
+    shown = next(iter(entrants.values())).shown
     worded = [i for i in range(len(rows)) if rows[i][0].strip()]
     found = []
     for place in chosen(len(worded), SIDE_BY_SIDE):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.comparison.changed import refuse_changed
-from headway.comparison.contenders import (
-    Contender,
+from headway.comparison.entrants import (
+    Entrant,
     Examined,
     Figure,
     Part,
@@ -21,10 +21,12 @@ from headway.comparison.contenders import (
     Work,
 )
 from headway.disk import checksum, digest
+from headway.efficiency.counting import operations_per_token
 from headway.errors import ConfigError, DataError
 from headway.language_model import TrainedLanguageModel
 from headway.metrics.translation import Counts, Scores, SentenceStatistics
 from headway.tasks.language_modeling.evaluation import accuracy, positions
+from headway.tasks.language_modeling.kind import build
 from headway.tasks.language_modeling.texts import COUNTING, Reading, held_out_rows
 from headway.text.lines import check_file
 
@@ -32,7 +34,7 @@ SHOWN_WORDS, WRITTEN_TOKENS = 6, 16
 """Of a line, so many words at most are given to be gone on with, and so many tokens are written."""
 
 
-def contender(request: Request) -> Contender:
+def entrant(request: Request) -> Entrant:
     """A language model, and the text that it may be measured on.
 
     Raises:
@@ -48,16 +50,23 @@ def contender(request: Request) -> Contender:
         lines, rows_are = lines_of(request.files["corpus"]), "lines of the test text"
     else:
         lines, rows_are = validation_lines(request.run, model), "validation lines"
-    return Contender(
+    counts = model.settings.model_type in COUNTING
+    return Entrant(
         model=model.scorer.model,  # type: ignore[arg-type]
-        vocabulary_size=len(model.vocabulary),
         rows=[(line,) for line in lines],
         row="line",
         rows_are=rows_are,
         begin=lambda rows: work_of(model, rows),
         stand_alone=False,
         shown=lambda row: beginning_and_end(row[0]),
+        operations=None if counts else lambda _: operations(model),
     )
+
+
+def operations(model: TrainedLanguageModel) -> float:
+    """For each token, of texts as long as what is seen at once."""
+    settings, vocabulary = model.settings, model.vocabulary
+    return operations_per_token(lambda: build(settings, vocabulary), length=model.window)
 
 
 def lines_of(files: Sequence[Path]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.comparison.contenders import Figure
+from headway.comparison.entrants import Figure
 from headway.metrics.translation import difference
 
 

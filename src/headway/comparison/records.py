@@ -6,6 +6,8 @@ from typing import Any
 
 from torch import nn
 
+from headway.efficiency.parts import parts_of
+from headway.efficiency.table import of_words
 from headway.errors import RunError
 from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
@@ -16,24 +18,17 @@ COUNTED_BESIDE = ("step", "time_s", "loss", "learning_rate", "valid_loss")
 """Keys of metrics.jsonl; others are counts (whole numbers) or scores."""
 
 
-def size(model: nn.Module, vocabulary_size: int) -> dict[str, int]:
-    """Numbers that are learned, and without those of which each token of the vocabulary has a row.
+def size(model: nn.Module) -> dict[str, int]:
+    """Numbers that are learned, and without those that grow with the vocabulary.
 
     Tied matrices count once. `bytes` is what all of it takes in memory.
     """
     saved = saved_tensors(model).values()
     learned = sum(tensor.numel() for tensor in saved if tensor.is_floating_point())
-    of_tokens = {
-        module.weight
-        for module in model.modules()
-        if isinstance(module, nn.Embedding) and module.num_embeddings == vocabulary_size
-    }
-    output = getattr(model, "output_weight", None)
-    if isinstance(output, nn.Parameter) and output.shape[0] == vocabulary_size:
-        of_tokens.add(output)
+    of_tokens = sum(part.parameters for part in parts_of(model) if of_words(part.name))
     return {
         "parameters": learned,
-        "parameters_without_embeddings": learned - sum(map(nn.Parameter.numel, of_tokens)),
+        "parameters_without_embeddings": learned - of_tokens,
         "bytes": sum(tensor.nbytes for tensor in saved),
     }
 

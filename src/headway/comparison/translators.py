@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.comparison.changed import refuse_changed
-from headway.comparison.contenders import (
-    Contender,
+from headway.comparison.entrants import (
+    Entrant,
     Examined,
     Figure,
     Part,
@@ -19,10 +19,12 @@ from headway.comparison.contenders import (
     Work,
 )
 from headway.disk import digest
+from headway.efficiency.counting import operations_per_target_token
 from headway.errors import ConfigError, DataError, UserError
 from headway.metrics.evaluation import Measured, by_length, lengths_in_tokens, measure
 from headway.runs.kind import Say
 from headway.tasks.translation import pairs
+from headway.tasks.translation.kind import build
 from headway.text.lines import read_lines
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
@@ -40,7 +42,7 @@ class Held(NamedTuple):
     """Of its training sources, in sub-words."""
 
 
-def contender(request: Request) -> Contender:
+def entrant(request: Request) -> Entrant:
     """A translator, and what it may be measured on: test files, or what it was validated on.
 
     Raises:
@@ -61,15 +63,15 @@ def contender(request: Request) -> Contender:
         encoded = translator.subwords.encode_batch([row[0] for row in rows])
         return [len(ids) > held.longest for ids in encoded]
 
-    return Contender(
+    return Entrant(
         model=translator.plain.model,  # type: ignore[arg-type]
-        vocabulary_size=len(translator.subwords),
         rows=held.rows,
         row="sentence",
         rows_are=rows_are,
         begin=lambda rows: work_of(translator, rows),
         stand_alone=True,
         beyond=beyond,
+        operations=lambda rows: operations(translator, rows),
         shown=lambda row: (row[0], row[1]),
     )
 
@@ -119,6 +121,19 @@ def longest_source(run: Path, translator: Translator) -> int | None:
         return held_by(run, translator, lambda _: None).longest
     except DataError:
         return None
+
+
+def operations(translator: Translator, rows: Rows) -> float:
+    """For each token of the target, the source's reading shared among them."""
+    lengths = [
+        round(float(np.mean([len(ids) + 1 for ids in translator.subwords.encode_batch(side)])))
+        for side in ([row[0] for row in rows], [row[1] for row in rows])
+    ]
+    return operations_per_target_token(
+        lambda: build(translator.settings, translator.subwords),
+        source_length=lengths[0],
+        target_length=lengths[1],
+    )
 
 
 def work_of(translator: Translator, rows: Rows) -> Work:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from headway.efficiency.table import amount
+
 NOTHING = "-"
 """Where a run has no such figure."""
 
@@ -44,6 +46,7 @@ def costs(found: Mapping[str, Any]) -> list[Line]:
         _of(runs, "training time", "time_s", duration),
         _of(runs, "  updates", "updates", lambda n: f"{n:,}"),
         *_by_name(found, "counts", lambda n: f"{n:,}", "  {} seen"),
+        _of(runs, "operations for a token", "operations_per_token", amount),
         _of(runs, f"one {row} alone", "latency_s", lambda s: f"{1000 * s:,.1f} ms"),
         _of(runs, f"{row}s a second", "examples_per_s", lambda n: f"{n:,.1f}"),
         _of(runs, "memory of weights", "bytes", megabytes),

@@ -30,7 +30,7 @@ class Costs(NamedTuple):
     @property
     def embedding_parameters(self) -> int:
         """Those that grow with the vocabulary."""
-        return sum(p.parameters for p in self.parts if _of_words(p.name))
+        return sum(p.parameters for p in self.parts if of_words(p.name))
 
     def memory(self) -> dict[str, int]:
         """Bytes while it learns, in float32, by what they are for."""
@@ -131,7 +131,8 @@ def _row(alike: list[dict[str, Any]], tokens: int) -> tuple[str, str, str, str]:
     return name, f"{n * first['parameters']:,}", f"{done:,.0f}", each
 
 
-def _of_words(name: str) -> bool:
+def of_words(name: str) -> bool:
+    """Whether a part grows with the vocabulary."""
     return "embedding" in name.rpartition(".")[2] or name in ("output_weight", "output_bias")
 
 

@@ -1,7 +1,7 @@
 """What a task brings to a comparison: a run that is opened, what it does with texts, its figures.
 
 A figure says what it holds for; only figures that hold for the same are ranked. That is all that
-others know of a task: how its runs are opened is a line in `CONTENDERS`, and a task that has none
+others know of a task: how its runs are opened is a line in `ENTRANTS`, and a task that has none
 is still compared by what every run folder tells.
 """
 
@@ -16,11 +16,11 @@ from torch import nn
 from headway.metrics.translation import SentenceStatistics
 from headway.runs.kind import Say
 
-CONTENDERS = {
-    "translation": "headway.comparison.translators:contender",
-    "language-model": "headway.comparison.language_models:contender",
+ENTRANTS = {
+    "translation": "headway.comparison.translators:entrant",
+    "language-model": "headway.comparison.language_models:entrant",
 }
-"""Where the runs of each task are opened: a function of a `Request`, which gives a `Contender`."""
+"""Where the runs of each task are opened: a function of a `Request`, which gives an `Entrant`."""
 
 Rows = Sequence[tuple[str, ...]]
 """Examples to be measured on, each in all its parts: source and reference; a line alone."""
@@ -94,11 +94,10 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Contender:
+class Entrant:
     """A run opened to be compared with others."""
 
     model: nn.Module
-    vocabulary_size: int
     rows: Rows
     """What it may be measured on; empty where it is known of nothing."""
     row: str
@@ -113,12 +112,15 @@ class Contender:
     beyond: Callable[[Rows], list[bool] | None] | None = None
     """Which examples are longer than anything the run was trained on; gives None where nobody
     knows. Left out where that is no question."""
+    operations: Callable[[Rows], float] | None = None
+    """Of one pass forward, for each token, if texts are as long as these on average; left out where
+    they are not counted."""
 
 
-def opener(task: str) -> Callable[[Request], Contender] | None:
+def opener(task: str) -> Callable[[Request], Entrant] | None:
     """What opens the runs of a task, if it takes part in comparisons."""
-    if task not in CONTENDERS:
+    if task not in ENTRANTS:
         return None
-    module, _, name = CONTENDERS[task].partition(":")
-    found: Callable[[Request], Contender] = getattr(importlib.import_module(module), name)
+    module, _, name = ENTRANTS[task].partition(":")
+    found: Callable[[Request], Entrant] = getattr(importlib.import_module(module), name)
     return found
