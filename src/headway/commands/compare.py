@@ -37,6 +37,7 @@ def compare(
     from headway.comparison.comparing import compared
 
     given = {"source": source, "reference": reference}
+    files: dict[str, tuple[Path, ...]]
     files = {name: (path,) for name, path in given.items() if path is not None}
     if corpus:
         files["corpus"] = corpus

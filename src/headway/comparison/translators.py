@@ -177,6 +177,6 @@ def bleu_by_length(found: Measured, lengths: Sequence[int], beyond: Sequence[boo
     return Parts("BLEU by length of the source", "tokens", rows)
 
 
-def _some(found: Measured, kept: np.ndarray) -> Measured:  # type: ignore[type-arg]
+def _some(found: Measured, kept: np.ndarray) -> Measured:
     bleu = found.statistics["bleu"]
     return Measured({"bleu": replace(bleu, counts=bleu.counts[kept])}, found.exact[kept])
