@@ -109,7 +109,7 @@ def lines(title: str, x_name: str, y_name: str, series: Sequence[Line]) -> str:
         return ""
     low, high = min(ys), max(ys)
     room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    low, high = (0.0 if 0 <= low < 0.5 * high else low - room), high + room
+    low, high = (0.0 if 0 <= low <= 0.5 * high else low - room), high + room
     parts = [_plain_axes(right, low, high, x_name, y_name)]
     for one in shown:
         parts.append(_path(one.points, right, low, high, f"line {one.style}"))
