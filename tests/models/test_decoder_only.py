@@ -131,3 +131,18 @@ def test_learned_positions_say_where_texts_must_end():
 def test_impossible_sizes_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         small(**options)
+
+
+def test_a_prompt_read_at_once_within_a_window_equals_its_tokens_fed_one_by_one():
+    torch.manual_seed(3)
+    config = DecoderOnlyConfig(layers=2, d_model=8, d_ff=12, heads=2, dropout=0.0, window=3)
+    model = DecoderOnly(config, vocabulary_size=13).eval()
+    fed = torch.randint(4, 13, (2, 30))
+    wanted = model(fed).log_softmax(-1)
+    state = model.start(None, fed[:, :25])
+    for n in range(25, 30):
+        step = model.step(state, fed[:, n])
+        state = step.state
+        found = step.logits.log_softmax(-1)
+        torch.testing.assert_close(found, wanted[:, n], rtol=1e-4, atol=1e-5)
+    assert state.used <= 8

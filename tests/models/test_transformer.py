@@ -379,3 +379,53 @@ def test_a_model_says_how_long_its_texts_may_be():
     model(SOURCE, torch.full((2, 5), 4))
     with pytest.raises(UserError, match="end at 5 tokens; got 6"):
         model(SOURCE, torch.full((2, 6), 4))
+
+
+# -- restricted self-attention ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
+def test_a_window_as_wide_as_the_text_changes_nothing(positions):
+    full, near = small(positions=positions), small(positions=positions, window=8)
+    near.load_state_dict(full.state_dict())
+    torch.testing.assert_close(near(SOURCE, FED)[0], full(SOURCE, FED)[0])
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
+def test_cached_steps_within_a_window_equal_one_pass_and_keep_few_tokens(positions):
+    model = small(positions=positions, window=3)
+    fed = torch.randint(4, N_WORDS, (2, 20))
+    fed[:, 0] = BEGIN
+    found = step_by_step(model, SOURCE, fed)
+    torch.testing.assert_close(found, model(SOURCE, fed).log_softmax(-1), rtol=1e-4, atol=1e-5)
+    state = model.start(SOURCE, fed)
+    assert state.used <= 2 * (3 + 1)
+    assert state.cache.memory.keys.shape[3] <= 16
+
+
+def test_a_decoders_window_sees_what_its_layers_reach_together_and_no_further():
+    model = small(window=2, decoder_layers=2)
+    fed = torch.randint(4, N_WORDS, (1, 12))
+    changed = fed.clone()
+    changed[0, 0] = 4 if fed[0, 0] != 4 else 5
+    same = (model(SOURCE[:1], fed) == model(SOURCE[:1], changed)).all(-1)[0]
+    assert not same[:5].any()
+    assert same[5:].all()
+
+
+def test_rows_that_are_reordered_within_a_window_go_on_as_they_were():
+    model = small(window=3)
+    fed = torch.randint(4, N_WORDS, (2, 14))
+    state = model.start(SOURCE, fed[:, :9]).select(torch.tensor([1, 1, 0]))
+    rows = torch.stack([fed[1], fed[1], fed[0]])
+    for n in range(9, 14):
+        step = model.step(state, rows[:, n])
+        state = step.state
+    sources = torch.stack([SOURCE[1], SOURCE[1], SOURCE[0]])
+    wanted = model(sources, rows)[:, -1].log_softmax(-1)
+    torch.testing.assert_close(step.logits.log_softmax(-1), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_negative_window_is_refused():
+    with pytest.raises(ConfigError, match="window is a number of positions"):
+        small(window=-1)

@@ -56,6 +56,11 @@ class AblatedConfig(TransformerConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.window:
+            raise ConfigError(
+                "parts are taken away from full attention; got window "
+                f"{self.window}. Leave it out, or choose --model.type transformer."
+            )
         if self.score == "additive" and not self.scale:
             raise ConfigError(
                 "an additive score has no scale that could be taken away; got score 'additive' and "

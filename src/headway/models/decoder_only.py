@@ -14,7 +14,6 @@ from headway.models.interfaces import Carried, Read, Scored, Step
 from headway.models.text_alone import prompt, scored
 from headway.models.transformer import LayerConfig, Positions, last_norm, layer, positions
 from headway.nn import cache
-from headway.nn.attention import causal_mask
 from headway.nn.dropout import Dropout
 from headway.nn.embedding import TokenEmbedding, project
 from headway.nn.layers import Activation, Norm, Stack
@@ -55,7 +54,7 @@ class DecoderOnly(nn.Module):
         self.output_bias = bias
         self.positions = positions(config)
         self.dropout = Dropout(config.dropout)
-        self.stack = Stack(layer(config, crosses=False) for _ in range(config.layers))
+        self.stack = Stack(layer(config, crosses=False, causal=True) for _ in range(config.layers))
         self.norm = last_norm(config)
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -77,7 +76,7 @@ class DecoderOnly(nn.Module):
 
     def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
         """See `NeuralLanguageModel`. Padding behind the text needs no mask: nothing looks at it."""
-        visible = causal_mask(fed.shape[1], fed.device)
+        visible = self.stack.past(fed.shape[1], fed.device)
         return Read(self.norm(self.stack(self.embed(fed), visible)), {})
 
     def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:

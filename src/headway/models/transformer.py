@@ -4,7 +4,9 @@
 plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or optimizer.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -14,12 +16,13 @@ from torch import Tensor, nn
 from headway.errors import ConfigError, refuse_beyond
 from headway.models.interfaces import AttentionWeights, Step
 from headway.nn import cache
-from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
+from headway.nn.attention import MultiHeadAttention, padding_mask
 from headway.nn.dropout import Dropout
 from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, project
 from headway.nn.layers import Activation, FeedForward, Layer, Norm, Stack
 from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions
 from headway.nn.watching import watched
+from headway.nn.windowed import WindowedAttention
 
 Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
 
@@ -27,6 +30,7 @@ _MOST = {
     **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
     "d_ff": 1 << 20,
     "max_length": 1 << 24,
+    "window": 1 << 24,
     "layer_norm_epsilon": 1.0,
 }
 """Far beyond any model; what is larger would be built for ever."""
@@ -60,6 +64,9 @@ class LayerConfig:
     """Added to the variance in every LayerNorm; the paper names none."""
     output_bias: bool = False
     """A bias for every word of the vocabulary; not in the paper."""
+    window: int = 0
+    """Restricted self-attention (section 4): so many positions to each side, in a decoder before;
+    0 = all."""
 
     def __post_init__(self) -> None:
         layers = [field.name for field in fields(self) if field.name.endswith("layers")]
@@ -71,6 +78,10 @@ class LayerConfig:
             raise ConfigError(
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
                 "Most models have 1e-5, BERT has 1e-12."
+            )
+        if self.window < 0:
+            raise ConfigError(
+                f"window is a number of positions, 0 for all of them; got {self.window}. Try 64."
             )
         for name in ("d_k", "d_v"):
             if getattr(self, name) < 0:
@@ -115,15 +126,17 @@ class TransformerConfig(LayerConfig):
     decoder_layers: int = 6
 
 
-def layer(config: LayerConfig, *, crosses: bool) -> Layer:
-    """One layer of the encoder, of a decoder that stands alone, or with cross-attention of the
-    decoder.
+def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:
+    """One layer of the encoder, of a decoder that stands alone (which is `causal`), or with
+    cross-attention of the decoder.
 
-    Relative and rotary positions act in self-attention only.
+    Windows, relative and rotary positions act in self-attention only.
     """
 
-    def attention(**positions: Any) -> MultiHeadAttention:
-        return MultiHeadAttention(
+    def attention(
+        kind: Callable[..., MultiHeadAttention] = MultiHeadAttention, **positions: Any
+    ) -> MultiHeadAttention:
+        return kind(
             config.d_model,
             config.heads,
             d_k=config.key_size,
@@ -133,9 +146,14 @@ def layer(config: LayerConfig, *, crosses: bool) -> Layer:
         )
 
     relative = RelativePositions(config.key_size) if config.positions == "relative" else None
+    kind = (
+        partial(WindowedAttention, window=config.window, causal=crosses or causal)
+        if config.window
+        else MultiHeadAttention
+    )
     return Layer(
         config.d_model,
-        attention(rotary=config.positions == "rotary", relative=relative),
+        attention(kind, rotary=config.positions == "rotary", relative=relative),
         FeedForward(
             config.d_model,
             config.d_ff,
@@ -211,7 +229,7 @@ class Transformer(nn.Module):
         Padding behind the target needs no mask: no real position looks that far.
         """
         encoded, source_visible = self.encode(source)
-        visible = causal_mask(target.shape[1], target.device)
+        visible = self.decoder.past(target.shape[1], target.device)
         x = self.decoder(self.embed_target(target), visible, encoded, source_visible)
         return self.decoder_norm(x)
 

@@ -182,6 +182,9 @@ class MultiHeadAttention(nn.Module):
         query, key, _, bias = self.projected(x, memory)
         return attention_weights(query, key, mask, bias)
 
+    window = 0
+    """Positions to each side that it sees; 0 = all."""
+
     @staticmethod
     def past(
         length: int, device: torch.device | str | None = None

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.nn.attention import MultiHeadAttention, ReadyMask, attend, causal_mask
+from headway.nn.attention import MultiHeadAttention, ReadyMask
 from headway.nn.cache import Cache, KeysAndValues, StackState
 from headway.nn.layers import Stack
 
@@ -18,7 +18,8 @@ def read_prefix(
     n_rows, length, _ = x.shape
     if not length:
         return state
-    mask = ReadyMask.of(causal_mask(length, x.device), x.dtype)
+    visible = stack.past(length, x.device)
+    mask = None if visible is None else ReadyMask.of(visible, x.dtype)
     keys: list[Tensor] = []
     values: list[Tensor] = []
 
@@ -26,7 +27,7 @@ def read_prefix(
         query, key, value, bias = attention.projected(y, y)
         keys.append(key)
         values.append(value)
-        context = attend(query, key, value, mask, bias)
+        context = attention.gather(query, key, value, mask, bias)
         return attention.to_output(context.transpose(1, 2).flatten(2))
 
     for layer in stack:
