@@ -6,6 +6,8 @@ import pytest
 from text_run import train, write_corpus
 
 from headway.cli import main
+from headway.tasks.language_modeling.presets import PRESETS as LANGUAGE_MODELS
+from headway.tasks.translation.presets import PRESETS as TRANSLATORS
 
 
 def found(capsys, *arguments):
@@ -22,9 +24,11 @@ def test_the_papers_base_model(capsys):
     assert sum(part["forward_operations"] for part in base["parts"]) == per_token * 781 * 32
 
 
-@pytest.mark.parametrize("preset", ["lstm", "nnlm"])
-def test_every_preset_of_a_language_model(capsys, preset):
-    assert found(capsys, preset, "--vocabulary", "100", "--batch", "1")["parameters"] > 10_000
+@pytest.mark.parametrize("preset", sorted({*TRANSLATORS, *LANGUAGE_MODELS} - {"ngram"}))
+def test_every_preset_can_be_counted(capsys, preset):
+    of = found(capsys, preset, "--vocabulary", "100", "--batch", "1", "--length", "5")
+    assert of["parameters"] > 10_000
+    assert of["operations"]["forward_per_token"] > of["parameters"] // 10
 
 
 def test_settings_go_on_top(capsys, tmp_path):

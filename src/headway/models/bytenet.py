@@ -4,6 +4,7 @@ Dilated convolutions, the decoder set upon the encoder place by place: no attent
 doubles from layer to layer, so that n positions are joined by about log n layers.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
@@ -210,7 +211,7 @@ class ByteNet(nn.Module):
         """Each source on its own places: `stretch` times as many as it has tokens, and `extra`."""
         n_tokens = (source != self.padding).sum(1)
         n_places = (self.config.stretch * n_tokens).round().long() + self.config.extra
-        length = int(n_places.max())
+        length = math.ceil(self.config.stretch * source.shape[1]) + self.config.extra
         placed = F.pad(source, (0, length - source.shape[1]), value=self.padding)
         x = self.ready(self.source_embedding(placed))
         own = torch.arange(length, device=source.device) < n_places[:, None]
