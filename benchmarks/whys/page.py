@@ -3,6 +3,7 @@
 Both pages have the same numbers: they come from the same claims and tables.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -88,11 +89,17 @@ def summary(answers: Sequence[Answer], language: int) -> str:
     """Every question with its verdict."""
     head = Text("| question | verdict |", "| 问题 | 结论 |")[language]
     rows = [
-        f"| [{one.question.title[language]}](#{one.question.name}) "
+        f"| [{one.question.title[language]}](#{anchor(one.question.title[language])}) "
         f"| {verdict(one.claims)[language]} |"
         for one in answers
     ]
     return "\n".join([head, "|---|---|", *rows, ""])
+
+
+def anchor(heading: str) -> str:
+    """What a link to a heading is called: lower case, dashes for spaces, no punctuation."""
+    kept = (c for c in heading.lower() if c in " -_" or unicodedata.category(c)[0] in "LNM")
+    return "".join("-" if c == " " else c for c in kept)
 
 
 def section(answer: Answer, language: int) -> str:
@@ -105,9 +112,7 @@ def section(answer: Answer, language: int) -> str:
         Text("cells are measured", "项已测"),
     )
     lines = [
-        f"## {question.name}",
-        "",
-        f"**{question.title[language]}**",
+        f"## {question.title[language]}",
         "",
         f"{said[language]} {question.notes[language]}",
         "",

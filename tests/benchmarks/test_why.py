@@ -214,8 +214,8 @@ def test_the_pages_of_all_questions_have_the_same_numbers_before_anything_is_mea
         page.read_text(encoding="utf-8") for page in write_pages(QUESTIONS, tmp_path, tmp_path)
     )
     for question in QUESTIONS:
-        assert f"## {question.name}\n" in english
-        assert f"## {question.name}\n" in chinese
+        assert f"## {question.title.en}\n" in english
+        assert f"## {question.title.zh}\n" in chinese
         for text in (question.notes, question.experiment, question.title, question.caption):
             assert numbers(text.en) == numbers(text.zh), question.name
     assert english.count("not measured yet") == chinese.count("尚未测完") > len(QUESTIONS)
