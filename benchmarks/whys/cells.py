@@ -6,6 +6,7 @@ measured then and nothing else.
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ def found(cell: Cell, root: Path) -> Figures | None:
 def do(cell: Cell, root: Path, threads: int) -> float:
     """Do a cell and keep its figures; returns the seconds it took."""
     began = time.monotonic()
-    figures = WORK[cell.work](cell.settings, root, threads)
+    figures = without_infinities(WORK[cell.work](cell.settings, root, threads))
     seconds = time.monotonic() - began
     record = {
         "work": cell.work,
@@ -70,6 +71,17 @@ def do(cell: Cell, root: Path, threads: int) -> float:
     }
     write_text(cell.file(root), json.dumps(record, ensure_ascii=False, allow_nan=False))
     return seconds
+
+
+def without_infinities(figures: Any) -> Any:
+    """The same with None for what is not finite: JSON has no word for it."""
+    if isinstance(figures, Mapping):
+        return {name: without_infinities(one) for name, one in figures.items()}
+    if isinstance(figures, list):
+        return [without_infinities(one) for one in figures]
+    if isinstance(figures, float) and not math.isfinite(figures):
+        return None
+    return figures
 
 
 def attempt(cell: Cell, root: Path, threads: int) -> tuple[float, str]:

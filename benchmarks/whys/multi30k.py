@@ -33,7 +33,7 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "scale": {
         "Transformer": TINY,
-        "no scale": (*ABLATED, "--model.scale", "false"),
+        "no scale": (*ABLATED, "--no-model.scale"),
         "additive": (*ABLATED, "--model.score", "additive"),
     },
     "heads": {
@@ -43,7 +43,7 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "query-is-key": {
         "Transformer": TINY,
-        "W_Q = W_K": (*ABLATED, "--model.query-is-key", "true"),
+        "W_Q = W_K": (*ABLATED, "--model.query-is-key"),
     },
     "positions": {
         "Transformer": TINY,

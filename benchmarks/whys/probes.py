@@ -18,6 +18,8 @@ from whys.training import built
 
 N_QUERIES = N_KEYS = 64
 N_TIMED = 15
+LARGEST = 1e30
+"""What stands for a gradient that is not finite."""
 
 
 def scores(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def of_scores(
         "variance": found.var().item(),
         "entropy": entropy,
         "largest": weights.max(-1).values.mean().item(),
-        "gradient": jacobian.flatten(1).norm(dim=1).mean().item(),
+        "gradient": jacobian.flatten(1).norm(dim=1).median().item(),
         "milliseconds": 1000 * median(times),
     }
 
@@ -100,8 +102,10 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
         alike = (some @ some.transpose(1, 2))[
             :, *causal_mask(some.shape[1])[0, 0].logical_not().nonzero(as_tuple=True)
         ]
+    whole = torch.tensor(by_layer).norm().nan_to_num(LARGEST, LARGEST).clamp(max=LARGEST).item()
     return {
         "loss": loss.likelihood.item() / batch.units,
         "by_layer": by_layer,
+        "norm": whole,
         "alike": alike.mean().item(),
     }

@@ -132,8 +132,8 @@ def shown(some: Sequence[float], digits: int = 1) -> str:
     """Mean and standard deviation over the seeds."""
     if not some:
         return "-"
-    spread = f" ± {stdev(some):.{digits}f}" if len(some) > 1 else ""
-    return f"{mean(some):.{digits}f}{spread}"
+    spread = f" ± {stdev(some):,.{digits}f}" if len({*some}) > 1 else ""
+    return f"{mean(some):,.{digits}f}{spread}"
 
 
 def standard_error(a: Sequence[float], b: Sequence[float]) -> float:

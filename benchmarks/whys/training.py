@@ -88,7 +88,7 @@ def train(settings: Mapping[str, Any], root: Path, threads: int) -> Figures:
         figures["training_s"] = round(time.process_time() - began, 2)
         with torch.inference_mode():
             figures |= usual_figures(trained)
-            for name in settings.get("measures", ()):
+            for name in settings["measures"] if math.isfinite(figures["valid_loss"]) else ():
                 figures |= MEASURES[name](trained)
     return figures
 
@@ -155,24 +155,20 @@ def usual_figures(trained: Trained) -> Figures:
     """Loss on training and validation pairs, and what is written for each test."""
     task, lesson = trained.task, trained.lesson
     valid_loss = task.validation_loss(trained.model)
-    figures: Figures = {"valid_loss": finite(valid_loss)}
-    if not math.isfinite(valid_loss):
-        return figures | {"written": {}}
+    figures: Figures = {"valid_loss": valid_loss}
+    if not math.isfinite(valid_loss):  # nothing can be written with such weights
+        nothing = {"bleu": 0.0, "exact": 0.0, "by_length": {}}
+        return figures | {"written": {test: nothing for test in lesson.tests if test != "valid"}}
     few = task.batches_of(task.valid_rows[: len(task.train)])
     some = [task.batch(task.train, rows) for rows in few]
     nats = sum(task.cross_entropy(trained.model, batch, 0.0).likelihood.item() for batch in some)
-    figures["train_loss"] = finite(nats / sum(batch.units for batch in some))
+    figures["train_loss"] = nats / sum(batch.units for batch in some)
     figures["written"] = {
         test: scored(lesson, pairs, texts_written(trained.model, lesson, pairs))
         for test, pairs in lesson.tests.items()
         if test != "valid"
     }
     return figures
-
-
-def finite(number: float) -> float | None:
-    """JSON knows no infinity."""
-    return number if math.isfinite(number) else None
 
 
 def ids_written(model: nn.Module, lesson: Lesson, sources: Sequence[str]) -> list[list[int]]:

@@ -255,8 +255,8 @@ SHARED = Question(
         "若 Q = K，注意力很可能接近单位矩阵，自注意力就退化成逐位置的线性映射；两个矩阵的泛化也更好（000）。",
     ),
     experiment=Text(
-        "The Transformer with one matrix for queries and keys in every attention (`--model.type ablated --model.query-is-key true`), trained; then the weight that each position of the encoder puts on itself.",
-        "把每个注意力里的查询、键两个投影合成一个（`--model.type ablated --model.query-is-key true`），训练之后，看编码器各位置给自己的权重。",
+        "The Transformer with one matrix for queries and keys in every attention (`--model.type ablated --model.query-is-key`), trained; then the weight that each position of the encoder puts on itself.",
+        "把每个注意力里的查询、键两个投影合成一个（`--model.type ablated --model.query-is-key`），训练之后，看编码器各位置给自己的权重。",
     ),
     cells={
         "usual": usual(),

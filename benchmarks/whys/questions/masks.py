@@ -83,8 +83,8 @@ MASK = Question(
         "训练时整个目标序列都已知，而生成第 i + 1 个词时只应知道前 i 个词，所以把后面的遮住（003 第 2 节、004 第 19 节）。",
     ),
     experiment=Text(
-        "The Transformer without its causal mask (`--model.type ablated --model.causal false`), trained on the same sentences: the loss with the truth fed, and what it writes.",
-        "去掉因果掩码的 Transformer（`--model.type ablated --model.causal false`），训练同样的句子：看喂标准答案时的损失，再看它自己写出什么。",
+        "The Transformer without its causal mask (`--model.type ablated --no-model.causal`), trained on the same sentences: the loss with the truth fed, and what it writes.",
+        "去掉因果掩码的 Transformer（`--model.type ablated --no-model.causal`），训练同样的句子：看喂标准答案时的损失，再看它自己写出什么。",
     ),
     cells=CELLS,
     claims=mask_claims,

@@ -60,8 +60,8 @@ def claims(found: Found) -> list[Claim]:
         between(
             Text("The variance of q . k is d_k", "q·k 的方差就是 d_k"),
             random(found, "dot", 512, "variance"),
-            low=480,
-            high=544,
+            low=460,
+            high=564,
             of=variance,
         ),
         between(
@@ -91,7 +91,10 @@ def claims(found: Found) -> list[Claim]:
             [number / 10 for number in random(found, "scaled", 512, "gradient")],
             random(found, "dot", 512, "gradient"),
             margin=0,
-            of=gradient,
+            of=Text(
+                "a tenth of the scaled gradient, and the other:",
+                "缩放时梯度的十分之一，与不缩放的：",
+            ),
             digits=4,
         ),
         above(
@@ -215,8 +218,8 @@ SCORES = Question(
         "d_k 越大，q·k 的方差越大，softmax 就越接近 argmax，梯度消失；除以 sqrt(d_k)，方差回到 1（000）。000 另一处又说缩放是防梯度爆炸。点积比别的打分快得多；d_k 小时不缩放也无妨（002）。",
     ),
     experiment=Text(
-        "64 random queries and keys of d_k 16 to 512: variance, softmax's entropy, the length of its Jacobian (median over the queries), and milliseconds forwards and backwards. Then Transformers with one head of d_k 16 or 128, trained: scaled, `--model.scale false`, `--model.score additive`.",
-        "64 个随机的查询和键，d_k 从 16 到 512：看方差、softmax 的熵、其雅可比矩阵的长度（对各查询取中位数），以及前向加反向的毫秒数。再训练 d_k 为 16 或 128 的单头 Transformer：缩放、`--model.scale false`、`--model.score additive`。",
+        "64 random queries and keys of d_k 16 to 512: variance, softmax's entropy, the length of its Jacobian (median over the queries), and milliseconds forwards and backwards. Then Transformers with one head of d_k 16 or 128, trained: scaled, `--no-model.scale`, `--model.score additive`.",
+        "64 个随机的查询和键，d_k 从 16 到 512：看方差、softmax 的熵、其雅可比矩阵的长度（对各查询取中位数），以及前向加反向的毫秒数。再训练 d_k 为 16 或 128 的单头 Transformer：缩放、`--no-model.scale`、`--model.score additive`。",
     ),
     cells={
         **{f"random, {d_k}": probed("scores", d_k=d_k) for d_k in SIZES},

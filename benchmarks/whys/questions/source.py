@@ -52,7 +52,14 @@ TRANSLATORS: dict[str, dict[str, Any]] = {
     "Transformer, one vector": {"type": "ablated", "cross": "mean"},
 }
 if "convolutional" in MODELS:
-    TRANSLATORS["ConvS2S"] = {"type": "convolutional"}
+    TRANSLATORS["ConvS2S"] = {
+        "type": "convolutional",
+        "d_model": 64,
+        "encoder_layers": 4,
+        "decoder_layers": 3,
+        "dropout": 0.0,
+        "max_length": 160,
+    }
 CELLS = {
     name: trainings(
         "texts",
