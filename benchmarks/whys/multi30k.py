@@ -21,8 +21,8 @@ CORPUS, TEST = runs.CORPORA["multi30k-en-de"], "test_2016_flickr"
 LONG = 20
 """Words of the source, above which a sentence is long."""
 TINY = ("--preset", "tiny")
-ABLATED = ("--preset", "tiny", "--model.type", "ablated")
-RECURRENT = ("--model.type", "recurrent")
+ABLATED = ("--preset", "ablated")
+RECURRENT = ("--preset", "recurrent")
 QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "fixed-vector": {
         "recurrent, one vector": (*RECURRENT, "--model.attention", "none"),
@@ -65,7 +65,7 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "families": {
         "Transformer": TINY,
         "recurrent, additive": (*RECURRENT, "--model.attention", "additive"),
-        "convolutional": ("--model.type", "convolutional"),
+        "convolutional": ("--preset", "convolutional"),
     },
 }
 BUDGET = "20m"
