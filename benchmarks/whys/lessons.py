@@ -16,7 +16,9 @@ from headway.data.store import SideEncoder, Store, write_store
 from headway.disk import digest, read_sealed, sealed_folder
 from headway.text.cleaning import Report
 from headway.text.corpora import Corpus
-from headway.text.everyday import generate
+from headway.text.everyday import finished, generate
+from headway.text.everyday.drawing import Writer
+from headway.text.everyday.sentences import acquaintance, action, liking
 from headway.text.subwords import Subwords
 from headway.text.words import Words, opened
 
@@ -50,17 +52,28 @@ def sentences(n_train: int) -> Texts:
     return Texts(pairs[:n_train], {"valid": pairs[n_train : n_train + 200], "test": pairs[-300:]})
 
 
-def joined(n_train: int) -> Texts:
-    """One to four sentences in a row are one text, so that there are long ones."""
+def of_few_kinds(n_pairs: int) -> list[Pair]:
+    """Different sentences of what people do, like and know: fewer patterns, sooner learned."""
+    writer, seen = Writer(SEED), dict[str, Pair]()
+    while len(seen) < n_pairs:
+        pair = finished(*writer.random.choice((action, liking, acquaintance))(writer))
+        seen.setdefault(pair[0], pair)
+    return list(seen.values())
+
+
+def joined(n_train: int, most: int = 4) -> Texts:
+    """Texts of one to four sentences, so that there are long ones; half of those to learn from are
+    single sentences."""
     drawn = random.Random(SEED)
-    pairs = iter(generate(3 * n_train + 3000, SEED))
+    pairs = iter(of_few_kinds(3 * n_train + 3000))
 
-    def texts(n: int, most: int = 4) -> list[Pair]:
-        some = ([next(pairs) for _ in range(drawn.randint(1, most))] for _ in range(n))
-        return [(" ".join(en for en, _ in one), "".join(zh for _, zh in one)) for one in some]
+    def text(n_sentences: int) -> Pair:
+        english, chinese = zip(*(next(pairs) for _ in range(n_sentences)), strict=True)
+        return " ".join(english), "".join(chinese)
 
-    train = texts(n_train)
-    return Texts(train, {"valid": texts(200), "test": texts(400)})
+    train = [text(drawn.choice((1, drawn.randint(2, most)))) for _ in range(n_train)]
+    valid, test = ([text(drawn.randint(1, most)) for _ in range(n)] for n in (200, 400))
+    return Texts(train, {"valid": valid, "test": test})
 
 
 def rows(n_train: int, *, shortest: int, longest: int, beyond: int, turn: str) -> Texts:

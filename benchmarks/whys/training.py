@@ -192,7 +192,7 @@ def texts_written(model: nn.Module, lesson: Lesson, pairs: Sequence[Pair]) -> li
     return lesson.prepared.subwords.decode_batch(ids)
 
 
-EDGES = (0, 10, 20, 30, 1000)
+EDGES = (0, 10, 20, 1000)
 """Of the groups by length, in words of the source."""
 
 

@@ -12,6 +12,7 @@ from statistics import mean
 import pytest
 import torch
 from whys import cells as whys_cells
+from whys import multi30k
 from whys.cells import Cell, do, do_all, found
 from whys.lessons import LESSONS, opened_lesson
 from whys.measures import removed, tensors, without
@@ -35,6 +36,10 @@ from whys.question import (
 )
 from whys.questions import QUESTIONS
 from whys.training import built, learned, usual_figures
+
+from headway.config import merge, parse_overrides
+from headway.runs.settings import Settings
+from headway.tasks.translation.kind import KIND
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"d_model": 8, "d_ff": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
@@ -239,6 +244,14 @@ def test_rows_beyond_are_longer_than_any_in_training() -> None:
     assert all(source == target for source, target in texts.train)
     turned = LESSONS["reversed"]().train[:9]
     assert all(target.split() == source.split()[::-1] for source, target in turned)
+
+
+@pytest.mark.parametrize("flags", multi30k.trainings([]).values(), ids=multi30k.trainings([]))
+def test_every_run_on_multi30k_is_one_that_can_be_asked_for(flags) -> None:
+    _, preset, *rest = flags
+    given = merge(KIND.presets[preset], parse_overrides(rest))
+    settings = Settings.of(given, KIND)
+    assert settings.model_type == KIND.presets[preset]["model"]["type"]
 
 
 def test_scores_of_one_key_have_no_entropy_and_no_gradient() -> None:

@@ -28,7 +28,7 @@ from whys.question import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UPDATES = {"max_steps": 400, "warmup_steps": 50, "batch_tokens": 3072, "learning_rate": 1e-2}
+UPDATES = {"max_steps": 500, "warmup_steps": 50, "batch_tokens": 2048, "learning_rate": 1e-2}
 
 
 def recurrent(recurrence: str, attention: str, d_model: int) -> dict[str, Any]:
@@ -69,9 +69,9 @@ CELLS = {
     )
     for name, model in TRANSLATORS.items()
 }
-LONG, SHORT = "over 30", "1-10"
-GROUPS = (SHORT, "11-20", "21-30", LONG)
-GROUP_NAMES = {name: both(name) for name in GROUPS} | {LONG: Text("over 30", "30 以上")}
+LONG, SHORT = "over 20", "1-10"
+GROUPS = (SHORT, "11-20", LONG)
+GROUP_NAMES = {name: both(name) for name in GROUPS} | {LONG: Text("over 20", "20 以上")}
 ZH = {
     "LSTM, one vector": "LSTM，定长向量",
     "LSTM, additive": "LSTM，加性",
@@ -100,13 +100,13 @@ def gaps(found: Found, group: str) -> list[float]:
 
 
 def vector_claims(found: Found) -> list[Claim]:
-    of = Text("BLEU, over 30 words", "BLEU，30 词以上")
+    of = Text("BLEU, over 20 words", "BLEU，20 词以上")
     lost = Text("nats lost", "损失的 nats")
     return [
         above(
             Text(
-                "On texts of over 30 words an LSTM with attention is ahead of one with a fixed vector",
-                "超过 30 个词，带注意力的 LSTM 胜过只有定长向量的",
+                "On texts of over 20 words an LSTM with attention is ahead of one with a fixed vector",
+                "超过 20 个词，带注意力的 LSTM 胜过只有定长向量的",
             ),
             of_group(found, "LSTM, additive", LONG),
             of_group(found, "LSTM, one vector", LONG),
@@ -119,8 +119,8 @@ def vector_claims(found: Found) -> list[Claim]:
             gaps(found, SHORT),
             margin=2,
             of=Text(
-                "BLEU gained, over 30 words and up to 10",
-                "注意力带来的 BLEU，30 词以上与 10 词以内",
+                "BLEU gained, over 20 words and up to 10",
+                "注意力带来的 BLEU，20 词以上与 10 词以内",
             ),
         ),
         above(
@@ -213,8 +213,8 @@ FIXED = Question(
         "LSTM 编码器只给出一个向量，每写一个词都用它的全部，而其中多数信息与当前的词无关；注意力从中挑重点（004 第 9、19 节）。RNN 记不住远处，一句话到 50 个字效果就很差（004 第 11 节）。",
     ),
     experiment=Text(
-        "Texts of 1 to 4 sentences, 400 updates, equal parameters. Then, the truth fed, the token that is looked at most is taken out of the source, or a random other one: what does the truth lose?",
-        "1 到 4 句连成的文本，400 次更新，参数量相同。再把原文里最受注意的词元删掉，或者随便删另一个，喂标准答案，看正确的词损失多少概率。",
+        "Texts of 1 to 4 sentences of few kinds, 500 updates, equal parameters. Then, the truth fed, the token that is looked at most is taken out of the source, or a random other one: what does the truth lose?",
+        "1 到 4 个句子（种类不多）连成的文本，500 次更新，参数量相同。再把原文里最受注意的词元删掉，或者随便删另一个，喂标准答案，看正确的词损失多少概率。",
     ),
     cells={name: CELLS[name] for name in VECTOR},
     claims=vector_claims,
@@ -237,7 +237,7 @@ def family_claims(found: Found) -> list[Claim]:
     whole = values(found, "Transformer", "parameters")
     bleu = {name: values(found, name, *BLEU.path) for name in FAMILIES}
     long = {name: of_group(found, name, LONG) for name in FAMILIES}
-    of, of_long = both("BLEU"), Text("BLEU, over 30 words", "BLEU，30 词以上")
+    of, of_long = both("BLEU"), Text("BLEU, over 20 words", "BLEU，20 词以上")
     sizes = [
         100 * number / whole[0]
         for name in FAMILIES
@@ -276,8 +276,8 @@ def family_claims(found: Found) -> list[Claim]:
         *claims,
         above(
             Text(
-                "An LSTM is ahead of a plain RNN on texts of over 30 words",
-                "30 词以上，LSTM 胜过普通 RNN",
+                "An LSTM is ahead of a plain RNN on texts of over 20 words",
+                "20 词以上，LSTM 胜过普通 RNN",
             ),
             long["LSTM, additive"],
             long["RNN, additive"],
