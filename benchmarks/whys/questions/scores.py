@@ -200,6 +200,8 @@ def draw(found: Found, figure: "Figure") -> None:
         )
         if what != "entropy":
             one.set_yscale("log")
+        one.minorticks_off()
+        one.set_xticks(SIZES, [str(d_k) for d_k in SIZES], fontsize=8)
     bleu = {
         f"{kind} {d_k}": values(found, trained(kind, d_k), *BLEU.path)
         for d_k in (SMALL, LARGE)
