@@ -116,6 +116,8 @@ def settings_of_joeynmt(data: Path, out: Path, asked: argparse.Namespace) -> dic
             "adam_betas": [0.9, 0.98],
             "normalization": "tokens",
             "learning_rate": 0.0005,
+            "scheduling": "warmupinversesquareroot",
+            "learning_rate_warmup": 200,
             "loss": "crossentropy",
             "label_smoothing": 0.1,
             "clip_grad_norm": 1.0,
