@@ -56,6 +56,7 @@ def torch_settings() -> Iterator[None]:
         torch.set_float32_matmul_precision(precision)
         torch.use_deterministic_algorithms(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = fill
+        torch.set_flush_denormal(False)
 
 
 @pytest.fixture
