@@ -7,26 +7,13 @@ from typing import Any
 
 from headway.efficiency.complexity_table import exponents, theory
 from headway.efficiency.contenders import CONTENDERS
+from headway.pages import STYLE, document
 
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ed; --soft: #9aa5b1;
-  --rule: #333b45; } }
-body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; } .soft, figcaption, th { color: var(--soft); }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr));
-  gap: 0.8rem; } figure { margin: 0; padding: 0.6rem; border: 1px solid var(--rule);
-  border-radius: 8px; } figcaption { font-size: 0.9rem; }
-svg { width: 100%; height: auto; display: block; } svg text { font-size: 11px; fill: var(--soft); }
-.grid { stroke: var(--rule); } .curve { fill: none; stroke-width: 1.8; }
-.key { margin-right: 0.9rem; white-space: nowrap; } .key i { display: inline-block; width: 1em;
-  height: 0.25em; margin-right: 0.3em; vertical-align: middle; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--rule); } td:first-child, th:first-child { text-align: left; }
+_CURVES = """
+svg text { font-size: 11px; fill: var(--soft); } .grid { stroke: var(--rule); }
+.trace { fill: none; stroke-width: 1.8; } .key { margin: 0 0.9rem 0 0; }
+.key i { width: 1em; height: 0.25em; vertical-align: middle; }
 """
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 COLOURS = dict(
     zip(
         CONTENDERS,
@@ -42,30 +29,15 @@ def page(found: dict[str, Any]) -> str:
     title = f"Why self-attention: table 1 at d = {found['d']:,}"
     passes = "forward and backward" if found["backward"] else "forward"
     constants = f"k = {found['kernel']}, r = {found['window']}, {passes}, one text"
-    body = "\n".join(
-        (
-            f"<h1>{escape(title)}</h1>",
-            f'<p class="soft">{escape(constants)}; {escape(found["machine"])}</p>',
-            _table("In theory", theory(found)),
-            _table("Exponents: theory beside what was fitted", exponents(found)),
-            f"<h2>As measured</h2><p>{_keys(found)}</p>",
-            f'<div class="plots">{"".join(_plots(found))}</div>',
-        )
+    parts = (
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="soft">{escape(constants)}; {escape(found["machine"])}</p>',
+        _table("In theory", theory(found)),
+        _table("Exponents: theory beside what was fitted", exponents(found)),
+        f"<h2>As measured</h2><p>{_keys(found)}</p>",
+        f'<div class="plots">{"".join(_plots(found))}</div>',
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{escape(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return document(title, parts, STYLE + _CURVES)
 
 
 def _table(title: str, rows: Sequence[Sequence[str]]) -> str:
@@ -142,7 +114,7 @@ def log_log(
         line = " ".join(
             "{:.1f},{:.1f}".format(*place(x, y)) for other, x, y in known if other == name
         )
-        parts.append(f'<polyline class="curve" stroke="{COLOURS[name]}" points="{line}"/>')
+        parts.append(f'<polyline class="trace" stroke="{COLOURS[name]}" points="{line}"/>')
     parts.append(
         f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 4}" text-anchor="end">{escape(x_name)}</text>'
     )

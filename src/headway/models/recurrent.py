@@ -23,6 +23,7 @@ from headway.nn.recurrent_decoders import (
     FixedVectorDecoder,
     Memories,
     RecurrentDecoder,
+    Sizes,
 )
 from headway.nn.two_way import TwoWayEncoder
 
@@ -75,23 +76,19 @@ class RecurrentTranslatorConfig:
 
 def decoder(config: RecurrentTranslatorConfig) -> RecurrentDecoder:
     """The decoder that the settings name."""
-    sizes = {
-        "d_input": config.d_embedding,
-        "d_model": config.d_model,
-        "n_layers": config.decoder_layers,
-    }
-    if config.attention == "none":
-        return FixedVectorDecoder(config.recurrence, dropout=config.dropout, **sizes)
-    if config.attention == "additive":
-        scores = AdditiveScores(config.d_model, config.d_model)
-        return AttendingFirstDecoder(config.recurrence, scores, dropout=config.dropout, **sizes)
-    return AttendingLastDecoder(
+    sizes = Sizes(
         config.recurrence,
-        DotScores(config.d_model, config.d_model),
-        dropout=config.dropout,
-        feeding=config.input_feeding,
-        **sizes,
+        config.d_embedding,
+        config.d_model,
+        config.decoder_layers,
+        config.dropout,
     )
+    if config.attention == "none":
+        return FixedVectorDecoder(sizes)
+    if config.attention == "additive":
+        return AttendingFirstDecoder(sizes, AdditiveScores(config.d_model, config.d_model))
+    scores = DotScores(config.d_model, config.d_model)
+    return AttendingLastDecoder(sizes, scores, feeding=config.input_feeding)
 
 
 class RecurrentTranslator(nn.Module):

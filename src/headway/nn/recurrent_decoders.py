@@ -41,35 +41,38 @@ class First(NamedTuple):
     """The columns of W for what stands beside it."""
 
 
+class Sizes(NamedTuple):
+    """Of a decoder."""
+
+    recurrence: Recurrence
+    d_input: int
+    """Of a token's embedding, and of the output."""
+    d_model: int
+    """Of what each layer remembers, and of what the encoder gives."""
+    n_layers: int
+    dropout: float = 0.0
+
+
 class RecurrentDecoder(nn.Module):
-    """Layers one upon another, the first of which reads a token and something more, and an output.
+    """Layers one upon another, the first of which reads a token and `d_more` numbers more, and an
+    output made of `d_output_from` numbers.
 
     The output is tanh of one product, as large as an embedding, so that the vocabulary's matrix may
     be that of the embeddings. Differs from Bahdanau et al. 2015, appendix A.2.2: tanh for maxout.
     """
 
-    def __init__(
-        self,
-        recurrence: Recurrence,
-        *,
-        d_input: int,
-        d_more: int,
-        d_model: int,
-        n_layers: int,
-        d_output_from: int,
-        dropout: float,
-    ) -> None:
+    def __init__(self, sizes: Sizes, *, d_more: int, d_output_from: int) -> None:
         super().__init__()
-        self.first = RecurrentLayer(recurrence, d_input + d_more, d_model)
+        recurrence, self.d_input, d_model, n_layers, dropout = sizes
+        self.first = RecurrentLayer(recurrence, self.d_input + d_more, d_model)
         self.others = nn.ModuleList(
             RecurrentLayer(recurrence, d_model, d_model) for _ in range(n_layers - 1)
         )
         self.remembers = self.first.cell.remembers
-        self.to_output = nn.Linear(d_output_from, d_input)
+        self.to_output = nn.Linear(d_output_from, self.d_input)
         nn.init.xavier_uniform_(self.to_output.weight)
         nn.init.zeros_(self.to_output.bias)
         self.dropout = Dropout(dropout)
-        self.d_input = d_input
 
     def start(self, source: Source) -> tuple[Source, Tensor | None]:
         """The source ready to be attended to, and what the first step is fed beside its token."""
@@ -165,24 +168,9 @@ class FixedVectorDecoder(RecurrentDecoder):
     Sutskever et al. begin with it alone; Cho et al. feed it to every step as well, as here.
     """
 
-    def __init__(
-        self,
-        recurrence: Recurrence,
-        *,
-        d_input: int,
-        d_model: int,
-        n_layers: int,
-        dropout: float,
-    ) -> None:
-        super().__init__(
-            recurrence,
-            d_input=d_input,
-            d_more=d_model,
-            d_model=d_model,
-            n_layers=n_layers,
-            d_output_from=2 * d_model + d_input,
-            dropout=dropout,
-        )
+    def __init__(self, sizes: Sizes) -> None:
+        d_from = 2 * sizes.d_model + sizes.d_input
+        super().__init__(sizes, d_more=sizes.d_model, d_output_from=d_from)
 
     def forward(self, y: Tensor, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
         """All steps at once; see `RecurrentDecoder.forward`."""
@@ -205,25 +193,9 @@ class AttendingFirstDecoder(RecurrentDecoder):
     output from [s_t; y_{t-1}; c_t]
     """
 
-    def __init__(
-        self,
-        recurrence: Recurrence,
-        scores: Scores,
-        *,
-        d_input: int,
-        d_model: int,
-        n_layers: int,
-        dropout: float,
-    ) -> None:
-        super().__init__(
-            recurrence,
-            d_input=d_input,
-            d_more=d_model,
-            d_model=d_model,
-            n_layers=n_layers,
-            d_output_from=2 * d_model + d_input,
-            dropout=dropout,
-        )
+    def __init__(self, sizes: Sizes, scores: Scores) -> None:
+        d_from = 2 * sizes.d_model + sizes.d_input
+        super().__init__(sizes, d_more=sizes.d_model, d_output_from=d_from)
         self.scores = scores
 
     def start(self, source: Source) -> tuple[Source, Tensor | None]:
@@ -249,26 +221,9 @@ class AttendingLastDecoder(RecurrentDecoder):
     one pass.
     """
 
-    def __init__(
-        self,
-        recurrence: Recurrence,
-        scores: Scores,
-        *,
-        d_input: int,
-        d_model: int,
-        n_layers: int,
-        dropout: float,
-        feeding: bool,
-    ) -> None:
-        super().__init__(
-            recurrence,
-            d_input=d_input,
-            d_more=d_input if feeding else 0,
-            d_model=d_model,
-            n_layers=n_layers,
-            d_output_from=2 * d_model,
-            dropout=dropout,
-        )
+    def __init__(self, sizes: Sizes, scores: Scores, *, feeding: bool) -> None:
+        d_more = sizes.d_input if feeding else 0
+        super().__init__(sizes, d_more=d_more, d_output_from=2 * sizes.d_model)
         self.scores, self.feeding = scores, feeding
 
     def start(self, source: Source) -> tuple[Source, Tensor | None]:
