@@ -213,6 +213,20 @@ def test_an_unfair_ranking_is_refused_and_the_figures_are_shown(runs, other_lang
     assert all("BLEU" in run["figures"] for run in found["runs"])
 
 
+def test_that_runs_search_otherwise_than_one_another_is_said(runs, two_pairs, tmp_path):
+    greedy = tmp_path / "greedy"
+    shutil.copytree(runs[0], greedy)
+    folder = RunFolder(greedy)
+    sections = folder.settings()
+    sections["decoding"]["method"] = "greedy"
+    folder.write_settings(sections)
+    done = command("compare", runs[0], str(greedy), *two_pairs, "--json")
+    assert done.status == 0, done.err
+    [said] = [note for note in json.loads(done.out)["notes"] if "search" in note]
+    assert "the search differs: beam " in said
+    assert "; greedy (greedy)" in said
+
+
 def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_path):
     stopped = tmp_path / "stopped"
     shutil.copytree(runs[0], stopped)

@@ -45,3 +45,7 @@ def test_a_step_with_a_cache_gives_one_position():
     torch.manual_seed(1)
     for step in decoding_steps(9, 8, REACH).values():
         assert step().numel() == 8
+
+
+def test_steps_with_a_cache_run_where_they_are_told_to():
+    assert {step().device.type for step in decoding_steps(9, 8, REACH, "meta").values()} == {"meta"}

@@ -102,11 +102,17 @@ def unlike_trainings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"training times do not compare, as {why}" for why in unlike(held)]
 
 
+def unlike_ways(ways: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """How runs work otherwise than one another, by their own settings."""
+    return [f"each run works as its own settings say: {why}" for why in unlike(ways)]
+
+
 def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say) -> None:
     """Have each do its work, and add what came of it to `found`."""
     rows_of, told = common_rows(entrants)
     found["test"] = told
     found["notes"] += told.pop("notes")
+    found["notes"] += unlike_ways({name: entrant.ways for name, entrant in entrants.items()})
     beyond = None
     if told["same"] and all(entrant.beyond for entrant in entrants.values()):
         beyond = longer_than_training(entrants, next(iter(rows_of.values())))

@@ -78,7 +78,6 @@ class Examined:
     parts: Parts | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     """Figures that nobody is ranked by."""
-    notes: list[str] = field(default_factory=list)
 
 
 class Work(NamedTuple):
@@ -109,6 +108,8 @@ class Entrant:
     """Whether some of the rows may be taken and others left: none is read with those before it."""
     shown: Callable[[tuple[str, ...]], tuple[str, str]]
     """What is shown of an example beside the outputs: what was given, and what was wanted."""
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """How it works, where a run's own settings decide that ("the search"), in words."""
     beyond: Callable[[Rows], list[bool] | None] | None = None
     """Which examples are longer than anything the run was trained on; gives None where nobody
     knows. Left out where that is no question."""

@@ -21,10 +21,12 @@ COUNTED_BESIDE = ("step", "time_s", "loss", "learning_rate", "valid_loss")
 def size(model: nn.Module) -> dict[str, int]:
     """Numbers that are learned, and without those that grow with the vocabulary.
 
-    Tied matrices count once. `bytes` is what all of it takes in memory.
+    Tied matrices count once. A model without gradients has learned what is saved of it; of others
+    that holds running statistics as well. `bytes` is what all of it takes in memory.
     """
     saved = saved_tensors(model).values()
-    learned = sum(tensor.numel() for tensor in saved if tensor.is_floating_point())
+    numbers = list(model.parameters()) or [one for one in saved if one.is_floating_point()]
+    learned = sum(tensor.numel() for tensor in numbers)
     of_tokens = sum(part.parameters for part in parts_of(model) if of_words(part.name))
     return {
         "parameters": learned,

@@ -18,6 +18,7 @@ from headway.comparison.entrants import (
     Rows,
     Work,
 )
+from headway.decoding.settings import DecodingSettings
 from headway.disk import digest
 from headway.efficiency.counting import operations_per_target_token
 from headway.errors import ConfigError, DataError, UserError
@@ -73,7 +74,15 @@ def entrant(request: Request) -> Entrant:
         beyond=beyond,
         operations=lambda rows: operations(translator, rows),
         shown=lambda row: (row[0], row[1]),
+        ways={"the search": search(translator.settings.decoding)},
     )
+
+
+def search(decoding: DecodingSettings) -> str:
+    """How translations are found, in words."""
+    if decoding.method != "beam":
+        return decoding.method
+    return f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
 
 
 def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:

@@ -65,8 +65,9 @@ def parts(found: Mapping[str, Any]) -> tuple[str, list[str], list[Line]] | None:
     for i, one in enumerate(of_each):
         for row in one["rows"] if one else ():
             rows.setdefault(row["label"], {})[i] = row
-    same = len(rows) == len(first["rows"])
-    counted = same and any(row["examples"] is not None for row in first["rows"])
+    counts = [{row["examples"] for row in of_run.values()} for of_run in rows.values()]
+    same = len(rows) == len(first["rows"]) and all(len(one) == 1 for one in counts)
+    counted = same and counts != [{None}] * len(counts)
     lines = []
     for label, of_run in sorted(rows.items(), key=lambda item: _first_number(item[0])):
         values = [_number(of_run[i]["value"]) if i in of_run else NOTHING

@@ -92,8 +92,7 @@ def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
     layer = CONTENDERS[name].build(d, sweep.reach, 0).to(sweep.device)
     x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
     run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
-    wait = torch.cuda.synchronize if x.is_cuda else lambda: None
-    timing = timed(run, wait=wait)
+    timing = timed(run, wait=waiting(sweep.device))
     return {
         "layer": name,
         "n": n,
@@ -103,6 +102,11 @@ def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
         "operations": counted(name, n, d, sweep.reach, backward=sweep.backward),
         "in_theory": CONTENDERS[name].operations(n, d, sweep.reach) * (3 if sweep.backward else 1),
     }
+
+
+def waiting(device: str) -> Callable[[], object]:
+    """What waits until a device has done all that it was given."""
+    return torch.cuda.synchronize if device == "cuda" else lambda: None
 
 
 def forward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
@@ -222,10 +226,11 @@ def decoding(sweep: Sweep, advance: Callable[[str], None]) -> Iterator[Point]:
     torch.manual_seed(1)
     for n in sweep.lengths:
         advance(f"one step behind {n:,}")
-        for name, step in decoding_steps(n, sweep.d, sweep.reach).items():
+        for name, step in decoding_steps(n, sweep.d, sweep.reach, sweep.device).items():
             if name in sweep.layers:
                 with torch.no_grad():
-                    yield {"layer": name, "n": n, **timed(step)._asdict()}
+                    timing = timed(step, wait=waiting(sweep.device))
+                    yield {"layer": name, "n": n, **timing._asdict()}
 
 
 def machine(device: str) -> str:

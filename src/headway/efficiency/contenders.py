@@ -183,15 +183,15 @@ CONTENDERS: dict[str, Contender] = {
 """By the names that `--layers` takes."""
 
 
-def decoding_steps(n: int, d: int, reach: Reach) -> dict[str, Step]:
+def decoding_steps(n: int, d: int, reach: Reach, device: str = "cpu") -> dict[str, Step]:
     """One more token behind n - 1 others, what they left behind being kept: keys and values of
     attention, the last inputs of a convolution, the memory of a recurrent layer."""
     heads = max(1, d // HEAD)
-    query = torch.randn(1, heads, 1, d // heads)
-    keys, values = torch.randn(2, 1, heads, n, d // heads)
-    nothing = torch.zeros(1, 1, n)
+    query = torch.randn(1, heads, 1, d // heads, device=device)
+    keys, values = torch.randn(2, 1, heads, n, d // heads, device=device)
+    nothing = torch.zeros(1, 1, n, device=device)
     near = slice(max(0, n - reach.window - 1), n)
-    x = torch.randn(1, d)
+    x = torch.randn(1, d, device=device)
 
     def attend(seen: slice) -> Tensor:
         added = nothing[..., seen].expand(heads, 1, -1)
@@ -203,10 +203,10 @@ def decoding_steps(n: int, d: int, reach: Reach) -> dict[str, Step]:
         "windowed": lambda: attend(near),
     }
     for name, recurrence in layers.items():
-        recurrent = Recurrent(d, recurrence=recurrence)
+        recurrent = Recurrent(d, recurrence=recurrence).to(device)
         before = recurrent.before(x[:, None])
         steps[name] = lambda layer=recurrent.layer, before=before: layer.step(x, before)[0]  # type: ignore[misc]
-    window = torch.randn(1, d, reach.kernel)
-    along = nn.Conv1d(d, d, reach.kernel)
+    window = torch.randn(1, d, reach.kernel, device=device)
+    along = nn.Conv1d(d, d, reach.kernel, device=device)
     steps["convolution"] = lambda: along(window)
     return steps

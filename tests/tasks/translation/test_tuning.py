@@ -81,6 +81,12 @@ def test_another_shape_or_vocabulary_is_refused(parent, section, key, value):
     inherited(KIND, parent, {section: {key: had}})  # the same again is no contradiction
 
 
+def test_another_type_of_model_is_refused(parent):
+    with pytest.raises(ConfigError, match=r"is of type transformer, got recurrent\. Leave"):
+        inherited(KIND, parent, {"model": {"type": "recurrent"}})
+    inherited(KIND, parent, {"model": {"type": "transformer"}})
+
+
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):
     tuned = inherited(KIND, parent, {"training": {"init_from": "somewhere"}})
     child = parent_with(tmp_path / "child", tuned)

@@ -42,6 +42,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     factor = 1.0 if before.training.init_from else TUNED_RATE
     now = Settings.of(given, kind)
+    refuse_other_type(parent, before, now, given)
     why_not, gone = nothing_to_mix_in(parent, before, now)
     if why_not:
         if now.data.old_share:
@@ -101,6 +102,16 @@ def direction(before: TranslationData, now: TranslationData) -> dict[str, str | 
         if code is not None and not any(same_language(code, wanted) for wanted in known):
             return {}
     return {"source_language": known[0], "target_language": known[1]}
+
+
+def refuse_other_type(parent: Parent, before: Settings, now: Settings, given: Sections) -> None:
+    """Raise ConfigError where another type of model is asked for, whose weights are others."""
+    if "type" in given.get("model", {}) and now.model_type != before.model_type:
+        raise ConfigError(
+            "a run that begins with another's weights is a model of its type; "
+            f"{parent.folder.path} is of type {before.model_type}, got {now.model_type}. Leave "
+            "--model.type out, or train without --init-from."
+        )
 
 
 def refuse_contradictions(parent: Parent, before: Sections, now: Sections) -> None:
