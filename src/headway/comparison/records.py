@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from headway.efficiency.parts import parts_of
 from headway.efficiency.table import of_words
@@ -25,7 +25,8 @@ def size(model: nn.Module) -> dict[str, int]:
     that holds running statistics as well. `bytes` is what all of it takes in memory.
     """
     saved = saved_tensors(model).values()
-    numbers = list(model.parameters()) or [one for one in saved if one.is_floating_point()]
+    numbers: list[Tensor] = [*model.parameters()]
+    numbers = numbers or [tensor for tensor in saved if tensor.is_floating_point()]
     learned = sum(tensor.numel() for tensor in numbers)
     of_tokens = sum(part.parameters for part in parts_of(model) if of_words(part.name))
     return {
