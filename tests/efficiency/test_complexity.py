@@ -71,6 +71,9 @@ def test_the_whole_command(capsys, tmp_path):
     [
         (["--n", "many"], "16..4096"),
         (["--k", "4"], "--k is odd"),
+        (["--k", "999999"], "--k is odd, from 3 to"),
+        (["--page", "no/such/folder/page.html"], "--page is written into a folder that is there"),
+        (["--page", "."], "--page names a file"),
         (["--d", "100"], "Try 128"),
         (["--layers", "attention,mamba"], "mamba"),
     ],

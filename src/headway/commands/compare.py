@@ -3,7 +3,7 @@
 import json as json_format
 from pathlib import Path
 
-from headway.commands.arguments import Several, say
+from headway.commands.arguments import Several, refuse_no_place, say
 
 
 def compare(
@@ -36,6 +36,7 @@ def compare(
     """
     from headway.comparison.comparing import compared
 
+    refuse_no_place(page)
     given = {"source": source, "reference": reference}
     files: dict[str, tuple[Path, ...]]
     files = {name: (path,) for name, path in given.items() if path is not None}

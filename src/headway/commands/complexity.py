@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import Overrides, option_names, process_settings
+from headway.commands.arguments import Overrides, option_names, process_settings, refuse_no_place
 from headway.errors import ConfigError
 from headway.errors import settings as refused
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST = 1 << 20
 """No length or size beyond this."""
+WIDEST = 999
+"""No kernel beyond this."""
 
 
 def complexity(
@@ -60,8 +62,9 @@ def complexity(
     for option, value in (("d", d), ("k", k), ("r", r)):
         if not 1 <= value <= MOST:
             raise ConfigError(f"--{option} is a number from 1 to {MOST:,}; got {value}.")
-    if k < 3 or not k % 2:
-        raise ConfigError(f"--k is odd, and at least 3: as many to each side; got {k}. Try 3.")
+    refuse_no_place(page)
+    if k < 3 or not k % 2 or k > WIDEST:
+        raise ConfigError(f"--k is odd, from 3 to {WIDEST}: as many to each side; got {k}. Try 3.")
     if d > 64 and d % 64:
         raise ConfigError(f"--d is cut into heads of 64; got {d}. Try {-(-d // 64) * 64}.")
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler speaks on stderr
