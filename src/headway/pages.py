@@ -1,7 +1,11 @@
 """Pages as one HTML file: no script, nothing from elsewhere, light and dark."""
 
+import os
 from collections.abc import Iterable
 from html import escape
+from pathlib import Path
+
+from headway.errors import ConfigError
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
@@ -77,3 +81,16 @@ def document(title: str, parts: Iterable[str], style: str = STYLE) -> str:
 </body>
 </html>
 """
+
+
+def refuse_no_place(page: Path | None) -> None:
+    """Raise ConfigError where a page could not be written, before anything is measured for it."""
+    if page is None:
+        return
+    if page.is_dir():
+        raise ConfigError(f"--page names a file; {page} is a folder. Try {page / 'page.html'}.")
+    if not os.access(page.parent, os.W_OK):
+        raise ConfigError(
+            f"--page is written into a folder that is there and may be written to; {page.parent} "
+            "is not. Make it, or name another."
+        )

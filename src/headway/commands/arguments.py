@@ -2,7 +2,6 @@
 
 import glob
 import inspect
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from headway.config import build, parse_overrides
-from headway.errors import ConfigError
 from headway.runs.flags import Flag
 from headway.text.lines import OF_ONE_LANGUAGE
 
@@ -38,20 +36,6 @@ FILLED_IN = (
     *(".csv", ".tsv", ".jsonl", *OF_ONE_LANGUAGE),
 )
 """Kinds of files that hold both sides, and are not translated line by line."""
-
-
-def refuse_no_place(page: Path | None) -> None:
-    """Raise ConfigError where a page could not be written, before anything is measured for it."""
-    if page is None:
-        return
-    if page.is_dir():
-        raise ConfigError(f"--page names a file; {page} is a folder. Try {page / 'page.html'}.")
-    if not os.access(page.parent, os.W_OK):
-        raise ConfigError(
-            f"--page is written into a folder that is there and may be written to; {page.parent} "
-            "is not. Make it, or name another."
-        )
-
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 

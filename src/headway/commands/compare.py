@@ -3,7 +3,8 @@
 import json as json_format
 from pathlib import Path
 
-from headway.commands.arguments import Several, refuse_no_place, say
+from headway.commands.arguments import Several, say
+from headway.pages import refuse_no_place
 
 
 def compare(

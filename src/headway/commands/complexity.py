@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import Overrides, option_names, process_settings, refuse_no_place
+from headway.commands.arguments import Overrides, option_names, process_settings
 from headway.errors import ConfigError
 from headway.errors import settings as refused
+from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
     from headway.efficiency.complexity import Sweep
