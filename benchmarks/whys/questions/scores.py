@@ -143,7 +143,7 @@ def claims(found: Found) -> list[Claim]:
             random(found, "additive", 64, "milliseconds"),
             [2 * number for number in random(found, "scaled", 64, "milliseconds")],
             margin=0,
-            of=Text("milliseconds, against twice the product's:", "毫秒，与点积的 2 倍相比："),
+            of=Text("milliseconds, against 2 times the product's:", "毫秒，与点积的 2 倍相比："),
             digits=2,
         ),
     ]
