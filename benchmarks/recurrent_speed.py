@@ -4,8 +4,9 @@ Takes the peers' scripts (--peers DIR: their Multi30k sub-words, ids and timer) 
 threads, A B A B: a two-way GRU encoder and a GRU decoder with additive attention and input feeding,
 embeddings of 128, states of 256 (in the encoder 128 each way), both embeddings tied, dropout 0.2,
 label smoothing 0.1, at most 4,096 padded tokens a batch. headway sorts by length as its trainer
-does; JoeyNMT makes its own batches. JoeyNMT's output matrix is its own, for states of
-256; headway's is that of the embeddings, for outputs of 128. A figure is the median over updates; real tokens only.
+does; JoeyNMT makes its own batches. JoeyNMT's output matrix is its own, for states of 256;
+headway's is that of the embeddings, for outputs of 128. A figure is the median over updates; real
+tokens only.
 Run: python benchmarks/recurrent_speed.py --peers DIR --rounds 3 --steps 30
 """
 
