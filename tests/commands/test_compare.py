@@ -41,7 +41,7 @@ def runs(everyday_run: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 @pytest.fixture(scope="module")
-def test_set(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+def new_texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Ten pairs, one of them longer than any that was trained on."""
     pairs = generate(10, seed=9)
     pairs[5] = (" ".join(["the old cat"] * 12), "老猫" * 12)
@@ -58,10 +58,10 @@ def two_pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def compared(runs, test_set, tmp_path_factory):
+def compared(runs, new_texts, tmp_path_factory):
     """What the command prints, and its page."""
     page = tmp_path_factory.mktemp("page") / "compared.html"
-    files = ("--source", test_set[0], "--reference", test_set[1])
+    files = ("--source", new_texts[0], "--reference", new_texts[1])
     done = command("compare", *runs, *files, "--json", "--page", str(page))
     assert done.status == 0, done.err
     return json.loads(done.out), page
@@ -71,9 +71,9 @@ def lines_of(path: str) -> list[str]:
     return Path(path).read_text(encoding="utf-8").splitlines()
 
 
-def test_the_scores_are_those_that_sacrebleu_gives_to_the_translations(compared, runs, test_set):
+def test_the_scores_are_those_that_sacrebleu_gives_to_the_translations(compared, runs, new_texts):
     found, _ = compared
-    sources, references = map(lines_of, test_set)
+    sources, references = map(lines_of, new_texts)
     for run, path in zip(found["runs"], runs, strict=True):
         outputs = Translator.load(path, device="cpu").translate(sources)
         bleu = BLEU(tokenize="zh").corpus_score(outputs, [references]).score
@@ -89,11 +89,11 @@ def test_the_scores_are_those_that_sacrebleu_gives_to_the_translations(compared,
 
 
 def test_a_bucket_has_the_bleu_of_its_sentences_and_one_is_longer_than_all_in_training(
-    compared, runs, test_set
+    compared, runs, new_texts
 ):
     found, _ = compared
     assert found["test"]["longer_than_training"] == 1
-    sources, references = map(lines_of, test_set)
+    sources, references = map(lines_of, new_texts)
     tokenizer = BLEU(tokenize="13a").tokenizer
     lengths = [len(tokenizer(source).split()) for source in sources]
     buckets = {
@@ -236,14 +236,14 @@ def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_pa
     assert "stopped is not finished" in done.out
 
 
-def test_mistakes_are_told_with_what_to_do(runs, test_set, tmp_path):
+def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
     first, second = runs
     for arguments, words in (
         ((first,), "two runs or more are compared; got 1"),
         ((first, f"{first}/../{Path(first).name}"), "twice"),
         ((first, str(tmp_path)), "holds no config.toml"),
-        ((first, second, "--source", test_set[0]), "--source F --reference F"),
-        ((first, second, "--corpus", test_set[0]), "--source F --reference F"),
+        ((first, second, "--source", new_texts[0]), "--source F --reference F"),
+        ((first, second, "--corpus", new_texts[0]), "--source F --reference F"),
     ):
         done = command("compare", *arguments)
         assert done.status == 2
