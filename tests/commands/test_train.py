@@ -65,7 +65,8 @@ def test_every_line_of_the_metrics_has_its_units(everyday_run):
     training = [line for line in lines if "loss" in line]
     validation = [line for line in lines if "bleu" in line]
     assert len(training) + len(validation) == len(lines)
-    assert all(set(line) == common | {"loss", "learning_rate"} for line in training)
+    of_updates = {"loss", "learning_rate", "gradient_norm"}
+    assert all(set(line) == common | of_updates for line in training)
     assert all(set(line) == common | {"valid_loss", "bleu"} for line in validation)
     assert [line["step"] for line in training] == [2, 4, 6, 8, 10, 12]
     assert [line["step"] for line in validation] == [4, 8, 12]

@@ -374,6 +374,30 @@ def test_what_is_averaged_ends_at_the_best_and_is_kept(tmp_path):
         torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
 
 
+def test_the_weights_of_every_checkpoint_are_kept_on_request(tmp_path):
+    settings = replace(SETTINGS, keep_all=True)
+    trainer_in(tmp_path / "run", settings, scores=[1.0, 2.0, 7.0, 3.0]).train(never)
+    assert checkpoint.steps(tmp_path / "run" / "checkpoints") == [3, 6, 9, 12]
+    assert checkpoint.resumable(tmp_path / "run" / "checkpoints") == [9, 12]
+
+
+@pytest.mark.parametrize("clip_norm", [0.0, 0.1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_gradient_norm_is_logged_as_it_was_before_clipping(tmp_path, dtype, clip_norm):
+    settings = replace(SETTINGS, log_every=1, max_steps=1, clip_norm=clip_norm)
+    trainer = trainer_in(tmp_path / "run", settings, dtype)
+    trainer.train(never)
+    line = trainer.folder.read_log()[0]
+    model = network().eval()  # dropout begins at nothing
+    task = Regression()
+    batch = task.next_batch()
+    gradients = torch.autograd.grad(task.loss(model, batch) / batch.units, [*model.parameters()])
+    expected = math.sqrt(sum(float(g.square().sum()) for g in gradients))
+    rel = 1e-4 if dtype == torch.float32 else 0.03
+    assert line["gradient_norm"] == pytest.approx(expected, rel=rel)
+    assert expected > 0.1  # it was clipped
+
+
 @pytest.mark.parametrize(
     ("name", "steps"),
     [

@@ -14,7 +14,7 @@ from headway.training.run_folder import RunFolder
 
 POINTS = 300
 """A curve has no more points."""
-COUNTED_BESIDE = ("step", "time_s", "loss", "learning_rate", "valid_loss")
+COUNTED_BESIDE = ("step", "time_s", "loss", "learning_rate", "gradient_norm", "valid_loss")
 """Keys of metrics.jsonl; others are counts (whole numbers) or scores."""
 
 

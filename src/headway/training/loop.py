@@ -123,6 +123,7 @@ class Trainer(Generic[AnyTask]):
         self.progress = Progress(counts=dict.fromkeys(task.counted, 0))
         self.clock = time.monotonic()
         self.losses: list[Tensor] = []  # on the device, since the last line of metrics.jsonl
+        self.gradient_norm = torch.zeros(())  # of the last update, before clipping
         self.beginning = self.moment()
         self.stop_asked: Callable[[], bool] = lambda: False
 
@@ -168,7 +169,7 @@ class Trainer(Generic[AnyTask]):
             for name, n in batch.counts.items():
                 progress.counts[name] += n
         progress.step += 1
-        self.optimizer.step(self.learning_rate, settings.clip_norm)
+        self.gradient_norm = self.optimizer.step(self.learning_rate, settings.clip_norm)
         return torch.stack(losses).sum()
 
     def add_gradients(self, batches: Sequence[Batch]) -> list[Tensor]:
@@ -204,7 +205,8 @@ class Trainer(Generic[AnyTask]):
         """One line of metrics.jsonl, over the updates since the last."""
         progress, sums = self.progress, self.finite_sums()
         loss = sums["loss"] / sums["units"]
-        self.write_line({"loss": round(loss, 5), "learning_rate": self.learning_rate})
+        rate, norm = self.learning_rate, round(self.gradient_norm.item(), 5)
+        self.write_line({"loss": round(loss, 5), "learning_rate": rate, "gradient_norm": norm})
         self.reporter.step(
             progress,
             loss=loss,
@@ -321,7 +323,8 @@ class Trainer(Generic[AnyTask]):
         """Remove the checkpoints that nobody needs any more, and what a killed process left."""
         folder, progress = self.folder.checkpoints, self.progress
         recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
-        window = self.averaged() + progress.validated[-self.settings.average :] + self.begun_with
+        last = 0 if self.settings.keep_all else self.settings.average
+        window = self.averaged() + progress.validated[-last:] + self.begun_with
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
     def resume(self) -> bool:

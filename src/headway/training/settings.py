@@ -57,6 +57,8 @@ class TrainingSettings:
     """Updates between validations, each with a checkpoint."""
     average: int = 10
     """How many checkpoints, up to the best, are averaged at the end (section 6.1: 5 or 20)."""
+    keep_all: bool = False
+    """Keep the weights of every checkpoint, not only of those that may be averaged."""
     patience: int = 15
     """Validations without a better score before training ends early; 0 = never. A decaying rate
     first comes down to its end, over a tenth of `max_steps`."""
