@@ -4,28 +4,40 @@ from pathlib import Path
 from typing import Literal
 
 
-def export(run: Path, file: Path, /, *, to: Literal["arpa", "word2vec", "word2vec-binary"]) -> None:
-    """Write a run's model, or the word vectors in it, to a file that other programs read.
+def export(
+    run: Path, place: Path, /, *, to: Literal["ctranslate2", "arpa", "word2vec", "word2vec-binary"]
+) -> None:
+    """Write a run's model, or the word vectors in it, for other programs.
+
+    A translator is checked before it is left: both programs score and translate 200 sentences.
 
     Parameters
     ----------
     run
         The run folder.
-    file
-        Where to; an ARPA file is packed where it ends in .gz.
+    place
+        Where to: a new folder for a translator, else a file. An ARPA file is packed where it ends
+        in .gz.
     to
-        arpa: a model of n-grams for kenlm, SRILM and others. word2vec, word2vec-binary: the word
-        vectors of an NNLM in word2vec's two formats.
+        ctranslate2: a Transformer for CTranslate2, with tokenizer.json beside it (needs the extra
+        `export`). arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
+        word2vec-binary: the word vectors of an NNLM in word2vec's two formats.
     """
     from headway.commands.arguments import say
 
+    if to == "ctranslate2":
+        from headway.tasks.translation.exporting import export_ctranslate2
+
+        say(str(export_ctranslate2(run, place, say)))
+        say(f"written to {place}")
+        return
     if to == "arpa":
         from headway.tasks.language_modeling.arpa_runs import export_arpa
 
-        n_grams = export_arpa(run, file)
-        say(f"{n_grams:,} n-grams written to {file}")
+        n_grams = export_arpa(run, place)
+        say(f"{n_grams:,} n-grams written to {place}")
         return
     from headway.tasks.language_modeling.vectors import export_word2vec
 
-    written = export_word2vec(run, file, binary=to == "word2vec-binary")
-    say(f"vectors of {written.n_words:,} words written to {file}, {written.n_left_out:,} left out")
+    written = export_word2vec(run, place, binary=to == "word2vec-binary")
+    say(f"vectors of {written.n_words:,} words written to {place}, {written.n_left_out:,} left out")

@@ -12,10 +12,11 @@ from headway.nn.attention import MultiHeadAttention, ReadyMask
 from headway.nn.dropout import Dropout
 
 Norm = Literal["post", "pre"]
-Activation = Literal["relu", "gelu", "swiglu"]
+Activation = Literal["relu", "gelu", "swish", "swiglu"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
+    "swish": F.silu,
     "swiglu": F.silu,
 }
 
