@@ -1,0 +1,225 @@
+"""Every tensor of one pass of a model, by name; the models themselves know nothing of it.
+
+Modules are watched while they run. Names are those of a Transformer, as far as a model has the
+same things; layers and heads are counted from 0, and there is no batch axis:
+
+    source.embedding, source.positions, encoder.input, encoder.output, logits
+    encoder.0.self.query, .key, .value        [heads, length, d]
+    encoder.0.self.scores, .visible, .weights [heads, query, key], visible [query, key]
+    encoder.0.self.heads                      [heads, length, d_v]
+    encoder.0.self.output, .residual, .normed [length, d_model]
+    encoder.0.feed_forward.inner, .output, .residual, .normed
+    encoder.0.output
+
+and so for target and decoder, whose layers have `cross` as well. Queries and keys are as they are
+compared: turned, where positions are rotary. `scores` are those before the mask; `residual` is what
+went in + output; `normed` is a LayerNorm's output: in post-norm of the residual, in pre-norm of
+what goes in. What a model has not got has no name: `headway.inspection.tracing_others` says what
+others have.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from headway.inspection.notes import Array, Notes, part_name
+from headway.inspection.tracing_others import OTHER_BRICKS
+from headway.nn.attention import MultiHeadAttention, ReadyMask
+from headway.nn.layers import FeedForward, Layer, Residual, Stack
+from headway.nn.windowed import band
+
+Watch = Callable[[Notes, str, Any], None]
+"""Notes what a brick of this name does, whenever it runs."""
+
+
+class Traced(NamedTuple):
+    """One pass, looked at."""
+
+    tensors: dict[str, Array]
+    """In float32, or of bool; on the CPU."""
+    logits: Float[Tensor, "1 target vocabulary"]
+    """As the model gave them."""
+
+
+@torch.inference_mode()
+def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Traced:
+    """Read `source` (the end marker included), then `fed` (the begin marker first), in one pass.
+
+    `source` is empty under a language model. The model is as it was behind it, and its numbers are
+    those of any other pass; it should not be in training mode.
+    """
+    device = next(model.parameters()).device
+    notes = Notes()
+    rows = [torch.tensor([ids], device=device) for ids in (source, fed) if len(ids)]
+    with notes:
+        for name, module in model.named_modules():
+            watch_brick(notes, name, module)
+        watch_ends(notes, model, rows)
+        logits = model(*rows)
+    notes.note("logits", logits)
+    return Traced(notes.tensors(), logits)
+
+
+def watch_brick(notes: Notes, path: str, module: nn.Module) -> None:
+    """As its class is watched, or the nearest one above it that is."""
+    for kind in type(module).__mro__:
+        if kind in BRICKS:
+            BRICKS[kind](notes, part_name(path), module)
+            return
+
+
+# -- bricks of the Transformer ----------------------------------------------------------------
+
+
+def watch_stack(notes: Notes, name: str, stack: Stack) -> None:
+    """What goes into its first layer."""
+    notes.watch_before(stack, lambda x, *_: notes.note(f"{name}.input", x))
+
+
+def watch_layer(notes: Notes, name: str, layer: Layer) -> None:
+    """Its sub-layers, each with the connection around it, and what it gives."""
+    watch_attention(notes, f"{name}.self", layer.self_attention)
+    watch_residual(notes, f"{name}.self", layer.around_self_attention)
+    if layer.cross_attention is not None and layer.around_cross_attention is not None:
+        watch_attention(notes, f"{name}.cross", layer.cross_attention)
+        watch_residual(notes, f"{name}.cross", layer.around_cross_attention)
+    watch_feed_forward(notes, f"{name}.feed_forward", layer.feed_forward)
+    watch_residual(notes, f"{name}.feed_forward", layer.around_feed_forward)
+    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output))
+
+
+def watch_attention(notes: Notes, name: str, attention: MultiHeadAttention) -> None:
+    """Its numbers are computed once more from what went in; heads and output are what it gave."""
+
+    def look(x: Tensor, memory: Tensor, mask: ReadyMask | None = None) -> None:
+        if hasattr(attention, "to_query"):
+            query, key, value, bias = attention.projected(x, memory)
+            notes.note(f"{name}.query", query)
+            notes.note(f"{name}.key", key)
+            if not hasattr(attention, "to_score"):  # then no product of the two is a score
+                notes.note(f"{name}.scores", scores_of(attention, query, key, bias))
+        else:
+            value = attention.split(attention.to_value(memory))
+        notes.note(f"{name}.value", value)
+        notes.note(f"{name}.visible", visible_to(attention, x, memory, mask)[:, 0])
+        notes.note(f"{name}.weights", attention.weights(x, memory, mask))
+
+    def look_behind(given: tuple[Any, ...], output: Tensor) -> None:
+        notes.note(f"{name}.heads", attention.split(given[0]))
+        notes.note(f"{name}.output", output)
+
+    notes.watch_before(attention, look)
+    notes.watch(attention.to_output, look_behind)
+
+
+def scores_of(
+    attention: MultiHeadAttention,
+    query: Float[Tensor, "batch heads query d_k"],
+    key: Float[Tensor, "batch heads key d_k"],
+    bias: Float[Tensor, "batch heads query key"] | None,
+) -> Float[Tensor, "batch heads query key"]:
+    """q k^T / sqrt(d_k), and what relative positions add: as `attention_weights` has it."""
+    scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-2, -1)
+    if bias is None and attention.relative is not None:  # a window finds it block by block
+        bias = attention.relative(query, n_keys=key.shape[2])
+    return scores if bias is None else scores + bias
+
+
+def visible_to(
+    attention: MultiHeadAttention,
+    x: Float[Tensor, "batch query d_model"],
+    memory: Float[Tensor, "batch key d_model"],
+    mask: ReadyMask | None,
+) -> Bool[Tensor, "batch 1 query key"]:
+    """Who may look at whom in a pass: what the mask says, and within the window."""
+    shape = (len(x), 1, x.shape[1], memory.shape[1])
+    visible = torch.ones(shape, dtype=torch.bool, device=x.device)
+    if mask is not None:
+        visible = visible & (mask.hidden == 0) & mask.sees_any
+    if attention.window:
+        causal = bool(getattr(attention, "causal", False))
+        visible = visible & band(x.shape[1], attention.window, causal=causal).to(x.device)
+    return visible
+
+
+def watch_feed_forward(notes: Notes, name: str, feed_forward: FeedForward) -> None:
+    """Its inner layer behind the activation (and the gate, if it has one), and what it gives."""
+    if not hasattr(feed_forward, "to_output"):
+        return
+    notes.watch(feed_forward.to_output, lambda given, _: notes.note(f"{name}.inner", given[0]))
+    notes.watch(feed_forward, lambda _, output: notes.note(f"{name}.output", output))
+
+
+def watch_residual(notes: Notes, name: str, around: Residual) -> None:
+    """The sum and the norm; of a sub-layer that is not there, nothing.
+
+    Where the connection was taken away the sum is the sub-layer's output alone.
+    """
+    if not hasattr(around, "norm"):
+        return
+
+    def look(given: tuple[Any, ...], output: Tensor) -> None:
+        if not around.norm_first:
+            notes.note(f"{name}.residual", given[0])
+        notes.note(f"{name}.normed", output)
+
+    notes.watch(around.norm, look)
+    if around.norm_first:
+        notes.watch(around, lambda _, output: notes.note(f"{name}.residual", output))
+
+
+BRICKS: dict[type, Watch] = {Stack: watch_stack, Layer: watch_layer, **OTHER_BRICKS}
+
+# -- where text comes in and features come out ------------------------------------------------
+
+ENDS = {
+    "encoder_norm": "encoder.output",
+    "decoder_norm": "decoder.output",
+    "norm": "decoder.output",
+    "out_of_encoder": "encoder.output",
+    "from_source": "encoder.output",
+    "to_features": "decoder.output",
+}
+"""Modules of a model, by their names in it, that give what a side ends with; the last to run
+counts."""
+
+
+def watch_ends(notes: Notes, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]) -> None:
+    """Embeddings, positions, and the last vectors of each side; of a model of text alone, the
+    text is its target."""
+    sides = ("source", "target")[-len(rows) :]
+
+    def look(given: tuple[Any, ...], output: Tensor) -> None:
+        # Both sides may have one embedding, and either may come first.
+        side = sides[0] if not torch.equal(given[0], rows[-1]) else "target"
+        notes.note(f"{side}.embedding", output)
+
+    names = ("embedding", *(f"{side}_embedding" for side in sides))
+    for embedding in {getattr(model, name) for name in names if hasattr(model, name)}:
+        notes.watch(embedding, look)
+    for side in sides:
+        positions = getattr(model, f"{side}_positions", None) or getattr(model, "positions", None)
+        if positions is not None:
+            watch_positions(notes, f"{side}.positions", positions)
+    for name, end in ENDS.items():
+        if hasattr(model, name):
+            notes.watch(getattr(model, name), partial(_note_output, notes, end))
+
+
+def _note_output(notes: Notes, name: str, _: tuple[Any, ...], output: Tensor) -> None:
+    notes.note(name, output)
+
+
+def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
+    """What is added to the embeddings; nothing of a model that adds nothing."""
+
+    def look(given: tuple[Any, ...], _: Tensor) -> None:
+        added = positions.forward(torch.zeros_like(given[0]), *given[1:])
+        if added.any():
+            notes.note(name, added)
+
+    notes.watch(positions, look)
