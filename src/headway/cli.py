@@ -26,6 +26,7 @@ VERBS = {
     "translate": "Translate text line by line, or fill in a translation file.",
     "memory": "Look texts up in translation memories.",
     "evaluate": "Score a translator, or finished translations, against references.",
+    "inspect": "See a model think: one text, every number of it, as a page.",
     "compare": "Runs side by side: quality, cost, speed, and who may be ranked by what.",
     "corrections": "What a reviewer changed between two versions of a file, as pairs.",
     "score": "How likely each line is under a language model.",

@@ -83,14 +83,14 @@ def document(title: str, parts: Iterable[str], style: str = STYLE) -> str:
 """
 
 
-def refuse_no_place(page: Path | None) -> None:
+def refuse_no_place(page: Path | None, flag: str = "--page") -> None:
     """Raise ConfigError where a page could not be written, before anything is measured for it."""
     if page is None:
         return
     if page.is_dir():
-        raise ConfigError(f"--page names a file; {page} is a folder. Try {page / 'page.html'}.")
+        raise ConfigError(f"{flag} names a file; {page} is a folder. Try {page / 'page.html'}.")
     if not os.access(page.parent, os.W_OK):
         raise ConfigError(
-            f"--page is written into a folder that is there and may be written to; {page.parent} "
+            f"{flag} is written into a folder that is there and may be written to; {page.parent} "
             "is not. Make it, or name another."
         )

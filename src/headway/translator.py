@@ -137,7 +137,7 @@ class Translator:
         its end, which `Translation.n_cut` tells. `done` hears how many portions each batch
         finished.
         """
-        settings, tag = self.decoding(decoding), self._tag(tag)
+        settings, tag = self.decoding(decoding), self.chosen_tag(tag)
         how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
         how["done"] = done
         plain = self._plain(tag, glossary)
@@ -165,12 +165,12 @@ class Translator:
         """Of texts that are translated at once."""
         cleaned = [clean(text) for text in texts]
         if any(map(self._may_hold_codes, cleaned)):
-            found = self._coded(plain, settings, tag).texts(cleaned, **how)
+            found = self.coded(plain, settings, tag).texts(cleaned, **how)
         else:
             read = [tagged(text, tag) for text in cleaned] if tag else cleaned
             found = plain(read, settings, want_scores=want_scores, **how)
             if any(self._may_hold_codes(one.written) for each in found for one in each.n_best):
-                found = self._coded(plain, settings, tag).texts(cleaned, found=found, **how)
+                found = self.coded(plain, settings, tag).texts(cleaned, found=found, **how)
         return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
 
     @torch.inference_mode()
@@ -187,8 +187,8 @@ class Translator:
         """Translations of segments of a file, in portions: see `CodedTranslator.segments`."""
         from headway.tasks.translation.portions import translate_segments
 
-        tag = self._tag(tag)
-        coded = self._coded(self._plain(tag, glossary), self.decoding(decoding), tag)
+        tag = self.chosen_tag(tag)
+        coded = self.coded(self._plain(tag, glossary), self.decoding(decoding), tag)
 
         def find(some: "list[Segment]") -> "list[SegmentTranslation]":
             return coded.segments(some, want_alignment=want_alignment, done=done)
@@ -232,7 +232,7 @@ class Translator:
         long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
         return long or may_hold_sentences(text)
 
-    def _coded(
+    def coded(
         self, plain: TextTranslator, settings: DecodingSettings, tag: str
     ) -> "CodedTranslator":
         """The door to the side room for texts with codes."""
@@ -260,7 +260,7 @@ class Translator:
         own = any(pattern.search(text) for pattern in self.own_codes)
         return own or may_hold_codes(text)
 
-    def _tag(self, asked: str | None) -> str:
+    def chosen_tag(self, asked: str | None) -> str:
         known = self.settings.data.tags
         return chosen_tag(asked, known) if asked is not None or known else ""
 
@@ -274,7 +274,7 @@ class Translator:
         ConfigError for a model without attention to be looked at.
         """
         refuse_blind(self.model, self.settings.model_type)
-        tag = self._tag(tag)
+        tag = self.chosen_tag(tag)
         if target is None:
             target = self.translate([text], tag=tag)[0]
-        return attention(self._coded(self.plain, self.settings.decoding, tag), text, target)
+        return attention(self.coded(self.plain, self.settings.decoding, tag), text, target)

@@ -35,21 +35,36 @@ def refuse_blind(model: object, model_type: str) -> None:
         )
 
 
-def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:
-    """Where every layer and head looks while `target` is written; codes are shown as they are."""
-    plain, names = coded.plain, dict[str, str]()
-    source, target = clean(text), clean(target)
+class Fed(NamedTuple):
+    """A text and a target as the model gets them."""
+
+    read: list[int]
+    """What the encoder reads, the end marker included."""
+    fed: list[int]
+    """What the decoder is fed: the begin marker, then the target."""
+    names: dict[str, str]
+    """What stands for a code, and the code."""
+
+
+def as_fed(coded: "CodedTranslator", text: str, target: str) -> Fed:
+    """Cleaned, tagged, with codes masked, in ids."""
+    source, target, names = clean(text), clean(target), dict[str, str]()
     if may_hold_codes(source):
         source, target, names = coded.forced(source, target)
-    source = tagged(source, coded.tag)
-    subwords, special = plain.subwords, plain.subwords.special
-    read = [*subwords.encode(source), special.end]
-    fed = [special.decoder_begin, *subwords.encode(target)]
+    subwords, special = coded.plain.subwords, coded.plain.subwords.special
+    read = [*subwords.encode(tagged(source, coded.tag)), special.end]
+    return Fed(read, [special.decoder_begin, *subwords.encode(target)], names)
+
+
+def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:
+    """Where every layer and head looks while `target` is written; codes are shown as they are."""
+    plain = coded.plain
+    read, fed, names = as_fed(coded, text, target)
     weights = plain.model.look(  # type: ignore[attr-defined]  # see `refuse_blind`
         torch.tensor([read], device=plain.device), torch.tensor([fed], device=plain.device)
     )
     source_tokens, target_tokens = (
-        [names.get(piece, piece) for piece in subwords.pieces(ids)] for ids in (read, fed)
+        [names.get(piece, piece) for piece in plain.subwords.pieces(ids)] for ids in (read, fed)
     )
     arrays = [layer[:, 0].float().cpu().numpy() for layer in weights]
     return Attention(source_tokens, target_tokens, *arrays)

@@ -1,0 +1,64 @@
+"""What is known of a text in a run, as one JSON document: a part for each view of the page.
+
+`page/main.js` says how a view gets its part.
+"""
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from headway import __version__
+from headway.inspection.sight import Sight
+from headway.inspection.subject import Subject
+
+PARTS = {
+    "tokens": "headway.inspection.tokens:tokens",
+}
+"""Where each part of a sentence's document is made: a function of a `Sight`. It is imported when
+it is asked for. What a model has not got is `missing(..)`."""
+
+
+def missing(english: str, chinese: str) -> dict[str, Any]:
+    """In the place of a part: why a model has none."""
+    return {"missing": {"en": english, "zh": chinese}}
+
+
+def sentence(
+    subject: Subject, text: str, target: str | None = None, parts: Iterable[str] = tuple(PARTS)
+) -> dict[str, Any]:
+    """The document of one text; `target` is followed as if the model had written it.
+
+    Raises ConfigError for a text that cannot be looked at; see `Subject.passage_of`.
+    """
+    passage = subject.passage_of(text, target)
+    sight = Sight(subject, passage)
+    found: dict[str, Any] = {
+        "text": passage.text,
+        "translation": passage.target,
+        "forced": target is not None,
+    }
+    return found | {part: _maker(PARTS[part])(sight) for part in parts}
+
+
+def run(subject: Subject) -> dict[str, Any]:
+    """What is known of the run itself."""
+    settings = subject.settings
+    config = settings.sections()["model"]
+    return {
+        "name": subject.name,
+        "task": subject.task,
+        "type": settings.model_type,
+        "model": {name: value for name, value in config.items() if name != "type"},
+        "n_parameters": sum(parameter.numel() for parameter in subject.model.parameters()),
+        "vocabulary": len(subject.vocabulary),
+        "languages": [
+            getattr(settings.data, f"{side}_language", None) for side in ("source", "target")
+        ],
+        "version": __version__,
+    }
+
+
+def _maker(place: str) -> Callable[[Sight], Any]:
+    module, _, name = place.partition(":")
+    maker: Callable[[Sight], Any] = getattr(importlib.import_module(module), name)
+    return maker

@@ -1,0 +1,61 @@
+"""What is looked at where no text is given: the notes' sentences, some of the validation set."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from headway.errors import ConfigError, DataError
+from headway.inspection.subject import Subject
+from headway.text.cleaning import Report
+from headway.text.corpora import read_pairs
+from headway.text.everyday import EXAMPLES
+from headway.text.lines import read_lines
+
+N_TEXTS = 4
+_LONGEST = 120
+"""Characters of a text that is easy to look at."""
+_FAR = 500
+"""Lines in which such texts are looked for."""
+
+
+def texts(subject: Subject) -> list[str]:
+    """The notes' sentences where the model translates them as the notes do, then short ones of its
+    own validation files; of its corpus, where validation text was held out of that.
+
+    Raises ConfigError where there is none: the run's files are gone.
+    """
+    own = [text for text, target in EXAMPLES if subject.write(text) == target]
+    found = list(dict.fromkeys([*own, *islice(filter(_fits, _of_the_run(subject)), N_TEXTS)]))
+    if not found:
+        raise ConfigError(
+            f"the texts that {subject.run} was made from are gone. Say what to look at: "
+            f'headway inspect {subject.run} "a text of your own"'
+        )
+    return found
+
+
+def _fits(line: str) -> bool:
+    return bool(line.strip()) and len(line) <= _LONGEST
+
+
+def _of_the_run(subject: Subject) -> Iterator[str]:
+    try:
+        yield from islice(_LINES[subject.task](subject.settings.data), _FAR)
+    except DataError:  # the files are gone, or others
+        return
+
+
+def _sources(data: Any) -> Iterator[str]:
+    corpus = data.validation() or data.corpus()
+    yield from (pair.source for pair in read_pairs(corpus, Report()))
+
+
+def _lines(data: Any) -> Iterator[str]:
+    for path in data.valid_corpus or data.corpus:
+        yield from (line for line in read_lines(path) if line is not None)
+
+
+_LINES: dict[str, Callable[[Any], Iterator[str]]] = {
+    "translation": _sources,
+    "language-model": _lines,
+}

@@ -1,0 +1,119 @@
+"""The live page: the same page from a server on this machine, which looks at what is typed.
+
+Only a browser on this machine that was given the address gets an answer: the server listens on
+127.0.0.1, the address holds a random word, and a request for another host is refused, so that no
+other site can reach it through a name that leads here.
+"""
+
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import ConfigError, HeadwayError, UserError
+from headway.inspection import document
+from headway.inspection.page_file import html
+from headway.inspection.subject import Subject
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+HOST = "127.0.0.1"
+MOST_CHARACTERS = 100_000
+
+
+def application(subject: Subject, found: Mapping[str, Any], *, word: str, port: int) -> "Starlette":
+    """The server: `GET /WORD/` is the page, `POST /WORD/look` a document of another sentence."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, JSONResponse, Response
+    from starlette.routing import Route
+
+    alone = threading.Lock()  # one model, one text at a time
+    body = html({**found, "live": True}, live=True)
+
+    def looked(given: Mapping[str, Any]) -> dict[str, Any]:
+        with alone:
+            return document.sentence(subject, **_asked(given))
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(body, headers={"Cache-Control": "no-store"})
+
+    async def look(request: Request) -> Response:
+        try:
+            given = await request.json()
+            return JSONResponse(await run_in_threadpool(looked, given))
+        except (UserError, HeadwayError) as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except ValueError:
+            return JSONResponse({"error": "a request is one JSON object"}, 400)
+
+    hosts = [HOST, "localhost"]
+    return Starlette(
+        routes=[
+            Route(f"/{word}/", page),
+            Route(f"/{word}/look", look, methods=["POST"]),
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
+    )
+
+
+def serve(
+    subject: Subject,
+    found: Mapping[str, Any],
+    *,
+    port: int = 0,
+    open_browser: bool = False,
+    say: Callable[[str], None],
+) -> None:
+    """Serve the page until Ctrl-C.
+
+    Raises ConfigError where the server's packages are not installed, or the port is taken.
+    """
+    try:
+        import uvicorn
+    except ImportError:
+        raise ConfigError(
+            'the live page needs a server. Install it with: pip install "headway[serve]"'
+        ) from None
+    place = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        place.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        place.close()
+        raise ConfigError(
+            f"--port must be free on this machine; {port} is not ({error}). Leave it out."
+        ) from None
+    word = secrets.token_urlsafe(16)
+    port = place.getsockname()[1]
+    address = f"http://{HOST}:{port}/{word}/"
+    app = application(subject, found, word=word, port=port)
+    say(f"headway: {address} (Ctrl-C ends it)")
+    if open_browser:
+        webbrowser.open(address)
+    settings = uvicorn.Config(app, log_level="error", lifespan="off", server_header=False)
+    server = uvicorn.Server(settings)
+    try:
+        server.run(sockets=[place])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        place.close()
+
+
+def _asked(given: Any) -> dict[str, Any]:
+    """What `document.sentence` takes, of what a browser sent."""
+    if not isinstance(given, dict) or not isinstance(given.get("text"), str):
+        raise ConfigError("A request names a text.")
+    text, target = given["text"], given.get("target")
+    if target is not None and not isinstance(target, str):
+        raise ConfigError("A target is a text, or nothing.")
+    if max(len(text), len(target or "")) > MOST_CHARACTERS:
+        raise ConfigError(f"A text has at most {MOST_CHARACTERS:,} characters. Give a shorter one.")
+    return {"text": text, "target": target}

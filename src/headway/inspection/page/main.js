@@ -1,0 +1,191 @@
+/* The page: a bar at the top, one section a view, drawn when it comes near the screen.
+
+   What a view is: a module with
+     words     { en: {..}, zh: {..} }: every text that it shows, `title` and `lead` (a sentence
+               below the title) among them; `{name}` in a text is filled in
+     part      the name of the part of a sentence's document that it draws; undefined: it draws
+               what `context.run` or `context.page` has
+     draw(root, context)   fills the empty element `root`; called anew for another sentence,
+               language or selection of runs. It listens by elements of its own only, so that
+               nothing is left behind when they go.
+   What it is given, `context`:
+     page      the whole document: `runs`, `sentences`, and parts of the run such as `training`
+     run       { name, task, type, model, .. } of the run that is looked at
+     sentence  the document of the sentence that is looked at, with all its parts
+     part      sentence[view.part]
+     beside    { run, sentence, part } of a second run on the same text, or null
+     t(key, values)        a text in the reader's language
+     chosen    { token, layer, head, .. }: what the views share; choose({token: 3}) changes it, and
+     onChoose(element, f)  calls f(chosen) whenever it does, as long as element is on the page
+     live      null, or { ask(change) }: asks the server for another document of the sentence, such
+               as ask({text, target, off: [..], force: [..]}), and shows it
+   A part that a model has not got is { missing: { en, zh } }: the page says so, draw is not called.
+
+   Rules: every text of a user goes through h(), which makes text nodes; styles stand in style.css,
+   and what must be computed is set by the object model (h's `style`); handlers are added by h's
+   `on`; all that a mouse can do a keyboard can. Numbers are written by numbers.js. */
+
+import { h, clear, onceNear } from "./dom.js";
+import { reader, speak, LANGUAGES } from "./words.js";
+import { connect } from "./live.js";
+import { VIEWS } from "./views.js";
+
+const page = JSON.parse(document.getElementById("document").textContent);
+const state = { sentence: 0, chosen: {}, listeners: [], sentences: page.sentences };
+const preferences = remembered();
+
+function remembered() {
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem("headway-page")) ?? {};
+  } catch { /* a page from a disk may have no storage: nothing is remembered then */ }
+  const known = Object.keys(LANGUAGES);
+  const own = navigator.language.startsWith("zh") ? "zh" : "en";
+  return {
+    language: known.includes(kept.language) ? kept.language : own,
+    theme: ["auto", "light", "dark"].includes(kept.theme) ? kept.theme : "auto",
+  };
+}
+
+function prefer(change) {
+  Object.assign(preferences, change);
+  try {
+    localStorage.setItem("headway-page", JSON.stringify(preferences));
+  } catch { /* as above */ }
+  show();
+}
+
+function show() {
+  const { language, theme } = preferences;
+  document.documentElement.lang = LANGUAGES[language].tag;
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  const t = speak(language);
+  const scrolled = window.scrollY;
+  state.listeners = [];
+  const drawn = VIEWS.filter((view) => view.shown?.(page) ?? true).map((view) => section(view));
+  const content = h("main", { id: "content" }, drawn);
+  const parts = [bar(t), navigation(language), content, footer(t)];
+  clear(document.body, (element) => element.tagName !== "SCRIPT");
+  document.body.prepend(
+    h("a", { class: "skip", href: "#content" }, t("skip")), ...parts, said,
+  );
+  window.scrollTo(0, scrolled);
+}
+
+const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
+
+function bar(t) {
+  const live = page.live ? typing(t) : null;
+  return h("header", { class: "bar" },
+    h("h1", {}, h("span", { class: "brand" }, "headway"), " ", h("span", { class: "run" }, page.run.name)),
+    h("div", { class: "tools" },
+      chooser(t("language"), LANGUAGES, preferences.language, (name) => prefer({ language: name }),
+        (name) => LANGUAGES[name].name),
+      chooser(t("theme"), { auto: 1, light: 1, dark: 1 }, preferences.theme,
+        (name) => prefer({ theme: name }), (name) => t(name))),
+    sentences(t), live);
+}
+
+function chooser(label, options, current, choose, named) {
+  return h("div", { class: "choose", role: "group", "aria-label": label },
+    Object.keys(options).map((name) => h("button", {
+      type: "button", "aria-pressed": String(name === current), on: { click: () => choose(name) },
+    }, named(name))));
+}
+
+function sentences(t) {
+  if (state.sentences.length < 2) return null;
+  const select = h("select", {
+    id: "sentence-choice", on: { change: (event) => look(Number(event.target.value)) },
+  }, state.sentences.map((one, i) => h("option", { value: String(i) }, one.text)));
+  select.value = String(state.sentence);
+  return h("label", { class: "sentences", for: "sentence-choice" }, t("sentence"), " ", select);
+}
+
+function look(number) {
+  state.sentence = number;
+  state.chosen = {};
+  show();
+}
+
+/* Typing, on the live page. */
+function typing(t) {
+  const now = state.sentences[state.sentence];
+  const text = h("textarea", { id: "text", rows: "2", required: true, maxlength: "100000" });
+  text.value = now.text;
+  const target = h("input", { id: "target", type: "text", maxlength: "100000" });
+  target.value = now.forced ? now.translation : "";
+  const send = (event) => {
+    event.preventDefault();
+    live.ask({ text: text.value, target: target.value || null });
+  };
+  return h("form", { class: "typing", on: { submit: send } },
+    h("label", { for: "text" }, t("text")), text,
+    page.run.task === "translation" && [h("label", { for: "target" }, t("target")), target],
+    h("button", { type: "submit" }, t("go")));
+}
+
+const live = page.live ? connect({
+  sentence: () => state.sentences[state.sentence],
+  arrived: (sentence) => {
+    state.sentences = [sentence, ...page.sentences];
+    look(0);
+  },
+  say: (text) => { said.textContent = text; },
+  t: (key, values) => speak(preferences.language)(key, values),
+}) : null;
+
+function navigation(language) {
+  const links = VIEWS.filter((view) => view.shown?.(page) ?? true).map((view) =>
+    h("li", {}, h("a", { href: `#${view.id}` }, speak(language, view.words)("title"))));
+  return h("nav", { "aria-label": speak(language)("views") }, h("ul", {}, links));
+}
+
+function section(view) {
+  const t = speak(preferences.language, view.words);
+  const root = h("div", { class: "view" });
+  const element = h("section", { id: view.id, "aria-labelledby": `${view.id}-title` },
+    h("h2", { id: `${view.id}-title` }, t("title")),
+    h("p", { class: "lead" }, t("lead")), root);
+  const sentence = state.sentences[state.sentence];
+  const part = view.part ? sentence?.[view.part] : undefined;
+  if (view.part && !part) return h("section", { id: view.id, hidden: true });
+  if (part?.missing) {
+    root.append(h("p", { class: "missing" }, part.missing[preferences.language]));
+    return element;
+  }
+  onceNear(element, () => {
+    try {
+      view.draw(root, context(view, t, sentence, part));
+    } catch (error) {
+      root.append(h("p", { class: "missing" }, t("broken")));
+      throw error;
+    }
+  });
+  return element;
+}
+
+function context(view, t, sentence, part) {
+  const other = sentence?.beside;
+  return {
+    page, run: page.run, sentence, part, t, live,
+    beside: other ? { run: other.run, sentence: other, part: other[view.part] } : null,
+    chosen: state.chosen,
+    choose: (change) => {
+      Object.assign(state.chosen, change);
+      state.listeners = state.listeners.filter(({ element }) => element.isConnected);
+      for (const { hear } of state.listeners) hear(state.chosen);
+    },
+    onChoose: (element, hear) => state.listeners.push({ element, hear }),
+  };
+}
+
+function footer(t) {
+  const { n_parameters, version, type } = page.run;
+  return h("footer", {}, h("p", {}, t("made", {
+    version, type, parameters: n_parameters.toLocaleString(reader(preferences.language)),
+  })), h("p", {}, t("counted")));
+}
+
+show();

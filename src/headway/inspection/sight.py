@@ -1,0 +1,40 @@
+"""One text in one model, looked at once: what the parts of a page share is computed once."""
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headway.inspection.subject import Passage, Subject
+
+
+class Sight:
+    """A passage on its way through a subject's model."""
+
+    def __init__(self, subject: Subject, passage: Passage) -> None:
+        self.subject, self.passage = subject, passage
+
+    @cached_property
+    @torch.inference_mode()
+    def following(self) -> Float[Tensor, "target vocabulary"]:
+        """Log-probabilities of what comes after each token that is fed, in float32 on the CPU.
+
+        By steps, as the model writes: every model that generates has these.
+        """
+        subject, passage = self.subject, self.passage
+        source = torch.tensor([passage.source], device=subject.device) if passage.source else None
+        fed = torch.tensor(passage.fed, device=subject.device)
+        state, rows = subject.model.start(source), []
+        for token in fed:
+            logits, state, _ = subject.model.step(state, token[None])
+            rows.append(logits[0].float().log_softmax(-1).cpu())
+        return torch.stack(rows)
+
+    @cached_property
+    def trace(self) -> dict[str, np.ndarray]:
+        """Every tensor of one pass by name; see `headway.inspection.tracing`."""
+        from headway.inspection.tracing import traced  # a side room: not every part asks for it
+
+        return traced(self.subject.model, self.passage.source, self.passage.fed).tensors

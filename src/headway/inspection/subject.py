@@ -1,0 +1,144 @@
+"""What is looked at: a run's model and how text becomes what it is fed, whatever its task."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import torch
+
+from headway.errors import ConfigError, RunError
+from headway.runs.settings import Settings, task_of
+from headway.runtime import Device
+from headway.text.subwords import SpecialIds
+from headway.training.run_folder import RunFolder
+
+
+class Passage(NamedTuple):
+    """One text on its way through one model, in ids."""
+
+    text: str
+    """What was given to be translated; the text itself under a language model."""
+    target: str
+    """What is written, or followed as if it were; the text itself under a language model."""
+    source: list[int]
+    """What an encoder reads, the end marker included; none under a language model."""
+    fed: list[int]
+    """What the decoder is fed: the begin marker, then the target."""
+    names: Mapping[str, str] = MappingProxyType({})
+    """What stands for a code in the text, and the code."""
+
+    @property
+    def target_ids(self) -> list[int]:
+        """What is written, without markers."""
+        return self.fed[1:]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A run, opened to be looked into."""
+
+    run: Path
+    task: str
+    settings: Settings
+    model: Any
+    """A `headway.models.interfaces.StepDecoder`; most can more."""
+    vocabulary: Any
+    device: torch.device
+    write: Callable[[str], str]
+    """The model's own target of a text."""
+    passage: Callable[[str, str], Passage]
+    """A text and its target as ids."""
+    used: Any
+    """The `Translator` or `TrainedLanguageModel` that the run is used by."""
+
+    @property
+    def name(self) -> str:
+        """Of the run's folder."""
+        return self.run.resolve().name
+
+    @property
+    def special(self) -> SpecialIds:
+        """The vocabulary's markers."""
+        special: SpecialIds = self.vocabulary.special
+        return special
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether there is a text that is translated, besides the one that is written."""
+        return self.task == "translation"
+
+    def shown(self, ids: Sequence[int], names: Mapping[str, str]) -> list[str]:
+        """The pieces as a reader would write them, codes in the place of what stands for them."""
+        return [names.get(piece, piece) for piece in self.vocabulary.pieces(ids)]
+
+    def passage_of(self, text: str, target: str | None = None) -> Passage:
+        """A text with the target that is forced, or with the model's own.
+
+        Raises ConfigError for a text without a sub-word, and for one longer than the model reads.
+        """
+        if not text.strip():
+            raise ConfigError('There is nothing to look at in an empty text. Try "The dog runs."')
+        passage = self.passage(text, self.write(text) if target is None else target)
+        longest = self.model.longest
+        if longest is not None and max(len(passage.source), len(passage.fed)) > longest:
+            raise ConfigError(
+                f"this model reads at most {longest:,} tokens at once; got "
+                f"{max(len(passage.source), len(passage.fed)):,}. Give a shorter text."
+            )
+        return passage
+
+
+def open_subject(run: Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
+    """Open a run of a task that can be looked into; `tag` is one of the run's tags, if it has any.
+
+    Raises RunError where there is none, or its task cannot be looked into.
+    """
+    task = task_of(RunFolder.open(run).settings())
+    if task not in OPENERS:
+        raise RunError(
+            f"runs of the tasks {', '.join(OPENERS)} can be looked into; {run} is one of {task}."
+        )
+    return OPENERS[task](run, device, tag)
+
+
+def _translator(run: Path, device: Device, tag: str | None) -> Subject:
+    from headway.tasks.translation.attention import as_fed
+    from headway.translator import Translator
+
+    translator = Translator.load(run, device=device)
+    tag = translator.chosen_tag(tag)
+    coded = translator.coded(translator.plain, translator.settings.decoding, tag)
+
+    def write(text: str) -> str:
+        return translator.translate([text], tag=tag or None)[0]
+
+    def passage(text: str, target: str) -> Passage:
+        return Passage(text, target, *as_fed(coded, text, target))
+
+    return Subject(
+        run, "translation", translator.settings, translator.model, translator.subwords,
+        translator.device, write, passage, translator,
+    )  # fmt: skip
+
+
+def _language_model(run: Path, device: Device, _tag: str | None) -> Subject:
+    from headway.language_model import TrainedLanguageModel
+
+    used = TrainedLanguageModel.load(run, device=device)
+
+    def passage(text: str, target: str) -> Passage:
+        ids = used.vocabulary.encode(used.cut(target))
+        return Passage(text, target, [], [used.vocabulary.special.decoder_begin, *ids])
+
+    return Subject(
+        run, "language-model", used.settings, used.decoder, used.vocabulary,
+        used.device, lambda text: text, passage, used,
+    )  # fmt: skip
+
+
+OPENERS: dict[str, Callable[[Path, Device, str | None], Subject]] = {
+    "translation": _translator,
+    "language-model": _language_model,
+}

@@ -1,0 +1,143 @@
+"""The page as a reader meets it, in a real browser: no view may break what holds for all."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import PHONE, needs_chromium, opened
+from playwright.sync_api import Browser, Page, expect
+
+from headway.inspection.page_file import FOLDER, html, joined
+
+HOSTILE = (
+    "<script>document.title='broken'</script>",
+    "</script><script>document.title='broken'</script>",
+    "<img src=x onerror=\"document.title='broken'\">",
+    "<!--<script>",
+    "javascript:document.title='broken'",
+    "'\"`;document.title='broken'//",
+    "${document.title='broken'}",
+    "\u2028document.title='broken'\u2029",
+    "&lt;b&gt; <b>bold</b> <style>*{display:none}</style>",
+    "مرحبا بالعالم \u202e reversed \u202c",
+    "👩‍👩‍👧‍👦 \x00 \x1b[31m \ufeff \ufffd",
+    "x" * 20_000,
+)
+
+
+def drawn(page: Page) -> None:
+    """Scroll through, so that every view is drawn."""
+    for section in page.locator("main > section:not([hidden])").all():
+        section.scroll_into_view_if_needed()
+    page.wait_for_timeout(50)
+
+
+@needs_chromium
+@pytest.mark.parametrize("language", ["en-US", "zh-CN"])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_all_views_are_drawn_without_a_complaint_and_fit_the_screen(
+    chromium: Browser, page_file: Path, language: str, dark: bool, width: int
+) -> None:
+    with opened(chromium, page_file, width=width, language=language, dark=dark) as page:
+        drawn(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".missing").count() == 0
+        lang = page.evaluate("document.documentElement.lang")
+        assert lang == {"en-US": "en", "zh-CN": "zh-Hans"}[language]
+
+
+@needs_chromium
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_to_complain_of(chromium: Browser, page_file: Path, dark: bool) -> None:
+    with opened(chromium, page_file, dark=dark) as page:
+        drawn(page)
+        # axe looks at what a script may see: its own is put in by the driver, not by the page.
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+@needs_chromium
+def test_language_and_colours_are_chosen_and_remembered(chromium: Browser, page_file: Path) -> None:
+    with opened(chromium, page_file) as page:
+        page.get_by_role("button", name="简体中文").click()
+        expect(page.locator("h2").first).to_have_text("句子")
+        page.get_by_role("button", name="深色").click()
+        page.reload()
+        expect(page.locator("h2").first).to_have_text("句子")
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+@needs_chromium
+def test_the_other_sentence_is_shown_when_it_is_chosen(
+    chromium: Browser, page_file: Path, document: dict[str, Any]
+) -> None:
+    with opened(chromium, page_file) as page:
+        page.locator("#sentence-choice").select_option("1")
+        wanted = [token["piece"] for token in document["sentences"][1]["tokens"]["source"]]
+        shown = page.locator("#sentence .tokens").first.locator(".piece").all_text_contents()
+        assert shown == wanted
+
+
+@needs_chromium
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_runs_or_breaks_the_page(
+    chromium: Browser, document: dict[str, Any], tmp_path: Path, text: str
+) -> None:
+    spoiled = _everywhere(document, text)
+    file = tmp_path / "page.html"
+    file.write_text(html(spoiled), encoding="utf-8")
+    with opened(chromium, file, width=PHONE) as page:
+        drawn(page)
+        assert page.title().startswith("headway: ")
+        assert page.locator("main script, main img, main style").count() == 0
+        assert page.locator("main section").first.is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
+def _everywhere(value: Any, text: str) -> Any:
+    """The document with this text in the place of every piece, name and sentence."""
+    if isinstance(value, dict):
+        return {
+            key: text if key in ("piece", "text", "translation", "name") else _everywhere(one, text)
+            for key, one in value.items()
+        }
+    return [_everywhere(one, text) for one in value] if isinstance(value, list) else value
+
+
+def test_modules_make_no_element_of_text() -> None:
+    forbidden = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|DOMParser"
+        r"|setAttribute\(\"on|createContextualFragment"
+    )
+    for module in FOLDER.glob("*.js"):
+        assert not forbidden.search(module.read_text(encoding="utf-8")), module.name
+
+
+def test_modules_are_joined_behind_those_that_they_import() -> None:
+    script = joined()
+    assert "\nimport " not in script
+    assert "\nexport " not in script
+    for name in re.findall(r"= module_(\w+);", script):
+        assert 0 <= script.index(f"const module_{name} = ") < script.index(f"= module_{name};")
+
+
+def test_the_document_comes_back_from_the_page(document: dict[str, Any]) -> None:
+    text = html(document).partition('id="document">')[2].partition("</script>")[0]
+    assert json.loads(text) == document
+
+
+def test_views_have_the_same_words_in_both_languages() -> None:
+    """Each module's `words` names the same keys twice; read by their layout."""
+    words = re.compile(
+        r"(?:words|COMMON) = \{\n  en: \{\n(.*?)\n  \},\n  zh: \{\n(.*?)\n  \},\n", re.DOTALL
+    )
+    for module in FOLDER.glob("*.js"):
+        source = module.read_text(encoding="utf-8")
+        assert len(words.findall(source)) == len(re.findall(r"\b(?:words|COMMON) = ", source))
+        for block in words.findall(source):
+            english, chinese = (set(re.findall(r"\b(\w+): [\"`]", part)) for part in block)
+            assert english == chinese, (module.name, english ^ chinese)

@@ -1,0 +1,79 @@
+"""Pages in a real headless browser: the system's own Chromium, driven by Playwright."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+ARGUMENTS = [
+    "--no-sandbox",  # of the browser against its own pages: tests may run as root
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PHONE, SCREEN = 360, 1280
+needs_chromium = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium on this machine; with Debian: apt-get install chromium"
+)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+@contextmanager
+def opened(
+    started: Browser,
+    address: Path | str,
+    *,
+    width: int = SCREEN,
+    language: str = "en-US",
+    dark: bool = False,
+) -> Iterator[Page]:
+    """A page in a fresh profile; what it complains of, or asks the network for, is a failure."""
+    url = address.resolve().as_uri() if isinstance(address, Path) else address
+    context = started.new_context(
+        viewport={"width": width, "height": 900},
+        locale=language,
+        color_scheme="dark" if dark else "light",
+    )
+    page, complaints = context.new_page(), list[str]()
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    page.on("console", hear)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss())
+    )
+    page.on(
+        "request",
+        lambda asked: complaints.append(asked.url) if _elsewhere(asked.url, url) else None,
+    )
+    try:
+        page.goto(url)
+        yield page
+    finally:
+        context.close()
+    assert complaints == []
+
+
+def _elsewhere(asked: str, url: str) -> bool:
+    return not asked.startswith(url.rpartition("/")[0])
