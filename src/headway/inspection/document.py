@@ -13,6 +13,9 @@ from headway.inspection.subject import Subject
 
 PARTS = {
     "tokens": "headway.inspection.tokens:tokens",
+    "attention": "headway.inspection.maps:attention",
+    "cells": "headway.inspection.cells:cells",
+    "layers": "headway.inspection.layers:layers",
 }
 """Where each part of a sentence's document is made: a function of a `Sight`. It is imported when
 it is asked for. What a model has not got is `missing(..)`."""

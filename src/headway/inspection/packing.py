@@ -1,6 +1,7 @@
 """Arrays in a JSON document: flat, little-endian, in base64; `page/data.js` reads them again."""
 
 import base64
+import zlib
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,24 @@ KINDS = {"u8": "u1", "i32": "<i4", "f32": "<f4"}
 """Names of the types in a document, and numpy's."""
 
 
-def packed(array: np.ndarray[Any, Any], kind: str = "f32") -> dict[str, Any]:
-    """`{"shape": [..], "kind": .., "data": ..}`: exact but for the conversion to `kind`."""
-    flat = np.ascontiguousarray(array, dtype=KINDS[kind])
-    data = base64.b64encode(flat.tobytes()).decode("ascii")
-    return {"shape": list(array.shape), "kind": kind, "data": data}
+def packed(array: np.ndarray, kind: str = "f32", *, deflate: bool = False) -> dict[str, Any]:
+    """`{"shape": [..], "kind": .., "data": ..}`: exact but for the conversion to `kind`.
+
+    With `deflate` the data are deflated (RFC 1951) and marked so; the page then reads them with
+    `inflated`, which takes a moment: for large arrays of small steps, such as maps.
+    """
+    raw = np.ascontiguousarray(array, dtype=KINDS[kind]).tobytes()
+    if deflate:
+        deflater = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+        raw = deflater.compress(raw) + deflater.flush()
+    held = {"shape": list(array.shape), "kind": kind, "data": base64.b64encode(raw).decode("ascii")}
+    return held | {"deflated": True} if deflate else held
 
 
-def unpacked(held: dict[str, Any]) -> np.ndarray[Any, Any]:
+def unpacked(held: dict[str, Any]) -> np.ndarray:
     """The array that `packed` was given."""
-    flat = np.frombuffer(base64.b64decode(held["data"]), dtype=KINDS[held["kind"]])
+    raw = base64.b64decode(held["data"])
+    if held.get("deflated"):
+        raw = zlib.decompress(raw, wbits=-zlib.MAX_WBITS)
+    flat = np.frombuffer(raw, dtype=KINDS[held["kind"]])
     return flat.reshape(held["shape"])

@@ -10,8 +10,25 @@ export function unpack(held) {
   return read.get(held);
 }
 
-function unpacked({ shape, kind, data }) {
-  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+/* A promise of the same, for arrays that were deflated. */
+export async function inflated(held) {
+  if (!read.has(held)) {
+    const stream = new Blob([bytesOf(held.data)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    read.set(held, array(held, bytes));
+  }
+  return read.get(held);
+}
+
+function unpacked(held) {
+  return array(held, bytesOf(held.data));
+}
+
+function bytesOf(data) {
+  return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+}
+
+function array({ shape, kind }, bytes) {
   const values = new KINDS[kind](bytes.buffer);
   const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * b, 1));
   const place = (indices) => indices.reduce((sum, index, axis) => sum + index * strides[axis], 0);

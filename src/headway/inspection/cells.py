@@ -1,0 +1,151 @@
+"""Every number behind one weight, exact: the model's own float32 tensors, as many as there is room
+for, with the equation of each step and the line of code that computes it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headway.inspection.code_lines import code_lines
+from headway.inspection.document import missing
+from headway.inspection.packing import packed
+from headway.inspection.sight import Sight
+from headway.nn.attention import MultiHeadAttention
+from headway.nn.layers import Layer, Stack
+
+ROOM = 1_000_000
+"""Bytes of tensors on one page, before base64 makes them a third larger."""
+_ATTENTION = ("query", "key", "value", "scores", "weights", "heads", "output")
+_FEED_FORWARD = ("inner", "output")
+_AROUND = ("residual", "normed")
+
+
+class Sublayer(NamedTuple):
+    """An attention or a feed-forward, and its place among the others."""
+
+    name: str
+    """Such as `decoder.1.cross`; its tensors' names begin with it."""
+    goes_in: str
+    """The name of the tensor that goes in, before a norm that comes first."""
+    layer: Layer
+
+    @property
+    def kind(self) -> str:
+        """`self`, `cross` or `feed_forward`."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def attention(self) -> MultiHeadAttention | None:
+        """None for a feed-forward."""
+        return {"self": self.layer.self_attention, "cross": self.layer.cross_attention}.get(
+            self.kind
+        )
+
+    def tensors(self, trace: Mapping[str, np.ndarray]) -> list[str]:
+        """Names of what is shown of it."""
+        own = _FEED_FORWARD if self.attention is None else (*_ATTENTION, "visible")
+        names = [self.goes_in, *(f"{self.name}.{one}" for one in (*own, *_AROUND))]
+        names += ["encoder.output"] if self.kind == "cross" else []
+        return [name for name in names if name in trace]
+
+
+def cells(sight: Sight, room: int | None = ROOM) -> dict[str, Any]:
+    """The tensors of those sub-layers that fit into `room` bytes; None takes all.
+
+    The cross-attention of the last decoder layer comes first; then what else it takes to follow a
+    token through that layer and through the first of the encoder; then the rest. What each head
+    adds to the output (`parts`) comes behind all others.
+    """
+    order = in_order(sublayers(sight))
+    if not order:
+        return missing(
+            "Single numbers are shown of models that are stacks of attention layers.",
+            "只有由注意力层堆叠而成的模型才逐个显示数字。",
+        )
+    trace, left = sight.trace, float("inf") if room is None else room
+    kept: dict[str, np.ndarray] = {}
+    there: list[dict[str, str]] = []
+    left_out: list[str] = []
+    for one in order:
+        fresh = {name: trace[name] for name in one.tensors(trace) if name not in kept}
+        needed = sum(_bytes(array) for array in fresh.values())
+        if needed > left:
+            left_out.append(one.name)
+            continue
+        left -= needed
+        kept |= fresh
+        there.append({"at": one.name, "kind": one.kind, "goes_in": one.goes_in})
+    attentions = {one.name: one.attention for one in order if one.attention is not None}
+    for entry in there:
+        attention, name = attentions.get(entry["at"]), f"{entry['at']}.parts"
+        if attention is None:
+            continue
+        parts = parts_of(attention, trace[f"{entry['at']}.heads"])
+        if parts.nbytes <= left:
+            left -= parts.nbytes
+            kept[name] = parts
+    lines = code_lines(order[0].layer, sight.subject.model.config.activation)
+    return {
+        "sublayers": there,
+        "left_out": left_out,
+        "room": room,
+        "norm_first": order[0].layer.around_self_attention.norm_first,
+        "tensors": {
+            name: packed(array, "u8" if array.dtype == bool else "f32")
+            for name, array in kept.items()
+        },
+        "steps": {name: line._asdict() for name, line in lines.items()},
+    }
+
+
+def sublayers(sight: Sight) -> list[Sublayer]:
+    """All of the model's, in the order in which a text meets them."""
+    return [one for stack in ("encoder", "decoder") for one in _of_stack(sight, stack)]
+
+
+def in_order(found: list[Sublayer]) -> list[Sublayer]:
+    """Those first that the page shows first."""
+    last = found[-1].name.rpartition(".")[0]
+    first = found[0].name.rpartition(".")[0]
+
+    def place(one: Sublayer) -> tuple[bool, bool, bool]:
+        layer = one.name.rpartition(".")[0]
+        return layer != last, layer != first, one.kind != "cross"
+
+    return sorted(found, key=place)
+
+
+@torch.inference_mode()
+def parts_of(
+    attention: MultiHeadAttention, heads: Float[np.ndarray, "heads rows d_v"]
+) -> Float[np.ndarray, "heads rows d_model"]:
+    """What each head adds to the output: its own result times its own rows of W_O.
+
+    The parts of all heads and the bias of W_O are the output.
+    """
+    weight: Tensor = attention.to_output.weight.float().cpu()
+    by_head = weight.unflatten(1, (attention.heads, -1)).permute(1, 2, 0)  # [heads, d_v, d_model]
+    return (torch.from_numpy(heads) @ by_head).numpy()
+
+
+def _of_stack(sight: Sight, stack: str) -> Iterator[Sublayer]:
+    model = sight.subject.model
+    layers: Stack = getattr(model, stack if sight.passage.source else "stack", Stack())
+    goes_in = f"{stack}.input"
+    if goes_in not in sight.trace:
+        return
+    for number, layer in enumerate(layers):
+        for kind in ("self", "cross", "feed_forward"):
+            name = f"{stack}.{number}.{kind}"
+            if f"{name}.output" not in sight.trace:
+                continue
+            yield Sublayer(name, goes_in, layer)
+            comes_out = "residual" if layer.around_self_attention.norm_first else "normed"
+            goes_in = f"{name}.{comes_out}"
+
+
+def _bytes(array: np.ndarray) -> int:
+    return array.size * (1 if array.dtype == bool else 4)

@@ -1,0 +1,247 @@
+"""What each layer would already say, whether positions become alike, which source words matter."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headway.decoding.forced import attention_over
+from headway.inspection.document import missing
+from headway.inspection.merging import words_of
+from headway.inspection.packing import packed
+from headway.inspection.sight import Sight
+from headway.nn.embedding import project
+
+N_TOP = 3
+COLLAPSED = 0.95
+"""A mean similarity of positions from which on they can hardly be told apart."""
+_LOGITS_AT_ONCE = 16_000_000
+
+
+def layers(sight: Sight) -> dict[str, Any]:
+    """All that is measured by layer, and what the source words are worth; None for what a model
+    has not got."""
+    found = {
+        "lens": _lens(sight),
+        "nearest": _nearest(sight),
+        "encoder": _stream(sight, "encoder"),
+        "decoder": _stream(sight, "decoder"),
+        "importance": _importance(sight),
+    }
+    if not any(found.values()):
+        return missing(
+            "This model has no layers of one stream, and no source.",
+            "这个模型没有可看的层，也没有原文。",
+        )
+    return found | {"collapsed": COLLAPSED}
+
+
+# -- what each layer would already say ----------------------------------------------------------
+
+
+class Guesses(NamedTuple):
+    """What tokens a stream of vectors comes close to, at every position."""
+
+    ids: Int[Tensor, "layers length top"]
+    values: Float[Tensor, "layers length top"]
+    """Probabilities, or cosines."""
+    rank: Int[Tensor, "layers length"]
+    """Of the token that is right, from 1."""
+    value: Float[Tensor, "layers length"]
+    """And its own."""
+
+
+def guesses(
+    by_layer: Iterator[Float[Tensor, "length vocabulary"]], right: Sequence[int]
+) -> Guesses:
+    """The likeliest tokens of each layer, and the place of the right one among all."""
+    rows, wanted = torch.arange(len(right)), torch.tensor(right)
+    found = []
+    for scores in by_layer:
+        values, ids = scores.topk(min(N_TOP, scores.shape[1]), dim=1)
+        value = scores[rows, wanted]
+        found.append((ids, values, (scores > value[:, None]).sum(1) + 1, value))
+    return Guesses(*(torch.stack(each) for each in zip(*found, strict=True)))
+
+
+def streams_of(sight: Sight, stack: str) -> list[Float[Tensor, "length d_model"]]:
+    """What goes into the first layer of a stack, then what comes out of each."""
+    trace, found, layer = sight.trace, [], 0
+    if f"{stack}.input" not in trace:
+        return []
+    found.append(trace[f"{stack}.input"])
+    while f"{stack}.{layer}.output" in trace:
+        found.append(trace[f"{stack}.{layer}.output"])
+        layer += 1
+    return [torch.from_numpy(np.ascontiguousarray(each)) for each in found]
+
+
+@torch.inference_mode()
+def _lens(sight: Sight) -> dict[str, Any] | None:
+    """The logit lens (nostalgebraist 2020): each layer's stream through the last norm and the
+    output matrix, as if no layer came behind it. The last layer's is what the model says."""
+    streams = streams_of(sight, "decoder")
+    if not streams:
+        return None
+    model, passage = sight.subject.model, sight.passage
+    norm = model.decoder_norm if passage.source else model.norm
+
+    def said() -> Iterator[Tensor]:
+        for x in streams:
+            features = norm(x.to(model.output_weight.device))
+            logits = project(features, model.output_weight, model.output_bias)
+            yield logits.float().softmax(-1).cpu()
+
+    return _shown(sight, guesses(said(), [*passage.target_ids, sight.subject.special.end]))
+
+
+@torch.inference_mode()
+def _nearest(sight: Sight) -> dict[str, Any] | None:
+    """The source embeddings that point most the same way as the encoder's stream (cosine)."""
+    streams = streams_of(sight, "encoder")
+    if not streams:
+        return None
+    table = F.normalize(sight.subject.model.source_embedding.weight.float().cpu(), dim=1)
+
+    def close() -> Iterator[Tensor]:
+        for x in streams:
+            yield F.normalize(x, dim=1) @ table.T
+
+    return _shown(sight, guesses(close(), sight.passage.source))
+
+
+def _shown(sight: Sight, found: Guesses) -> dict[str, Any]:
+    ids = sorted(set(found.ids.flatten().tolist()))
+    pieces = sight.subject.shown(ids, sight.passage.names)
+    return {
+        "pieces": {str(one): piece for one, piece in zip(ids, pieces, strict=True)},
+        "ids": packed(found.ids.numpy(), "i32"),
+        "values": packed(found.values.numpy()),
+        "rank": packed(found.rank.numpy(), "i32"),
+        "value": packed(found.value.numpy()),
+    }
+
+
+# -- whether positions become alike -------------------------------------------------------------
+
+
+def similarity(x: Float[Tensor, "length d_model"]) -> float | None:
+    """Mean cosine of all pairs of different positions; None where there is one position."""
+    if len(x) < 2:
+        return None
+    unit = F.normalize(x.double(), dim=1)
+    cosines = unit @ unit.T
+    return float((cosines.sum() - cosines.trace()) / (len(x) * (len(x) - 1)))
+
+
+def _stream(sight: Sight, stack: str) -> dict[str, Any] | None:
+    streams = streams_of(sight, stack)
+    if not streams:
+        return None
+    return {
+        "norms": packed(torch.stack([x.norm(dim=1) for x in streams]).numpy()),
+        "similarity": [similarity(x) for x in streams],
+    }
+
+
+# -- which words of the source matter -----------------------------------------------------------
+
+
+@torch.inference_mode()
+def log_probs_without(
+    sight: Sight, removed: Sequence[Sequence[int]]
+) -> Float[Tensor, "removed target"]:
+    """Log-probabilities of the target's tokens (nats), the end marker last, when each of several
+    groups of source positions is left out in turn."""
+    subject, passage = sight.subject, sight.passage
+    model, padding = subject.model, subject.special.padding
+    kept = [
+        [one for i, one in enumerate(passage.source) if i not in set(positions)]
+        for positions in removed
+    ]
+    wanted = torch.tensor([*passage.target_ids, subject.special.end], device=subject.device)
+    fed = torch.tensor([passage.fed], device=subject.device)
+    at_once = max(1, _LOGITS_AT_ONCE // (fed.shape[1] * len(model.output_weight)))
+    found = []
+    for start in range(0, len(kept), at_once):
+        some = kept[start : start + at_once]
+        longest = max(map(len, some))
+        read = [[*ids, *[padding] * (longest - len(ids))] for ids in some]
+        source = torch.tensor(read, device=subject.device)
+        features = model.features(source, fed.expand(len(some), -1))
+        logits = project(features, model.output_weight, model.output_bias).float()
+        taken = wanted.expand(len(some), -1)[..., None]
+        found.append(logits.log_softmax(-1).gather(-1, taken).squeeze(-1).cpu())
+    return torch.cat(found)
+
+
+def _importance(sight: Sight) -> dict[str, Any] | None:
+    """Attention on each word beside what is lost without it; see `log_probs_without`.
+
+    Attention is that of the last layer with cross-attention, the mean over its heads and over the
+    tokens that are written, the end marker not among them.
+    """
+    subject, passage = sight.subject, sight.passage
+    if not passage.source:
+        return None
+    words = words_of(subject.vocabulary.pieces(passage.source))
+    end = subject.special.end
+    removable = [i for i, group in enumerate(words.groups) if passage.source[group[0]] != end]
+    if not removable:
+        return None
+    groups = [words.groups[i] for i in removable]
+    log_probs = log_probs_without(sight, [[], *groups])
+    lost = (log_probs[0] - log_probs[1:]).numpy()
+    attention = _attention_on(sight, groups)
+    result: dict[str, Any] = {
+        "words": [passage.names.get(words.labels[i], words.labels[i]) for i in removable],
+        "lost": packed(lost),
+        "log_prob": float(log_probs[0].sum()),
+    }
+    if attention is None:
+        return result
+    return result | {"attention": attention, **_agreement(attention, lost.sum(1))}
+
+
+def _attention_on(sight: Sight, groups: Sequence[Sequence[int]]) -> list[float] | None:
+    """The share of each group of source positions."""
+    subject, passage = sight.subject, sight.passage
+    if not passage.target_ids:
+        return None
+    weights = attention_over(
+        subject.model, [passage.source[:-1]], [passage.target_ids], subject.special, subject.device
+    )[0]
+    if weights is None:
+        return None
+    mean = weights.mean(0)
+    return [float(mean[list(group)].sum()) for group in groups]
+
+
+def _agreement(attention: Sequence[float], lost: Float[np.ndarray, " words"]) -> dict[str, Any]:
+    """Whether both put the words in the same order, and the word that they place most apart."""
+    first, second = ranks(np.array(attention)), ranks(lost)
+    apart = first - second
+    return {
+        "rank_correlation": rank_correlation(np.array(attention), lost),
+        "ranks": (len(apart) + 1 - np.stack([first, second])).tolist(),
+        "most_apart": int(np.abs(apart).argmax()) if apart.any() else None,
+    }
+
+
+def ranks(values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """Places from 1, the smallest first; equal values share the mean of their places."""
+    less = (values[:, None] > values).sum(1)
+    alike = (values[:, None] == values).sum(1)
+    return less + (alike + 1) / 2.0
+
+
+def rank_correlation(one: Float[np.ndarray, " n"], other: Float[np.ndarray, " n"]) -> float | None:
+    """Spearman's: Pearson's of the ranks; None for fewer than three values or all alike."""
+    first, second = ranks(one), ranks(other)
+    if len(first) < 3 or first.std() == 0 or second.std() == 0:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])

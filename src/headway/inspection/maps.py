@@ -1,0 +1,112 @@
+"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from headway.inspection.document import missing
+from headway.inspection.heads import Pronouns, Weights, habits, pronouns
+from headway.inspection.packing import packed
+from headway.inspection.sight import Sight
+
+LARGEST_ERROR = 0.5 / 255
+"""Of a weight in a map, against the model's own: half a step. A row's sum may be off by that much
+for each of its columns. The cell view has the exact numbers."""
+_WEIGHTS = re.compile(r"(encoder|decoder)\.(?:(\d+)\.)?(self|cross)\.weights")
+
+
+def in_steps(weights: Float[np.ndarray, "*maps"]) -> UInt8[np.ndarray, "*maps"]:
+    """Weights between 0 and 1 rounded to 255ths; none is off by more than `LARGEST_ERROR`."""
+    return np.rint(np.clip(weights, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def attention(sight: Sight) -> dict[str, Any]:
+    """Every kind of attention that the model has: its maps, and what its heads do in this text.
+
+    The page joins pieces into words where that is wanted; which they are is said by the tokens.
+    """
+    found = {name: weights_of(sight, name) for name in kinds_of(sight.trace)}
+    if not found:
+        return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
+    return {
+        "kinds": [{"kind": name, **_kind(weights)} for name, weights in found.items()],
+        "largest_error": LARGEST_ERROR,
+    }
+
+
+def kinds_of(names: Iterable[str]) -> list[str]:
+    """Kinds of attention among the tensors' names, in the order in which a text meets them."""
+    found = {(match[1], match[3]) for match in map(_WEIGHTS.fullmatch, names) if match}
+    order = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
+    return [f"{stack}.{kind}" for stack, kind in order if (stack, kind) in found]
+
+
+def weights_of(sight: Sight, kind: str) -> Weights:
+    """All layers of one kind of attention, such as "decoder.cross"."""
+    stack, which = kind.split(".")
+    matches = [match for match in map(_WEIGHTS.fullmatch, sight.trace) if match]
+    layers = {
+        int(match[2] or 0): match[0] for match in matches if (match[1], match[3]) == (stack, which)
+    }
+    maps = np.stack([sight.trace[layers[number]] for number in sorted(layers)])
+    visible = sight.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
+    read, fed = source_pieces(sight), fed_pieces(sight)
+    special = sight.subject.special
+    ids = sight.passage.fed if kind == "decoder.self" else sight.passage.source
+    return Weights(
+        maps,
+        np.broadcast_to(visible, maps.shape[-2:]),
+        read if stack == "encoder" else fed,
+        fed if kind == "decoder.self" else read,
+        np.array([one in (special.decoder_begin, special.begin, special.end) for one in ids]),
+        across=which == "cross",
+    )
+
+
+def source_pieces(sight: Sight) -> list[str]:
+    """What the encoder reads."""
+    return sight.subject.shown(sight.passage.source, sight.passage.names)
+
+
+def fed_pieces(sight: Sight) -> list[str]:
+    """What the decoder is fed."""
+    return sight.subject.shown(sight.passage.fed, sight.passage.names)
+
+
+def _kind(weights: Weights) -> dict[str, Any]:
+    measured = habits([weights])
+    maps = in_steps(weights.maps)
+    return {
+        "shape": list(maps.shape),
+        "maps": packed(maps, "u8", deflate=True),
+        "visible": packed(weights.visible, "u8", deflate=True),
+        "habits": {
+            "names": measured.names,
+            "shares": _rounded(measured.shares),
+            "even": _rounded(measured.even),
+            "strengths": _rounded(measured.strengths),
+            "spread": _rounded(measured.spread),
+            "heads": measured.names_of_heads(),
+        },
+        "pronouns": None if weights.across else _pronouns(pronouns(weights)),
+    }
+
+
+def _pronouns(found: Pronouns) -> dict[str, Any] | None:
+    if not found.rows:
+        return None
+    return {
+        "rows": found.rows,
+        "columns": found.columns.tolist(),
+        "weights": _rounded(found.weights),
+    }
+
+
+def _rounded(array: np.ndarray) -> Any:
+    """As lists, four digits; None where nothing could be measured."""
+    rounded = np.round(array, 4).astype(object)
+    rounded[np.isnan(array)] = None
+    return rounded.tolist()

@@ -1,0 +1,105 @@
+"""Layer by layer: the last one says what the model says, and removed words cost what they cost."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sights import sight_of
+
+from headway.inspection.layers import (
+    layers,
+    log_probs_without,
+    rank_correlation,
+    ranks,
+    similarity,
+)
+from headway.inspection.packing import unpacked
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_through_the_lens_the_last_layer_says_what_the_model_says(
+    everyday_run: Path, norm: str
+) -> None:
+    sight = sight_of(everyday_run, norm=norm)
+    lens = layers(sight)["lens"]
+    probs = torch.from_numpy(sight.trace["logits"]).softmax(-1)
+    top = probs.topk(3)
+    np.testing.assert_allclose(unpacked(lens["values"])[-1], top.values, atol=1e-6)
+    np.testing.assert_array_equal(unpacked(lens["ids"])[-1], top.indices)
+    written = [*sight.passage.target_ids, sight.subject.special.end]
+    for position, token in enumerate(written):
+        n_better = int((probs[position] > probs[position, token]).sum())
+        assert unpacked(lens["rank"])[-1, position] == n_better + 1
+        np.testing.assert_allclose(
+            unpacked(lens["value"])[-1, position], probs[position, token], atol=1e-6
+        )
+    assert len(unpacked(lens["rank"])) == 3  # what goes in, and two layers
+
+
+def test_what_goes_in_is_nearest_to_itself(everyday_run: Path) -> None:
+    """Without positions the encoder's input is the embedding."""
+    sight = sight_of(everyday_run, positions="none")
+    nearest = layers(sight)["nearest"]
+    assert (unpacked(nearest["rank"])[0] == 1).all()
+    np.testing.assert_allclose(unpacked(nearest["value"])[0], 1.0, atol=1e-6)
+    np.testing.assert_array_equal(unpacked(nearest["ids"])[0, :, 0], sight.passage.source)
+
+
+def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
+    x = torch.randn(5, 7)
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    expected = np.mean([float(torch.cosine_similarity(x[i], x[j], dim=0)) for i, j in pairs])
+    np.testing.assert_allclose(similarity(x), expected, atol=1e-6)
+    np.testing.assert_allclose(similarity(torch.ones(4, 3)), 1.0)
+    assert similarity(x[:1]) is None
+
+
+def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path) -> None:
+    sight = sight_of(everyday_run)
+    model, passage = sight.subject.model, sight.passage
+    removed = [[], [0], [2, 3], list(range(len(passage.source) - 1))]
+    found = log_probs_without(sight, removed)
+    wanted = [*passage.target_ids, sight.subject.special.end]
+    for positions, log_probs in zip(removed, found, strict=True):
+        kept = [one for i, one in enumerate(passage.source) if i not in positions]
+        logits = model(torch.tensor([kept]), torch.tensor([passage.fed]))[0]
+        alone = logits.log_softmax(-1)[torch.arange(len(wanted)), wanted]
+        np.testing.assert_allclose(log_probs, alone.detach(), atol=1e-5)
+
+
+def test_importance_puts_attention_beside_loss_word_by_word(everyday_run: Path) -> None:
+    sight = sight_of(everyday_run)
+    found = layers(sight)["importance"]
+    assert found["words"] == "The dog didn't see the cat because it was tired .".split()
+    weights = sight.trace["decoder.1.cross.weights"][:, :-1].mean((0, 1))
+    assert sum(found["attention"]) == pytest.approx(weights[:-1].sum(), abs=1e-5)
+    lost = unpacked(found["lost"])
+    assert lost.shape == (len(found["words"]), len(sight.passage.fed))
+    ours = rank_correlation(np.array(found["attention"]), lost.sum(1))
+    assert found["rank_correlation"] == ours
+    first, second = found["ranks"]
+    apart = np.abs(np.array(first) - second)
+    assert apart[found["most_apart"]] == apart.max()
+    assert min(first) == 1
+
+
+def test_equal_values_share_their_places() -> None:
+    assert ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([1, 2, 3, 4], [10, 20, 30, 40], 1.0),
+        ([1, 2, 3, 4], [9, 7, 5, 0], -1.0),
+        ([1, 2, 3, 4, 5], [5, 6, 7, 8, 7], 0.8207826816681233),  # the textbook's and scipy's
+        ([1, 1, 1], [1, 2, 3], None),
+        ([1, 2], [1, 2], None),
+    ],
+)
+def test_rank_correlation_is_spearmans(
+    one: list[float], other: list[float], expected: float | None
+) -> None:
+    found = rank_correlation(np.array(one, dtype=float), np.array(other, dtype=float))
+    assert found == (None if expected is None else pytest.approx(expected))

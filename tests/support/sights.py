@@ -1,0 +1,32 @@
+"""Models of random weights, looked at through a run's vocabulary."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headway.inspection.sight import Sight
+from headway.inspection.subject import Subject, open_subject
+from headway.models.transformer import Transformer, TransformerConfig
+
+TEXT = "The dog didn't see the cat because it was tired."
+TARGET = "那只狗没有看见那只猫。"
+SIZES: dict[str, Any] = {
+    "d_model": 24, "d_ff": 40, "heads": 3, "encoder_layers": 2, "decoder_layers": 2,
+}  # fmt: skip
+
+
+def subject_of(run: Path, **settings: Any) -> Subject:
+    """The run's vocabulary around a Transformer with random weights, not in training mode."""
+    subject = open_subject(run, device="cpu")
+    torch.manual_seed(1)
+    config = TransformerConfig(**(SIZES | settings))
+    model = Transformer(config, vocabulary_size=len(subject.vocabulary)).eval()
+    return replace(subject, model=model)
+
+
+def sight_of(run: Path, **settings: Any) -> Sight:
+    """Of one sentence with a translation that is given."""
+    subject = subject_of(run, **settings)
+    return Sight(subject, subject.passage_of(TEXT, TARGET))
