@@ -1,13 +1,14 @@
 """`headway export`: a run's model, as a file for other programs."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
+Program = Literal["ctranslate2", "arpa", "word2vec", "word2vec-binary", "tensorboard"]
 
-def export(
-    run: Path, place: Path, /, *, to: Literal["ctranslate2", "arpa", "word2vec", "word2vec-binary"]
-) -> None:
-    """Write a run's model, or the word vectors in it, for other programs.
+
+def export(run: Path, place: Path, /, *, to: Program) -> None:
+    """Write a run's model, the word vectors in it, or its curves, for other programs.
 
     A translator is checked before it is left: both programs score and translate 200 sentences.
 
@@ -16,12 +17,13 @@ def export(
     run
         The run folder.
     place
-        Where to: a new folder for a translator, else a file. An ARPA file is packed where it ends
-        in .gz.
+        Where to: a new folder for a translator, a folder for TensorBoard, else a file. An ARPA
+        file is packed where it ends in .gz.
     to
         ctranslate2: a Transformer for CTranslate2, with tokenizer.json beside it (needs the extra
         `export`). arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
-        word2vec-binary: the word vectors of an NNLM in word2vec's two formats.
+        word2vec-binary: the word vectors of an NNLM in word2vec's two formats. tensorboard: loss,
+        score and learning rate of a training, also while it goes on (the extra `tensorboard`).
     """
     from headway.commands.arguments import say
 
@@ -30,6 +32,13 @@ def export(
 
         say(str(export_ctranslate2(run, place, say)))
         say(f"written to {place}")
+        return
+    if to == "tensorboard":
+        from headway.exchange.tensorboard import write_scalars
+        from headway.training.curves import scalars
+
+        n_values = write_scalars(place, scalars(run))
+        say(f"{n_values:,} values written. See them: tensorboard --logdir {quote(str(place))}")
         return
     if to == "arpa":
         from headway.tasks.language_modeling.arpa_runs import export_arpa

@@ -1,6 +1,6 @@
 """What every run folder tells, whatever its task: size, time, what was seen, how it went."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from headway.efficiency.parts import parts_of
 from headway.efficiency.table import of_words
 from headway.errors import RunError
+from headway.training import curves
+from headway.training.curves import Log, thinned
 from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
 
 POINTS = 300
 """A curve has no more points."""
-COUNTED_BESIDE = ("step", "time_s", "loss", "learning_rate", "gradient_norm", "valid_loss")
-"""Keys of metrics.jsonl; others are counts (whole numbers) or scores."""
 
 
 def size(model: nn.Module) -> dict[str, int]:
@@ -41,54 +41,25 @@ def training(run: Path) -> dict[str, Any]:
     folder = RunFolder.open(run)
     sections, log = folder.settings(), folder.read_log()
     last: Mapping[str, Any] = log[-1] if log else {}
-    counts = {name: n for name, n in last.items() if is_count(name, n)}
     return {
         "finished": folder.finished,
         "model": str(sections["model"].get("type", "transformer")),
         "updates": last.get("step"),
         "time_s": last.get("time_s"),
-        "counts": counts,
+        "counts": curves.counts(log),
         "machine": machine(folder),
         "threads": sections.get("runtime", {}).get("threads"),
         "curves": {
             "training loss": curve(log, "loss"),
             "validation loss": curve(log, "valid_loss"),
-            **{name: curve(log, name) for name in scores(log)},
+            **{name: curve(log, name) for name in curves.scores(log)},
         },
     }
 
 
-def is_count(name: str, value: object) -> bool:
-    """Whether a value of metrics.jsonl is one of those that a task counts."""
-    return name not in COUNTED_BESIDE and isinstance(value, int)
-
-
-def scores(log: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names of what was validated besides the loss, such as `bleu`."""
-    names = (
-        name
-        for line in log
-        if "valid_loss" in line
-        for name, value in line.items()
-        if name not in COUNTED_BESIDE and isinstance(value, float)
-    )
-    return list(dict.fromkeys(names))
-
-
-def curve(log: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, float]]:
+def curve(log: Log, name: str) -> list[dict[str, float]]:
     """One value over updates, tokens (all that were counted) and seconds."""
-    lines = [line for line in log if isinstance(line.get(name), float)]
-    step = -(-len(lines) // POINTS) or 1
-    chosen = lines[::step] + (lines[-1:] if (len(lines) - 1) % step else [])
-    return [
-        {
-            "updates": line["step"],
-            "tokens": sum(n for key, n in line.items() if is_count(key, n)),
-            "time_s": line["time_s"],
-            "value": line[name],
-        }
-        for line in chosen
-    ]
+    return [point._asdict() for point in thinned(curves.curve(log, name), POINTS)]
 
 
 def machine(folder: RunFolder) -> str:
