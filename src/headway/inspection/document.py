@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from headway import __version__
+from headway.inspection.ideas import positions
 from headway.inspection.sight import Sight
 from headway.inspection.subject import Subject
 
@@ -16,6 +17,8 @@ PARTS = {
     "attention": "headway.inspection.maps:attention",
     "cells": "headway.inspection.cells:cells",
     "layers": "headway.inspection.layers:layers",
+    "ideas": "headway.inspection.ideas:ideas",
+    "shapes": "headway.inspection.shapes:shapes",
 }
 """Where each part of a sentence's document is made: a function of a `Sight`. It is imported when
 it is asked for. What a model has not got is `missing(..)`."""
@@ -54,6 +57,7 @@ def run(subject: Subject) -> dict[str, Any]:
         "model": {name: value for name, value in config.items() if name != "type"},
         "n_parameters": sum(parameter.numel() for parameter in subject.model.parameters()),
         "vocabulary": len(subject.vocabulary),
+        "positions": positions(subject.model, settings.model),
         "languages": [
             getattr(settings.data, f"{side}_language", None) for side in ("source", "target")
         ],

@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 MOST_CHARACTERS = 100_000
 
 
-def application(subject: Subject, found: Mapping[str, Any], *, word: str, port: int) -> "Starlette":
+def application(subject: Subject, found: Mapping[str, Any], *, word: str) -> "Starlette":
     """The server: `GET /WORD/` is the page, `POST /WORD/look` a document of another sentence."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
@@ -93,7 +93,7 @@ def serve(
     word = secrets.token_urlsafe(16)
     port = place.getsockname()[1]
     address = f"http://{HOST}:{port}/{word}/"
-    app = application(subject, found, word=word, port=port)
+    app = application(subject, found, word=word)
     say(f"headway: {address} (Ctrl-C ends it)")
     if open_browser:
         webbrowser.open(address)

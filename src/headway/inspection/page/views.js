@@ -1,7 +1,11 @@
 /* The views, in their order on the page. A view is a line here and a module; see main.js. */
 
+import * as ideas from "./ideas.js";
 import * as sentence from "./sentence.js";
+import * as shapes from "./shapes.js";
 
 export const VIEWS = [
   { id: "sentence", ...sentence },
+  { id: "ideas", ...ideas },
+  { id: "shapes", ...shapes },
 ];

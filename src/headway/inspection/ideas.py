@@ -1,0 +1,135 @@
+"""The ideas of the paper, live on this model: positions, masks, the scale, what embeddings mean."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import nn
+
+from headway.inspection.packing import packed
+from headway.inspection.sight import Sight
+from headway.nn.embedding import TokenEmbedding
+
+N_POSITIONS = 64
+N_NEIGHBOURS = 6
+_ATTENTION = ".scores"
+
+
+def ideas(sight: Sight) -> dict[str, Any]:
+    """What this model has of them; a part that it has not is None."""
+    return {
+        "causal": causal(sight.trace),
+        "scale": scale(sight.trace),
+        "neighbours": neighbours(sight),
+    }
+
+
+@torch.inference_mode()
+def positions(model: nn.Module, config: Any) -> dict[str, Any] | None:
+    """What is added to the first tokens' embeddings, and how alike positions are by distance.
+
+    `similarity[k]` is the mean cosine of two positions that are k apart. None for a model that adds
+    nothing: its attention knows positions by itself, or nothing knows them.
+    """
+    adds = next(
+        (
+            getattr(model, name)
+            for name in ("source_positions", "positions")
+            if hasattr(model, name)
+        ),
+        None,
+    )
+    if not isinstance(adds, nn.Module):
+        return None
+    length = min(N_POSITIONS, getattr(model, "longest", None) or N_POSITIONS)
+    device = next(model.parameters()).device
+    table = adds(torch.zeros(1, length, config.d_model, device=device))[0].float().cpu().numpy()
+    sizes = np.linalg.norm(table, axis=1, keepdims=True)
+    if not sizes.all():
+        return None
+    unit = table / sizes
+    cosines = unit @ unit.T
+    similarity = [float(np.diagonal(cosines, k).mean()) for k in range(length)]
+    return {
+        "kind": config.positions,
+        "table": packed(table),
+        "similarity": [round(value, 5) for value in similarity],
+    }
+
+
+def causal(trace: dict[str, np.ndarray]) -> dict[str, Any] | None:
+    """Which of the tokens that are fed each of them may look at."""
+    names = [name for name in trace if name.endswith(".self.visible") and "encoder" not in name]
+    if not names:
+        return None
+    visible: Bool[np.ndarray, "target target"] = trace[names[0]]
+    return packed(visible, "u8")
+
+
+def scale(trace: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Each attention with its scale and without: how peaked softmax is, and how much gradient it
+    lets through.
+
+    `largest` is the mean over heads and queries of the largest weight, `gradient` that of the sum
+    of p (1 - p): the trace of softmax's Jacobian, 0 where all weight is on one key. `spread` is the
+    standard deviation of the scores.
+    """
+    found = []
+    for name in (name.removesuffix(_ATTENTION) for name in trace if name.endswith(_ATTENTION)):
+        d_k = trace[f"{name}.query"].shape[-1]
+        scores, visible = trace[f"{name}.scores"], trace[f"{name}.visible"]
+        found.append(
+            {
+                "name": name,
+                "d_k": d_k,
+                "scaled": _peaked(scores, visible),
+                "unscaled": _peaked(scores * math.sqrt(d_k), visible),
+            }
+        )
+    return found
+
+
+def _peaked(
+    scores: Float[np.ndarray, "heads query key"], visible: Bool[np.ndarray, "query key"]
+) -> dict[str, float]:
+    shown = np.where(visible, scores, -np.inf)
+    weights = np.exp(shown - shown.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    several = visible.sum(axis=-1) > 1  # a query that sees one key has no choice
+    if not several.any():
+        several = ~several
+    rows = weights[:, several]
+    return {
+        "spread": round(float(scores[:, visible].std()), 4),
+        "largest": round(float(rows.max(axis=-1).mean()), 4),
+        "gradient": round(float((rows * (1 - rows)).sum(axis=-1).mean()), 4),
+    }
+
+
+def neighbours(sight: Sight) -> list[dict[str, Any]] | None:
+    """For each piece of the sentence those whose embeddings point the same way, by cosine."""
+    subject, passage = sight.subject, sight.passage
+    tables = [module for module in subject.model.modules() if isinstance(module, TokenEmbedding)]
+    if not tables:
+        return None
+    found = []
+    sides = [("source", passage.source, tables[-1]), ("target", passage.target_ids, tables[0])]
+    for side, ids, table in sides:
+        weight = table.weight.detach().float().cpu()
+        unit = nn.functional.normalize(weight, dim=1)
+        for one in dict.fromkeys(ids):
+            cosines = unit @ unit[one]
+            cosines[[one, *subject.special.unwritten]] = -2.0
+            values, nearest = cosines.topk(min(N_NEIGHBOURS, len(unit)))
+            names = subject.shown(nearest.tolist(), passage.names)
+            near = zip(names, values.tolist(), strict=True)
+            found.append(
+                {
+                    "side": side,
+                    "piece": subject.shown([one], passage.names)[0],
+                    "near": [{"piece": name, "cosine": round(value, 3)} for name, value in near],
+                }
+            )
+    return found

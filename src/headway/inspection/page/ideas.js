@@ -1,0 +1,145 @@
+/* The paper's ideas on this model: positions, masks, why the scale is there, what embeddings mean. */
+
+import { h, svg } from "./dom.js";
+import { unpack } from "./data.js";
+import { short } from "./numbers.js";
+import { paint, legend } from "./heat.js";
+
+export const part = "ideas";
+
+export const words = {
+  en: {
+    title: "The ideas, on this model",
+    lead: "What the paper argues for, in the numbers of this run.",
+    positions: "Positions ({kind})",
+    positionsLead: "What is added to the embedding at each position: one row a position, one column a dimension.",
+    similarity: "How alike two positions are, by their distance", distance: "distance in tokens", cosine: "mean cosine",
+    noPositions: "Nothing is added to the embeddings: attention itself knows positions ({kind}).",
+    masks: "Masks", causal: "Causal: what each step of the decoder may look at. Row = the token that is fed, column = what it sees.",
+    padding: "Padding: these sentences as one batch. What is filled up is hidden from every query.",
+    scale: "Why scores are divided by √d_k",
+    scaleLead: "Each attention of this sentence with its scale and without. Without it the scores spread √d_k times as far, softmax puts most weight on one key, and less gradient gets through it: Σ p (1 − p) is the sum of its derivatives, 0 where all weight is on one key.",
+    attention: "attention", largest: "largest weight", gradient: "gradient Σ p (1 − p)", spread: "spread of scores",
+    withScale: "with 1/√d_k", without: "without",
+    neighbours: "What embeddings mean", neighboursLead: "For each piece the pieces whose embeddings point the same way, with their cosine.",
+    source: "source", target: "target", below: "−{n}", above: "+{n}", position: "position", dimension: "dimension",
+  },
+  zh: {
+    title: "这些思想在此模型上",
+    lead: "论文的论点，用本次训练的数字来看。",
+    positions: "位置编码（{kind}）",
+    positionsLead: "每个位置加到词向量上的数：一行一个位置，一列一个维度。",
+    similarity: "两个位置的相似度随距离的变化", distance: "距离（词元）", cosine: "平均余弦",
+    noPositions: "词向量上不加任何东西：注意力自身知道位置（{kind}）。",
+    masks: "掩码", causal: "因果掩码：解码器每一步能看到什么。行 = 输入的词元，列 = 它看到的词元。",
+    padding: "填充掩码：把这些句子放进一个批次。填充处对所有查询隐藏。",
+    scale: "为什么分数要除以 √d_k",
+    scaleLead: "本句的每个注意力，有缩放与没有缩放相比。没有缩放时分数的离散程度大 √d_k 倍，softmax 把大部分权重放到一个键上，通过它的梯度随之减少：Σ p (1 − p) 是其导数之和，全部权重在一个键上时为 0。",
+    attention: "注意力", largest: "最大权重", gradient: "梯度 Σ p (1 − p)", spread: "分数的标准差",
+    withScale: "除以 √d_k", without: "不除",
+    neighbours: "词向量的含义", neighboursLead: "与每个子词方向最接近的子词及其余弦。",
+    source: "原文", target: "译文", below: "−{n}", above: "+{n}", position: "位置", dimension: "维度",
+  },
+};
+
+export function draw(root, context) {
+  const { part, run, t } = context;
+  root.append(h("div", {},
+    run.positions ? positions(run.positions, t)
+      : h("p", { class: "missing" }, t("noPositions", { kind: run.model.positions ?? run.type })),
+    h("h3", {}, t("masks")), h("div", { class: "pair" }, causal(context), padding(context)),
+    part.scale.length > 0 && scales(part.scale, t),
+    part.neighbours && neighbours(part.neighbours, t)));
+}
+
+function positions({ kind, table, similarity }, t) {
+  const { shape: [rows, columns], at, values } = unpack(table);
+  const most = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const canvas = paint(rows, columns, (i, j) => at(i, j) / most, {
+    label: t("positionsLead"), signed: true, height: 3, width: Math.max(2, Math.round(384 / columns)),
+  });
+  return [
+    h("h3", {}, t("positions", { kind })),
+    h("div", { class: "pair" },
+      h("figure", {}, h("figcaption", {}, t("positionsLead")), canvas,
+        legend(t("below", { n: short(most) }), t("above", { n: short(most) }), { signed: true })),
+      h("figure", {}, h("figcaption", {}, t("similarity")), curve(similarity, t))),
+  ];
+}
+
+/* Cosine over distance; zero has a line of its own. */
+function curve(similarity, t) {
+  const [width, height, left, bottom] = [360, 190, 40, 34];
+  const x = (k) => left + (k / (similarity.length - 1)) * (width - left - 8);
+  const low = Math.min(0, ...similarity);
+  const y = (value) => 8 + ((1 - value) / (1 - low)) * (height - bottom - 8);
+  const line = similarity.map((value, k) => `${x(k).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  const ticks = [...new Set([1, 0.5, 0, ...(low < -0.3 ? [-0.5] : [])])].filter((value) => value >= low);
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img",
+    "aria-label": `${t("similarity")}: ${[0, 1, 2, 4, 8].filter((k) => k < similarity.length)
+      .map((k) => `${k}: ${short(similarity[k])}`).join(", ")}` },
+    ticks.map((value) => [svg("line", { class: "grid", x1: left, x2: width - 8, y1: y(value), y2: y(value) }),
+      svg("text", { x: left - 5, y: y(value) + 4, "text-anchor": "end" }, short(value, 2))]),
+    [0, 16, 32, 48].filter((k) => k < similarity.length).map((k) =>
+      svg("text", { x: x(k), y: height - bottom + 16, "text-anchor": "middle" }, String(k))),
+    svg("text", { x: width - 8, y: height - 3, "text-anchor": "end" }, t("distance")),
+    svg("polyline", { class: "curve", points: line }));
+}
+
+function causal({ part, sentence, t }) {
+  if (!part.causal) return null;
+  const { shape: [n], at } = unpack(part.causal);
+  const cell = Math.max(4, Math.min(18, Math.floor(320 / n)));
+  const names = [sentence.tokens.fed, ...sentence.tokens.target].slice(0, n).map((token) => token.piece);
+  return h("figure", {}, h("figcaption", {}, t("causal")),
+    n <= 24 ? triangle(names, at) : paint(n, n, (i, j) => at(i, j) * 0.8, { label: t("causal"), height: cell, width: cell }));
+}
+
+/* With the tokens beside it: what is hidden is hatched. */
+function triangle(names, at) {
+  return h("div", { class: "wide" }, h("table", { class: "triangle" }, h("tbody", {}, names.map((name, i) =>
+    h("tr", {}, h("th", { scope: "row" }, name), names.map((_, j) =>
+      h("td", { class: at(i, j) ? "seen" : "hidden" }, h("span", { class: "only-heard" }, at(i, j) ? "1" : "0"))))))));
+}
+
+function padding({ page, t }) {
+  if (page.sentences.length < 2) return null;
+  const rows = page.sentences.map((one) => (one.tokens.source.length ? one.tokens.source : one.tokens.target).length);
+  const longest = Math.max(...rows);
+  const cell = Math.max(3, Math.min(16, Math.floor(340 / longest)));
+  return h("figure", {}, h("figcaption", {}, t("padding")),
+    paint(rows.length, longest, (i, j) => (j < rows[i] ? 0.8 : 0), { label: t("padding"), height: 16, width: cell }));
+}
+
+function scales(found, t) {
+  const head = [t("attention"), t("spread"), t("largest"), t("gradient")];
+  return [
+    h("h3", {}, t("scale")), h("p", { class: "soft" }, t("scaleLead")),
+    h("p", { class: "key" }, h("span", { class: "swatch one" }), t("withScale"), " ", h("span", { class: "swatch two" }), t("without")),
+    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": t("scale") },
+      h("table", { class: "scales" },
+        h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, found.map((one) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, one.name)),
+          ["spread", "largest", "gradient"].map((key) => h("td", {}, both(one, key, found)))))))),
+  ];
+}
+
+function both({ scaled, unscaled }, key, found) {
+  const most = key === "spread" ? Math.max(...found.map((one) => one.unscaled.spread)) : 1;
+  const bar = (value, kind) => h("span", { class: "measure" },
+    h("span", { class: `fill ${kind}`, "aria-hidden": "true", style: { width: `${(5 * value) / most}rem` } }), short(value));
+  return [bar(scaled[key], "one"), bar(unscaled[key], "two")];
+}
+
+function neighbours(found, t) {
+  return [
+    h("h3", {}, t("neighbours")), h("p", { class: "soft" }, t("neighboursLead")),
+    ["source", "target"].map((side) => {
+      const own = found.filter((one) => one.side === side);
+      return own.length > 0 && h("details", { open: own.length < 30 }, h("summary", {}, t(side)),
+        h("dl", { class: "near" }, own.map((one) => h("div", {}, h("dt", {}, one.piece),
+          h("dd", {}, one.near.map(({ piece, cosine }) =>
+            h("span", { class: "one-near" }, piece, h("small", {}, ` ${cosine.toFixed(2)}`))))))));
+    }),
+  ];
+}

@@ -1,0 +1,34 @@
+"""Every tensor from tokens to output, and what each part of the model costs."""
+
+from typing import Any
+
+from headway.efficiency.counting import Lengths, count
+from headway.efficiency.parts import parts_of
+from headway.inspection.sight import Sight
+from headway.tasks import kind_named
+
+
+def shapes(sight: Sight) -> dict[str, Any]:
+    """The tensors of one pass in their order, and parameters and operations of every part.
+
+    Operations are those of this sentence: a multiplication and an addition are two.
+    """
+    tensors = [{"name": name, "shape": list(array.shape)} for name, array in sight.trace.items()]
+    return {"tensors": tensors, "parts": parts(sight)}
+
+
+def parts(sight: Sight) -> list[dict[str, Any]]:
+    """By the names that `--freeze` takes; what is no part, such as the product with the shared
+    matrix, has operations alone."""
+    subject, passage = sight.subject, sight.passage
+    kind = kind_named(subject.task)
+    lengths = Lengths(1, len(passage.source), len(passage.fed))
+    counted = count(
+        lambda: kind.build(subject.settings, subject.vocabulary), subject.task, lengths
+    ).by_part
+    found = [
+        {"name": part.name, "parameters": part.parameters, "operations": counted.pop(part.name, 0)}
+        for part in parts_of(subject.model)
+    ]
+    rest = [{"name": name, "parameters": 0, "operations": n} for name, n in counted.items() if n]
+    return found + rest

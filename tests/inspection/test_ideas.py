@@ -1,0 +1,72 @@
+"""What the page says of the paper's ideas holds in the model's own numbers."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import softmax
+
+from headway.inspection.ideas import causal, positions, scale
+from headway.inspection.packing import KINDS, packed, unpacked
+from headway.inspection.tracing import traced
+from headway.models.transformer import Transformer, TransformerConfig
+from headway.nn.embedding import sinusoids
+
+
+def small(**changes: object) -> Transformer:
+    config = TransformerConfig(
+        d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, **changes
+    )  # type: ignore[arg-type]
+    return Transformer(config, vocabulary_size=20).eval()
+
+
+def test_positions_are_what_the_model_adds() -> None:
+    model = small()
+    found = positions(model, model.config)
+    assert found is not None
+    table = unpacked(found["table"])
+    np.testing.assert_array_equal(table, sinusoids(64, 16).numpy())
+    vectors = torch.from_numpy(table.copy())
+    wanted = torch.cosine_similarity(vectors[:-3], vectors[3:]).mean()
+    assert found["similarity"][3] == pytest.approx(float(wanted), abs=1e-5)
+
+
+def test_a_model_that_adds_nothing_has_no_positions_to_show() -> None:
+    model = small(positions="rotary")
+    assert positions(model, model.config) is None
+
+
+def test_learned_positions_end_where_the_model_does() -> None:
+    model = small(positions="learned", max_length=10)
+    found = positions(model, model.config)
+    assert found is not None
+    assert found["table"]["shape"] == [10, 16]
+
+
+def test_the_causal_mask_is_the_decoders_triangle() -> None:
+    found = causal(traced(small(), [5, 6, 3], [2, 7, 8, 9]).tensors)
+    assert found is not None
+    np.testing.assert_array_equal(unpacked(found), np.tril(np.ones((4, 4), np.uint8)))
+
+
+def test_without_the_scale_softmax_is_what_it_is_of_larger_scores() -> None:
+    trace = traced(small(), [5, 6, 7, 3], [2, 7, 8]).tensors
+    found = {one["name"]: one for one in scale(trace)}
+    assert list(found) == ["encoder.0.self", "decoder.0.self", "decoder.0.cross"]
+    products = trace["encoder.0.self.query"] @ trace["encoder.0.self.key"].transpose(0, 2, 1)
+    for kind, divided in (("scaled", math.sqrt(8)), ("unscaled", 1.0)):
+        weights = softmax(products / divided, axis=-1)
+        gradient = np.mean([np.trace(np.diag(p) - np.outer(p, p)) for p in weights.reshape(-1, 4)])
+        assert found["encoder.0.self"][kind]["largest"] == pytest.approx(
+            weights.max(-1).mean(), abs=1e-4
+        )
+        assert found["encoder.0.self"][kind]["gradient"] == pytest.approx(gradient, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_packed_arrays_come_back(kind: str) -> None:
+    array = np.arange(24).reshape(2, 3, 4)
+    back = unpacked(packed(array, kind))
+    np.testing.assert_array_equal(back, array)
+    assert back.dtype == np.dtype(KINDS[kind])
