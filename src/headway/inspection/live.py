@@ -37,7 +37,7 @@ def application(subject: Subject, found: Mapping[str, Any], *, word: str) -> "St
     alone = threading.Lock()  # one model, one text at a time
     body = html({**found, "live": True}, live=True)
 
-    def looked(given: Mapping[str, Any]) -> dict[str, Any]:
+    def looked(given: Any) -> dict[str, Any]:
         with alone:
             return document.sentence(subject, **_asked(given))
 

@@ -5,7 +5,6 @@ import zlib
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 KINDS = {"u8": "u1", "i32": "<i4", "f32": "<f4"}
 """Names of the types in a document, and numpy's."""
