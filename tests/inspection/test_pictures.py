@@ -1,0 +1,40 @@
+"""Attention as files: one for every attention, and a clear word where there is nothing to draw."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from headway.errors import ConfigError
+from headway.inspection.pictures import MOST_TOKENS, draw_pictures
+from headway.inspection.sight import Sight
+from headway.inspection.subject import Subject, open_subject
+
+
+@pytest.fixture(scope="module")
+def subject(everyday_run: Path) -> Subject:
+    return open_subject(everyday_run)
+
+
+def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: Path) -> None:
+    sight = Sight(subject, subject.passage_of("The dog runs."))
+    list(draw_pictures(sight, tmp_path / "new"))
+    config = subject.settings.model
+    wanted = {f"encoder.{i}.self.png" for i in range(config.encoder_layers)} | {
+        f"decoder.{i}.{kind}.png"
+        for i in range(config.decoder_layers)
+        for kind in ("self", "cross")
+    }
+    assert {file.name for file in (tmp_path / "new").iterdir()} == wanted
+    for file in (tmp_path / "new").iterdir():
+        with Image.open(file) as picture:
+            picture.verify()
+
+
+def test_a_text_that_is_too_long_is_refused_before_anything_is_written(
+    subject: Subject, tmp_path: Path
+) -> None:
+    sight = Sight(subject, subject.passage_of("dog " * MOST_TOKENS, "狗"))
+    with pytest.raises(ConfigError, match="leave --png out"):
+        list(draw_pictures(sight, tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
