@@ -4,7 +4,7 @@
 """
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headway import __version__
@@ -16,6 +16,8 @@ PARTS = {
     "tokens": "headway.inspection.tokens:tokens",
     "attention": "headway.inspection.maps:attention",
     "cells": "headway.inspection.cells:cells",
+    "steps": "headway.inspection.steps:steps",
+    "beams": "headway.inspection.beams:beams",
     "layers": "headway.inspection.layers:layers",
     "ideas": "headway.inspection.ideas:ideas",
     "shapes": "headway.inspection.shapes:shapes",
@@ -30,14 +32,20 @@ def missing(english: str, chinese: str) -> dict[str, Any]:
 
 
 def sentence(
-    subject: Subject, text: str, target: str | None = None, parts: Iterable[str] = tuple(PARTS)
+    subject: Subject,
+    text: str,
+    target: str | None = None,
+    parts: Iterable[str] = tuple(PARTS),
+    *,
+    begin: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """The document of one text; `target` is followed as if the model had written it.
+    """The document of one text; `target` is followed as if the model had written it; `begin` are
+    ids that an output is made to begin with, beside those that are written freely.
 
     Raises ConfigError for a text that cannot be looked at; see `Subject.passage_of`.
     """
     passage = subject.passage_of(text, target)
-    sight = Sight(subject, passage)
+    sight = Sight(subject, passage, begin)
     found: dict[str, Any] = {
         "text": passage.text,
         "translation": passage.target,

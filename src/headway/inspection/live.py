@@ -116,4 +116,7 @@ def _asked(given: Any) -> dict[str, Any]:
         raise ConfigError("A target is a text, or nothing.")
     if max(len(text), len(target or "")) > MOST_CHARACTERS:
         raise ConfigError(f"A text has at most {MOST_CHARACTERS:,} characters. Give a shorter one.")
-    return {"text": text, "target": target}
+    begin = given.get("begin") or []
+    if not isinstance(begin, list) or not all(type(one) is int for one in begin):
+        raise ConfigError("What an output is to begin with is a list of ids.")
+    return {"text": text, "target": target, "begin": begin}

@@ -1,5 +1,6 @@
 """One text in one model, looked at once: what the parts of a page share is computed once."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -7,14 +8,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headway.inspection.searches import Searches, searches
 from headway.inspection.subject import Passage, Subject
 
 
 class Sight:
     """A passage on its way through a subject's model."""
 
-    def __init__(self, subject: Subject, passage: Passage) -> None:
-        self.subject, self.passage = subject, passage
+    def __init__(self, subject: Subject, passage: Passage, begin: Sequence[int] = ()) -> None:
+        """`begin`: ids that an output is to begin with, beside what is written freely."""
+        self.subject, self.passage, self.begin = subject, passage, begin
 
     @cached_property
     @torch.inference_mode()
@@ -31,6 +34,11 @@ class Sight:
             logits, state, _ = subject.model.step(state, token[None])
             rows.append(logits[0].float().log_softmax(-1).cpu())
         return torch.stack(rows)
+
+    @cached_property
+    def searches(self) -> Searches:
+        """What is searched for the passage."""
+        return searches(self.subject, self.passage, self.begin)
 
     @cached_property
     def trace(self) -> dict[str, np.ndarray]:

@@ -1,0 +1,212 @@
+"""The tree of a beam search: every hypothesis that was kept, pruned or finished.
+
+It is the search that translates, which is told by `choose` what to keep: just what it would keep.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headway.decoding.beam import Chosen, beam_search, best
+from headway.decoding.hypothesis import Hypothesis, Rules, diverged, penalty
+from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError
+from headway.inspection.writing import Writing
+
+Fate = Literal["kept", "pruned", "finished", "open"]
+"""`kept`: in the beam, and continued. `pruned`: considered, and never in the beam. `finished`: it
+ends in the end marker. `open`: in the beam when the search ended, because it could win no more."""
+
+ROOT = -1
+MOST_PRUNED = 10
+"""So many of a step's continuations that were not kept are noted, or as many as the beam keeps."""
+
+
+class Node(NamedTuple):
+    """A hypothesis: its parent's tokens, and one more."""
+
+    parent: int
+    """Its place in the tree's list; `ROOT` for nothing written."""
+    depth: int
+    """Its tokens, the end marker included."""
+    token: int
+    log_prob: float
+    """Of this token, given those before it, in nats."""
+    total: float
+    """Of all its tokens."""
+    rank: int
+    """Among all continuations of its step by `total`, from 1."""
+    fate: Fate
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All that a search for one text looked at."""
+
+    nodes: list[Node]
+    """In the order of the steps, and in each step the best first."""
+    found: list[Hypothesis]
+    """What the search gave: its `n_best`."""
+    finished: list[int]
+    """Every finished node, best score first; those of `found` lead."""
+    rules: Rules
+    forced: Sequence[int]
+    """What every hypothesis begins with."""
+
+    def score(self, node: Node) -> float:
+        """Log-probability over length penalty; of an unfinished one, if it ended here."""
+        return float(node.total / penalty(node.depth, self.rules.settings.length_penalty))
+
+    def path(self, place: int) -> list[int]:
+        """The places of a hypothesis's nodes, first token first."""
+        places = []
+        while place != ROOT:
+            places.append(place)
+            place = self.nodes[place].parent
+        return places[::-1]
+
+    def ids(self, place: int) -> list[int]:
+        """A hypothesis's tokens, without the end marker."""
+        tokens = [self.nodes[one].token for one in self.path(place)]
+        return tokens[:-1] if tokens[-1:] == [self.rules.end] else tokens
+
+    def along(self, tokens: Sequence[int]) -> list[int]:
+        """The places of the nodes on the way of these tokens, as far as the search saw it."""
+        below = {(node.parent, node.token): place for place, node in enumerate(self.nodes)}
+        places: list[int] = []
+        for token in tokens:
+            place = below.get((places[-1] if places else ROOT, token))
+            if place is None:
+                break
+            places.append(place)
+        return places
+
+
+@torch.no_grad()
+def grown(writing: Writing, settings: DecodingSettings, forced: Sequence[int] = ()) -> Tree:
+    """The tree of the search that `settings` ask for, as a beam whatever their method.
+
+    With `forced` every hypothesis begins with these tokens, of which the last may be the end
+    marker. Raises ConfigError where no output may begin so, HeadwayError for a model that gives no
+    numbers.
+    """
+    refuse_impossible(writing, forced)
+    rules = writing.rules(settings)
+    notes = _Notes(rules, forced)
+    found = beam_search(writing.decoder, *writing.started(), rules, notes.choose)[0]
+    if not found:
+        raise diverged()
+    nodes = notes.read()
+    ended = [place for place, node in enumerate(nodes) if node.fate == "finished"]
+    tree = Tree(nodes, found, ended, rules, forced)
+    lead = [tree.along([*one.ids, rules.end])[-1] for one in found]
+    rest = sorted(set(ended) - set(lead), key=lambda place: -tree.score(nodes[place]))
+    return replace(tree, finished=lead + rest)
+
+
+def refuse_impossible(writing: Writing, forced: Sequence[int]) -> None:
+    """Raise ConfigError for tokens that no output may begin with."""
+    end, unwritten = writing.special.end, writing.special.unwritten
+    odd = next((one for one in forced if one in unwritten), None)
+    if odd is not None:
+        raise ConfigError(
+            f"a token that is forced must be one that may be written; {odd} is a marker that no "
+            "output has. Take another one."
+        )
+    if end in forced[:-1]:
+        raise ConfigError(
+            f"nothing comes behind the end marker; got {len(forced) - forced.index(end) - 1} "
+            "forced tokens behind it. Force the end marker last."
+        )
+    n_tokens = len(forced) - (end in forced)
+    if n_tokens > writing.limit:
+        raise ConfigError(
+            f"this text may be {writing.limit:,} tokens long; got {n_tokens:,} forced ones. "
+            "Force fewer, or raise decoding.max_extra_length."
+        )
+
+
+class _Notes:
+    """Chooses as beam search does, and notes what it had to choose from; for one text."""
+
+    def __init__(self, rules: Rules, forced: Sequence[int]) -> None:
+        self.end, self.forced = rules.end, forced
+        self.nodes: list[Node] = []
+        self.beam = [ROOT]
+        """For each row of the search the node that it continues."""
+        self.n_steps = 0
+
+    def choose(
+        self,
+        scores: Float[Tensor, "rows tokens"],
+        before: Float[Tensor, "1 rows"],
+        count: int,
+        _sentence: Int[Tensor, "1"],
+        _room: Int[Tensor, "1"],
+        _attention: Float[Tensor, "rows source"] | None,
+    ) -> Chosen:
+        """As `headway.decoding.beam.best`, but for tokens that are forced."""
+        if self.n_steps < len(self.forced):
+            place = torch.tensor([[self._forced_token(scores.shape[1])]], device=scores.device)
+            chosen = (before + scores.gather(1, place), place)
+        else:
+            chosen = best(scores, before, count)
+        considered = best(scores, before, count + min(count, MOST_PRUNED))[1].flatten().tolist()
+        kept = chosen[1].flatten().tolist()
+        sums = (before.view(-1, 1) + scores).flatten()
+        self.n_steps += 1
+        beam = [self._noted(scores, sums, at, "kept") for at in kept]
+        for at in considered:
+            if at not in kept:
+                self._noted(scores, sums, at, "pruned")
+        self.beam = beam
+        return chosen
+
+    def _forced_token(self, n_tokens: int) -> int:
+        token = self.forced[self.n_steps]
+        if not 0 <= token < n_tokens:
+            raise ConfigError(
+                f"an id is one of the vocabulary's, from 0 to {n_tokens - 1:,}; got {token:,}. "
+                "Force one of them."
+            )
+        return token
+
+    def _noted(
+        self,
+        scores: Float[Tensor, "rows tokens"],
+        sums: Float[Tensor, " places"],
+        at: int,
+        fate: Fate,
+    ) -> int:
+        """The place of a continuation among the nodes; `ROOT` for one that cannot be written."""
+        if sums[at] == -torch.inf:
+            return ROOT
+        row, token = divmod(at, scores.shape[1])
+        parent, log_prob = self.beam[row], scores[row, token].item()
+        rank = 1 + int((sums > sums[at]).sum() + (sums[:at] == sums[at]).sum())
+        if fate == "kept" and token == self.end:
+            fate = "finished"
+        total = sum([*self._log_probs(parent), log_prob])
+        self.nodes.append(Node(parent, self.n_steps, token, log_prob, total, rank, fate))
+        return len(self.nodes) - 1
+
+    def _log_probs(self, place: int) -> list[float]:
+        """Of a hypothesis's tokens, first token first."""
+        found = []
+        while place != ROOT:
+            found.append(self.nodes[place].log_prob)
+            place = self.nodes[place].parent
+        return found[::-1]
+
+    def read(self) -> list[Node]:
+        """All nodes, once the search has ended: what it last kept is then open."""
+        return [
+            node._replace(fate="open")
+            if node.fate == "kept" and node.depth == self.n_steps
+            else node
+            for node in self.nodes
+        ]

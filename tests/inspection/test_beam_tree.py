@@ -1,0 +1,184 @@
+"""Laws of the beam tree: it is the search's own, whole and to the last bit."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
+
+from headway.decoding.greedy import greedy
+from headway.decoding.search import search
+from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError, HeadwayError
+from headway.inspection.beam_tree import ROOT, Tree, grown
+
+
+@examples(max_examples=40)
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 1000),
+    beam=st.integers(1, 6),
+    n_best=st.integers(1, 6),
+    alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
+    limit=st.integers(0, 7),
+)
+def test_its_finished_hypotheses_are_those_of_the_search(
+    kind: str, seed: int, beam: int, n_best: int, alpha: float, limit: int
+) -> None:
+    settings = DecodingSettings(beam=beam, n_best=min(beam, n_best), length_penalty=alpha)
+    one = writing(kind, seed, limit=limit)
+    state, last = one.started()
+    [expected] = search(
+        one.decoder,
+        state,
+        last,
+        settings,
+        end=END,
+        max_lengths=torch.tensor([limit]),
+        forbidden=SPECIAL.unwritten,
+    )
+    tree = grown(one, settings)
+    assert tree.found == expected
+    for place, hypothesis in zip(tree.finished, expected, strict=False):
+        node = tree.nodes[place]
+        assert tree.ids(place) == hypothesis.ids
+        assert node.total == hypothesis.log_prob
+        assert tree.score(node) == hypothesis.score
+        path = [tree.nodes[at].log_prob for at in tree.path(place)]
+        assert path == hypothesis.token_log_probs
+    assert len(tree.finished) >= len(expected)
+    rest = tree.finished[len(expected) :]
+    scores = [tree.score(tree.nodes[place]) for place in rest]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score <= expected[-1].score + 1e-6 for score in scores)
+
+
+@examples(max_examples=40)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), beam=st.integers(1, 6))
+def test_at_each_step_what_was_kept_is_the_best_of_what_there_was(
+    kind: str, seed: int, beam: int
+) -> None:
+    """Against a list of all continuations, made by the model in one pass for each."""
+    one = writing(kind, seed)
+    tree = grown(one, DecodingSettings(beam=beam, n_best=beam))
+    for depth in range(1, 1 + max(node.depth for node in tree.nodes)):
+        before = [
+            (place, node)
+            for place, node in enumerate(tree.nodes)
+            if node.depth == depth - 1 and node.fate == "kept"
+        ] or [(ROOT, None)]
+        totals = []
+        for place, parent in before:
+            following = next_log_probs(one, tree.ids(place))
+            allowed = [END] if depth > one.limit else [END, *range(4, N_WORDS)]
+            total = 0.0 if parent is None else parent.total
+            totals += [(total + following[token].item(), place, token) for token in allowed]
+        totals.sort(reverse=True)
+        here = [node for node in tree.nodes if node.depth == depth]
+        considered = sorted(here, key=lambda node: node.rank)
+        assert [node.rank for node in considered] == list(range(1, 1 + len(considered)))
+        expected = [total for total, _, _ in totals[: len(considered)]]
+        assert [node.total for node in considered] == pytest.approx(expected, abs=1e-4)
+        assert [node.fate != "pruned" for node in considered] == [
+            rank < beam for rank in range(len(considered))
+        ]
+        assert len(considered) == min(2 * beam, len(totals))
+
+
+def fates(tree: Tree) -> dict[str, int]:
+    return {
+        fate: sum(node.fate == fate for node in tree.nodes)
+        for fate in ("kept", "pruned", "finished", "open")
+    }
+
+
+def test_every_hypothesis_has_its_fate_and_what_is_left_open_cannot_win() -> None:
+    seen = dict.fromkeys(("kept", "pruned", "finished", "open"), 0)
+    for kind, seed in itertools.product(KINDS, range(10)):
+        one = writing(kind, seed)
+        tree = grown(one, DecodingSettings(beam=3, n_best=1, length_penalty=1.0))
+        winner = tree.score(tree.nodes[tree.finished[0]])
+        for node in tree.nodes:
+            assert node.parent == ROOT or tree.nodes[node.parent].fate == "kept"
+            assert (node.fate == "finished") == (node.token == END and node.fate != "pruned")
+            if node.fate == "open":
+                assert node.total / ((5 + one.limit + 1) / 6) <= winner + 1e-6
+        for fate, n in fates(tree).items():
+            seen[fate] += n
+    assert all(seen.values()), seen
+
+
+@examples(max_examples=40)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000))
+def test_greedy_is_the_path_of_a_beam_of_one(kind: str, seed: int) -> None:
+    one = writing(kind, seed)
+    settings = DecodingSettings(beam=1)
+    [[expected]] = greedy(one.decoder, *one.started(), one.rules(settings))
+    tree = grown(one, settings)
+    on_path = tree.path(tree.finished[0])
+    assert tree.ids(tree.finished[0]) == expected.ids
+    assert [place for place, node in enumerate(tree.nodes) if node.fate != "pruned"] == on_path
+    assert all(tree.nodes[place].rank == 1 for place in on_path)
+
+
+# -- tokens that are forced -------------------------------------------------------------------
+
+
+@examples(max_examples=40)
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 1000),
+    forced=st.lists(st.integers(4, N_WORDS - 1), min_size=1, max_size=4),
+)
+def test_a_forced_beginning_is_gone_on_with_as_from_a_prefix(
+    kind: str, seed: int, forced: list[int]
+) -> None:
+    one = writing(kind, seed)
+    tree = grown(one, DecodingSettings(beam=1), forced)
+    fed = torch.tensor([[BEGIN, *forced]])
+    source = torch.tensor([one.source]) if one.source else None
+    rest = one._replace(limit=one.limit - len(forced))
+    state = one.decoder.start(source, fed[:, :-1])
+    [[expected]] = greedy(one.decoder, state, fed[:, -1], rest.rules(DecodingSettings()))
+    assert tree.found[0].ids == [*forced, *expected.ids]
+    assert tree.found[0].token_log_probs[len(forced) :] == pytest.approx(
+        expected.token_log_probs, abs=1e-5
+    )
+
+
+def test_what_is_forced_is_found_when_it_is_what_the_search_would_have_written() -> None:
+    one = writing("transformer", 3)
+    settings = DecodingSettings(beam=4, n_best=4)
+    free = grown(one, settings)
+    best = free.found[0].ids
+    for n in range(1, len(best) + 1):
+        assert grown(one, settings, best[:n]).found[0].ids == best
+    ended = grown(one, settings, [*best, END])
+    assert [hypothesis.ids for hypothesis in ended.found] == [best]
+    assert ended.nodes[ended.finished[0]].total == pytest.approx(free.found[0].log_prob)
+
+
+@pytest.mark.parametrize(
+    ("forced", "said"),
+    [
+        ([4, 0], "may be written"),
+        ([END, 4], "end marker"),
+        ([N_WORDS], "from 0 to 12"),
+        ([-1], "got -1"),
+        ([4] * 7, "6 tokens long"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(forced: list[int], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        grown(writing("transformer"), DecodingSettings(), forced)
+
+
+def test_a_model_that_gives_no_numbers_is_refused() -> None:
+    one = writing("transformer")
+    with torch.no_grad():
+        one.decoder.output_weight.fill_(torch.nan)
+    with pytest.raises(HeadwayError, match="diverged"):
+        grown(one, DecodingSettings())

@@ -1,0 +1,124 @@
+"""Laws of the parts `steps` and `beams` of a document: what is translated with is what is shown."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headway.errors import ConfigError
+from headway.inspection.document import sentence
+from headway.inspection.packing import unpacked
+from headway.inspection.subject import Subject, open_subject
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+TEXTS = ("The dog is tired.", "I love cats and they love me.", "He sings.")
+
+
+@pytest.fixture(scope="module")
+def subject(everyday_run: Path) -> Subject:
+    return open_subject(everyday_run, device="cpu")
+
+
+def parts(subject: Subject, text: str, **more: Any) -> dict[str, Any]:
+    return sentence(subject, text, parts=("steps", "beams"), **more)
+
+
+def ids(part: dict[str, Any], place: int) -> list[int]:
+    """Read from the columns, as the page does."""
+    tokens = []
+    while place >= 0:
+        tokens.append(part["nodes"]["token"][place])
+        place = part["nodes"]["parent"][place]
+    return tokens[::-1]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_best_leaf_is_the_translation_and_the_others_are_its_alternatives(
+    subject: Subject, text: str
+) -> None:
+    part = parts(subject, text)["beams"]
+    assert part["found"][0]["text"] == subject.used.translate([text])[0]
+    [expected] = subject.used.translate_fully([text], n_best=2)
+    assert [one["text"] for one in part["found"]] == [one.target for one in expected.n_best]
+    scores = [one.score for one in expected.n_best]
+    assert [one["score"] for one in part["found"]] == pytest.approx(scores, abs=1e-6)
+    for one, alternative in zip(part["found"], expected.n_best, strict=True):
+        assert ids(part, one["node"]) == [*alternative.ids, subject.special.end]
+        total, penalty = part["nodes"]["total"][one["node"]], part["penalties"][one["n_tokens"] - 1]
+        assert total / penalty == pytest.approx(one["score"], abs=1e-5)
+    assert [one["node"] for one in part["found"]] == part["finished"][:2]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_its_rivals_are_what_other_settings_translate(subject: Subject, text: str) -> None:
+    part = parts(subject, text)["beams"]
+    others: dict[str, dict[str, Any]] = {
+        "greedy": {"method": "greedy"},
+        "unpenalized": {"length_penalty": 0.0},
+    }
+    for name, how in others.items():
+        [expected] = subject.used.translate([text], **how)
+        assert part["rivals"][name]["text"] == expected
+        same = expected == part["found"][0]["text"]
+        assert part["rivals"][name]["wins"] == same
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_courses_are_greedys_the_beams_and_a_target_that_is_given(
+    subject: Subject, text: str
+) -> None:
+    free = parts(subject, text)["steps"]
+    assert list(free["courses"]) == ["greedy", "beam"]
+    assert free["courses"]["greedy"]["text"] == subject.used.translate([text], method="greedy")[0]
+    assert free["courses"]["beam"]["text"] == subject.used.translate([text])[0]
+    led = parts(subject, text, target="我爱学习。")["steps"]
+    assert list(led["courses"]) == ["greedy", "beam", "target"]
+    target = led["courses"]["target"]
+    assert target["text"] == "我爱学习。"
+    assert target["taken"] == [*subject.vocabulary.encode("我爱学习。"), subject.special.end]
+    assert target["fed"] == [subject.special.decoder_begin, *target["taken"][:-1]]
+    for course in led["courses"].values():
+        n_steps = len(course["taken"])
+        assert {len(course[name]) for name in ("fed", "log_probs", "ranks", "likeliest")} == {
+            n_steps
+        }
+        looked = unpacked(course["attention"]).astype(float)
+        assert looked.shape == (n_steps, len(led["source"]))
+        assert looked.sum(1) == pytest.approx(255, abs=len(led["source"]) / 2)
+        for token in course["taken"]:
+            assert led["pieces"][str(token)] == subject.vocabulary.pieces([token])[0]
+
+
+def test_what_is_forced_is_written_beside_what_is_written_freely(subject: Subject) -> None:
+    free = parts(subject, TEXTS[0])
+    taken = free["steps"]["courses"]["beam"]["taken"]
+    other = next(
+        token
+        for token in free["steps"]["courses"]["beam"]["likeliest"][1]
+        if token not in (taken[1], *subject.special.unwritten, subject.special.end)
+    )
+    forced = parts(subject, TEXTS[0], begin=[taken[0], other])
+    assert forced["steps"]["courses"]["beam"] == free["steps"]["courses"]["beam"]
+    course = forced["steps"]["courses"]["forced"]
+    assert course["taken"][:2] == [taken[0], other]
+    assert {"courses": ["beam", "forced"], "step": 1} in forced["steps"]["partings"]
+    assert forced["beams"]["begin"] == [taken[0], other]
+    assert forced["beams"]["found"][0]["text"] == course["text"]
+    with pytest.raises(ConfigError, match="may be written"):
+        parts(subject, TEXTS[0], begin=[subject.special.padding])
+
+
+def test_a_hundred_tokens_stay_small(subject: Subject) -> None:
+    wide = replace(subject.settings.decoding, beam=5)
+    subject = replace(subject, settings=replace(subject.settings, decoding=wide))
+    text, target = "the cat sees " * 7, "我爱学习。" * 25
+    begin = subject.vocabulary.encode(target)[:95]
+    found = parts(subject, text, target=target, begin=begin)
+    assert len(found["steps"]["source"]) <= 100
+    for name in ("target", "forced"):
+        assert len(found["steps"]["courses"][name]["taken"]) >= 95
+    assert len(found["beams"]["nodes"]["token"]) >= 10 * 95
+    assert len(json.dumps(found, allow_nan=False, separators=(",", ":"))) < 200_000
