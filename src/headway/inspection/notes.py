@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
+
+from headway.inspection.exchanging import exchanged
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -49,8 +51,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._noted: dict[str, Noted] = {}
-        self._handles: list[RemovableHandle] = []
-        self._exchanged: list[tuple[Any, str, Any]] = []
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
         """Nothing is watched yet."""
@@ -58,25 +59,21 @@ class Notes:
 
     def __exit__(self, *_: object) -> None:
         """All is as it was."""
-        for handle in self._handles:
-            handle.remove()
-        for thing, name, value in reversed(self._exchanged):
-            setattr(thing, name, value)
+        self._open.close()
 
     def watch(self, module: nn.Module, look: Callable[[tuple[Any, ...], Any], None]) -> None:
         """Call `look(what went in, what came out)` whenever the module has run."""
         hook = module.register_forward_hook(lambda _, given, output: look(given, output))
-        self._handles.append(hook)
+        self._open.callback(hook.remove)
 
     def watch_before(self, module: nn.Module, look: Callable[..., None]) -> None:
         """Call `look(*what goes in)` whenever the module is about to run."""
         hook = module.register_forward_pre_hook(lambda _, given: look(*given))
-        self._handles.append(hook)
+        self._open.callback(hook.remove)
 
     def exchange(self, thing: Any, name: str, value: Any) -> None:
         """Set an attribute for as long as the notes are open."""
-        self._exchanged.append((thing, name, getattr(thing, name)))
-        setattr(thing, name, value)
+        self._open.enter_context(exchanged(thing, name, value))
 
     def note(self, name: str, tensor: Tensor, axis: int | None = None) -> None:
         """A tensor with its batch axis, of one row, which is taken off.
