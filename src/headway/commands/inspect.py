@@ -3,11 +3,14 @@
 import json as json_format
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import say
 from headway.errors import ConfigError
 from headway.pages import refuse_no_place
+
+if TYPE_CHECKING:
+    from headway.inspection.subject import Subject
 
 
 def inspect(
@@ -18,6 +21,7 @@ def inspect(
     target: str | None = None,
     tag: str | None = None,
     out: Path | None = None,
+    png: Path | None = None,
     live: bool = False,
     port: int = 0,
     open: bool = False,
@@ -40,6 +44,8 @@ def inspect(
         One of the run's tags, if it has any.
     out
         Where the page goes; RUN/inspect.html if nothing is said.
+    png
+        Draw every attention of the text into this folder, as PNG files, in the place of the page.
     live
         Serve the page on this machine alone, where any sentence can be typed; Ctrl-C ends it.
     port
@@ -51,18 +57,21 @@ def inspect(
     """
     if target is not None and text is None:
         raise ConfigError("--target is the translation of a text; no text was given. Give both.")
-    if json and (out or live or open):
+    if sum((json, live, png is not None, bool(out) or (open and not live))) > 1:
         raise ConfigError(
-            "--json prints the document; --out, --live and --open make a page. Take one."
+            "--out, --png, --live and --json are four ways to look. Take one."
         )
     page = out or run / "inspect.html"
-    if not json and not live:
+    if not json and not live and png is None:
         refuse_no_place(page, "--out")
     from headway.inspection import document
     from headway.inspection.examples import texts
     from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=tag)
+    if png is not None:
+        _draw(subject, text if text is not None else texts(subject)[0], target, png)
+        return
     given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
     found: dict[str, Any] = {
         "run": document.run(subject),
@@ -76,6 +85,15 @@ def inspect(
         serve(subject, found, port=port, open_browser=open, say=say)
     else:
         _write(page, found, open_browser=open)
+
+
+def _draw(subject: "Subject", text: str, target: str | None, folder: Path) -> None:
+    from headway.inspection.pictures import draw_pictures
+    from headway.inspection.sight import Sight
+
+    for line in draw_pictures(Sight(subject, subject.passage_of(text, target)), folder):
+        say(line)
+    say(f"headway: the pictures are in {folder}")
 
 
 def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:

@@ -1,0 +1,82 @@
+"""`headway inspect`: one page, pictures or JSON, and clear words where there is nothing to see."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from headway.cli import main
+
+
+def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["inspect", *arguments]) == 2
+    return capsys.readouterr().err
+
+
+def test_the_page_is_one_file_that_names_nothing_elsewhere(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main(["inspect", str(everyday_run), "The dog runs.", "--out", str(page)]) == 0
+    assert str(page) in capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+    assert "The dog runs." in text
+
+
+def test_json_is_the_document_of_the_text(
+    everyday_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(everyday_run), "The dog runs.", "--target", "狗。", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (sentence,) = found["sentences"]
+    assert sentence["forced"]
+    written = "".join(token["piece"] for token in sentence["tokens"]["target"])
+    assert written == "狗。</s>"
+
+
+def test_without_a_text_it_takes_some_of_the_runs_own(
+    everyday_run: Path, everyday_files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(everyday_run), "--json"]) == 0
+    texts = [one["text"] for one in json.loads(capsys.readouterr().out)["sentences"]]
+    assert len(texts) >= 2
+    assert set(texts) <= set(everyday_files[0].read_text(encoding="utf-8").splitlines())
+
+
+def test_pictures_are_drawn(everyday_run: Path, tmp_path: Path) -> None:
+    assert main(["inspect", str(everyday_run), "A cat.", "--png", str(tmp_path / "new")]) == 0
+    with Image.open(tmp_path / "new" / "encoder.0.self.png") as picture:
+        assert picture.width > 300
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["", "--json"], "nothing to look at"),
+        (["--target", "x"], "no text was given"),
+        (["a text", "--json", "--live"], "Take one"),
+        (["a text", "--out", "{folder}"], "is a folder"),
+        (["a text", "--out", "{folder}/not/there.html"], "Make it, or name another"),
+        (["a text", "--tag", "medical", "--json"], "knows the tags"),
+        (["a text", "--live", "--port", "99999"], "--port"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    everyday_run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    given = [argument.format(folder=tmp_path) for argument in arguments]
+    said = complaint([str(everyday_run), *given], capsys)
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_folder_without_a_run_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert str(tmp_path) in complaint([str(tmp_path), "text"], capsys)
