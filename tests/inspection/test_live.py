@@ -1,7 +1,6 @@
 """The live page: for this machine alone, by an address that nobody guesses, with clear refusals."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ def client(everyday_run: Path) -> Iterator[TestClient]:
         "sentences": [document.sentence(subject, "The dog runs.")],
     }
     with TestClient(
-        application(partial(document.sentence, subject), found, word=WORD),
-        base_url="http://127.0.0.1:5000",
+        application(subject, found, word=WORD), base_url="http://127.0.0.1:5000"
     ) as one:
         yield one
 

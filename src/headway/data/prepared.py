@@ -17,10 +17,10 @@ from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError, refuse_beyond
-from headway.text import subword_training
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
-from headway.text.subwords import CodeHandling, Subwords, TextSettings
+from headway.text.subword_training import VERSION as LEARNING_VERSION
+from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
 
 if TYPE_CHECKING:
     from headway.data.coded import Shown
@@ -206,14 +206,14 @@ def _learned_subwords(
     size = text.vocabulary_size
     if not size:
         n_pairs = cleaned.reports["train"].kept
-        size = subword_training.fitted_vocabulary_size(n_pairs, cleaned.n_characters)
+        size = fitted_vocabulary_size(n_pairs, cleaned.n_characters)
         say(
             f"vocabulary of {size:,} sub-words, fitted to {cleaned.n_characters:,} characters in "
             f"{n_pairs:,} pairs"
         )
     key = key_of(
         {
-            "version": subword_training.VERSION,
+            "version": LEARNING_VERSION,
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
             "settings": _without_own_codes(text) | {"vocabulary_size": size},
@@ -306,7 +306,7 @@ def _write_pairs(
     return write_store(
         piece.pairs(),
         directory,
-        {"source": encoder, "target": encoder._replace(encode=subwords.encode_targets)},
+        dict.fromkeys(SIDES, encoder),
         texts=texts,
         file_of=lambda pair: pair.file,
         files=files,

@@ -1,11 +1,17 @@
 /* The views, in their order on the page. A view is a line here and a module; see main.js. */
 
+import * as attention from "./attention.js";
+import * as cells from "./cells.js";
 import * as ideas from "./ideas.js";
+import * as layers from "./layers.js";
 import * as sentence from "./sentence.js";
 import * as shapes from "./shapes.js";
 
 export const VIEWS = [
   { id: "sentence", ...sentence },
+  { id: "attention", ...attention },
+  { id: "cells", ...cells },
+  { id: "layers", ...layers },
   { id: "ideas", ...ideas },
   { id: "shapes", ...shapes },
 ];

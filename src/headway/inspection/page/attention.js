@@ -1,0 +1,231 @@
+/* Attention: every layer and head as a small map; those that are chosen, large, with what they do. */
+
+import { h, clear, onceNear } from "./dom.js";
+import { inflated } from "./data.js";
+import { percent } from "./numbers.js";
+import { colourScale, entries, fedTokens, lines, matrix, paint, shownMap } from "./maps.js";
+
+export const part = "attention";
+
+export const words = {
+  en: {
+    title: "Attention", lead: "Who looks at whom, in every layer and head. Each row of a map is one token that looks, and adds up to 100 %. Choose a map to enlarge it, then a cell of it to see every number behind it.",
+    "encoder.self": "Source looks at itself", "decoder.self": "Written looks at itself", "decoder.cross": "Written looks at source",
+    kind: "Which attention", unit: "Unit", word: "Words", piece: "Pieces", markers: "Show markers",
+    order: "Order", byLayer: "layer and head", layer: "Layer {layer}", head: "Head {head}", layers: "Layer", heads: "Head", mean: "Mean", meanOf: "mean of heads", all: "All layers",
+    form: "Form", matrix: "Map", lines: "Lines", hold: "Hold beside", release: "Take away",
+    weight: "Weight:", masked: "hidden by the mask", point: "Point at a cell, or move with the arrow keys.", pointWord: "Point at a word.",
+    move: "The arrow keys move, Enter shows the numbers of a cell.",
+    source: "source", fed: "fed ▸ then written", writes: "writes {piece}",
+    habits: "What this head does here", share: "Weight that goes there; the mark is what equal weights would pay.",
+    name: "{where}: {what}", spread: "spread of the weights (100 % = all alike)",
+    "pronoun": "pronoun", looks: "{pronoun} looks at {word} ({weight})",
+    "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece elsewhere", "h punctuation": "punctuation", "h first": "first token",
+    "h marker": "marker", "h same place": "same place", "h diffuse": "diffuse", "h mixed": "mixed",
+    numbers: "Every number of this cell ↓",
+    error: "Weights in maps are rounded to steps of 1/255 (off by at most 0.2 %).",
+  },
+  zh: {
+    title: "注意力", lead: "每一层、每个头里谁在看谁。图中每一行是一个在看的词，整行之和为 100 %。选一幅图可放大，再选其中一格可看到背后的每个数字。",
+    "encoder.self": "原文看原文", "decoder.self": "译文看译文", "decoder.cross": "译文看原文",
+    kind: "哪种注意力", unit: "单位", word: "词", piece: "子词", markers: "显示标记",
+    order: "排序", byLayer: "按层与头", layer: "第 {layer} 层", head: "头 {head}", layers: "层", heads: "头", mean: "平均", meanOf: "各头平均", all: "所有层",
+    form: "形式", matrix: "方格", lines: "连线", hold: "留作对照", release: "移除对照",
+    weight: "权重：", masked: "被掩码遮住", point: "指向一格，或用方向键移动。", pointWord: "指向一个词。",
+    move: "方向键移动，回车显示该格的数字。",
+    source: "原文", fed: "输入 ▸ 随后写出", writes: "写出 {piece}",
+    habits: "这个头在这里做什么", share: "落在该处的权重；竖线是平均分配时的份额。",
+    name: "{where}：{what}", spread: "权重的分散程度（100 % = 完全均匀）",
+    "pronoun": "代词", looks: "{pronoun} 看 {word}（{weight}）",
+    "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "别处的相同子词", "h punctuation": "标点", "h first": "首个",
+    "h marker": "标记", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
+    numbers: "这一格的每个数字 ↓",
+    error: "图中的权重按 1/255 取整（误差不超过 0.2 %）。",
+  },
+};
+
+/* What a reader has set stays for the next sentence. */
+const set = { kind: null, words: true, markers: true, order: "layer", form: "matrix", layer: null, head: null, held: null };
+
+export function draw(root, context) {
+  const names = context.part.kinds.map(({ kind }) => kind);
+  if (!names.includes(set.kind)) Object.assign(set, { kind: names.at(-1), layer: null, head: null, held: null });
+  const box = h("div", { class: "attention" });
+  root.append(box);
+  const again = async () => {
+    const view = await opened(context);
+    if (!box.isConnected) return;
+    clear(box);
+    box.append(...drawn(view, context, again));
+  };
+  again();
+}
+
+/* The kind that is looked at: its arrays, and its rows and columns as they are to be shown. */
+async function opened({ part, sentence, t }) {
+  const kind = part.kinds.find((one) => one.kind === set.kind);
+  const [maps, visible] = await Promise.all([inflated(kind.maps), inflated(kind.visible)]);
+  const [nLayers, nHeads, , n] = kind.shape;
+  const tokens = { source: sentence.tokens.source, fed: fedTokens(sentence.tokens) };
+  const sides = {
+    rows: kind.kind.startsWith("encoder") ? "source" : "fed",
+    columns: kind.kind === "decoder.self" ? "fed" : "source",
+  };
+  if (set.layer === null || set.layer >= nLayers) set.layer = nLayers - 1;
+  if (set.head !== null && set.head >= nHeads) set.head = null;
+  const rows = entries(tokens[sides.rows], set);
+  const columns = entries(tokens[sides.columns], set);
+  const size = maps.values.length / (nLayers * nHeads);
+  /* head null: the mean of a layer's heads; layer null: of all. */
+  const map = (layer, head) => {
+    const layers = layer === null ? [...Array(nLayers).keys()] : [layer];
+    const heads = head === null ? [...Array(nHeads).keys()] : [head];
+    const starts = layers.flatMap((l) => heads.map((one) => (l * nHeads + one) * size));
+    const weights = (r, c) => starts.reduce((sum, start) => sum + maps.values[start + r * n + c], 0) / (255 * starts.length);
+    return shownMap(weights, (r, c) => visible.values[r * n + c], rows, columns);
+  };
+  return { kind, nLayers, nHeads, tokens, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns) } };
+}
+
+function drawn(view, context, again) {
+  const { t } = context;
+  const both = set.held !== null;
+  const stage = h("div", { class: "stage" });
+  const show = () => {
+    clear(stage);
+    const panels = both ? [set.held, { layer: set.layer, head: set.head }] : [{ layer: set.layer, head: set.head }];
+    stage.append(...panels.map((one, i) => panel(one, both && i === 0, view, context, again)));
+  };
+  const overview = grid(view, context, show);
+  queueMicrotask(show); // when it has a width
+  return [toolbar(view, context, again), colourScale(t),
+    h("div", { class: `spread${both ? " two" : ""}${view.nHeads > 5 ? " many" : ""}` }, overview, stage),
+    h("p", { class: "soft" }, t("error"))];
+}
+
+function toolbar({ kind, nLayers }, { part, t }, again) {
+  const change = (values) => { Object.assign(set, values); again(); };
+  const choice = (label, options, current, choose) => h("div", { class: "choose", role: "group", "aria-label": label },
+    options.map(([value, text]) => h("button", {
+      type: "button", "aria-pressed": String(value === current), on: { click: () => choose(value) },
+    }, text)));
+  const orders = [["layer", t("byLayer")], ...kind.habits.names.map((name) => [name, t(`h ${name}`)]),
+    ...(kind.pronouns ? [["pronoun", t("pronoun")]] : []), ["diffuse", t("h diffuse")]];
+  const order = h("select", { on: { change: (event) => change({ order: event.target.value }) } },
+    orders.map(([value, text]) => h("option", { value }, text)));
+  order.value = orders.some(([value]) => value === set.order) ? set.order : "layer";
+  const markers = h("input", { type: "checkbox", checked: set.markers, on: { change: (event) => change({ markers: event.target.checked }) } });
+  return h("div", { class: "toolbar" },
+    choice(t("kind"), part.kinds.map(({ kind: one }) => [one, t(one)]), set.kind,
+      (one) => change({ kind: one, layer: null, head: null, held: null })),
+    choice(t("unit"), [[true, t("word")], [false, t("piece")]], set.words, (value) => change({ words: value })),
+    choice(t("form"), [["matrix", t("matrix")], ["lines", t("lines")]], set.form, (form) => change({ form })),
+    h("label", {}, markers, " ", t("markers")), nLayers * kind.shape[1] > 1 && h("label", {}, t("order"), " ", order));
+}
+
+/* How much of a head is what they are sorted by; null where that cannot be said. */
+function measure({ kind }, order, layer, head) {
+  if (order === "diffuse") return kind.habits.spread[layer][head];
+  if (order === "pronoun") return Math.max(...kind.pronouns.weights[layer][head]);
+  return kind.habits.shares[layer][head][kind.habits.names.indexOf(order)] ?? null;
+}
+
+function grid(view, context, show) {
+  const { nLayers, nHeads, kind } = view;
+  const { t } = context;
+  const heads = [...Array(nHeads).keys()];
+  const layers = [...Array(nLayers).keys()];
+  const tiles = [];
+  const pressed = () => tiles.forEach(({ element, layer, head }) =>
+    element.setAttribute("aria-pressed", String(layer === set.layer && head === set.head)));
+  const tile = (layer, head, note) => {
+    const canvas = h("canvas", { "aria-hidden": "true", style: { "--shape": `${view.columns.length} / ${view.rows.length}` } });
+    onceNear(canvas, () => paint(canvas, view.map(layer, head)));
+    const label = t("name", { where: place(layer, head, t), what: note });
+    const element = h("button", {
+      type: "button", class: "tile", "aria-label": label, title: label,
+      on: { click: () => { Object.assign(set, { layer, head }); pressed(); show(); } },
+    }, canvas, h("span", { class: "note" }, note));
+    tiles.push({ element, layer, head });
+    return element;
+  };
+  const known = set.order === "diffuse" || (set.order === "pronoun" && kind.pronouns) || kind.habits.names.includes(set.order);
+  let found;
+  if (known) {
+    const all = layers.flatMap((layer) => heads.map((head) => ({ layer, head, value: measure(view, set.order, layer, head) })));
+    all.sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
+    found = h("div", { class: "sorted" }, all.map(({ layer, head, value }) => h("div", {},
+      tile(layer, head, value === null ? "–" : percent(value)), h("span", { class: "soft" }, `${layer}.${head}`))));
+  } else {
+    const named = (layer, head) => t(`h ${kind.habits.heads[layer][head]}`);
+    const corner = h("span", { class: "soft ends" }, `${t("heads")} →`, h("br"), `${t("layers")} ↓`);
+    found = h("div", { class: "by-layer", style: { "--heads": String(nHeads + (nHeads > 1 ? 1 : 0)) } },
+      corner, heads.map((head) => h("span", { class: "soft over" }, String(head))), nHeads > 1 && h("span", { class: "soft over" }, "⌀"),
+      layers.map((layer) => [h("span", { class: "soft" }, String(layer)),
+        heads.map((head) => tile(layer, head, named(layer, head))), nHeads > 1 && tile(layer, null, t("mean"))]));
+  }
+  pressed();
+  return h("div", { class: "overview" }, found);
+}
+
+function place(layer, head, t) {
+  return `${layer === null ? t("all") : t("layer", { layer })}, ${head === null ? t("meanOf") : t("head", { head })}`;
+}
+
+function panel({ layer, head }, held, view, context, again) {
+  const { t } = context;
+  const map = view.map(layer, head);
+  const label = place(layer, head, t);
+  const hold = h("button", {
+    type: "button", on: { click: () => { set.held = set.held === null ? { layer, head } : null; again(); } },
+  }, set.held === null ? t("hold") : t("release"));
+  const cell = context.chosen.cell;
+  const chosen = cell && cell.kind === set.kind && cell.layer === layer && (head === null || cell.head === head) ? {
+    row: map.rows.findIndex((row) => row.positions.includes(cell.row)),
+    column: map.columns.findIndex((column) => column.positions.includes(cell.column)),
+  } : null;
+  const marked = chosen && chosen.row >= 0 && chosen.column >= 0 ? chosen : null;
+  const pick = (i, j) => {
+    const row = map.rows[i].positions.at(-1);
+    const column = map.columns[j].positions[0];
+    context.choose({ cell: { kind: set.kind, layer, head: head ?? strongest(view, layer, i, j), row, column } });
+  };
+  const width = document.querySelector(".stage").clientWidth / (set.held === null ? 1 : 2);
+  const options = { label: `${t(set.kind)}, ${label}`, axes: view.axes, t, pick, marked, width };
+  const body = map.rows.length && map.columns.length
+    ? (set.form === "lines" ? lines(map, options) : matrix(map, options)) : "";
+  const numbers = h("a", { href: "#cells", hidden: !marked }, t("numbers"));
+  context.onChoose(numbers, ({ cell: now }) => { numbers.hidden = now?.kind !== set.kind || now.layer !== layer; });
+  return h("figure", { class: "panel" },
+    h("figcaption", {}, h("b", {}, label), head !== null && h("span", { class: "badge" }, t(`h ${view.kind.habits.heads[layer][head]}`)),
+      numbers, (held || set.held === null) && hold),
+    body, head !== null && habits(view, layer, head, t));
+}
+
+/* In which head of a layer a cell of the mean is largest. */
+function strongest(view, layer, i, j) {
+  const weight = (head) => view.map(layer, head).values[i * view.columns.length + j];
+  return [...Array(view.nHeads).keys()].reduce((best, head) => (weight(head) > weight(best) ? head : best), 0);
+}
+
+/* Bars: where a head's weight goes, beside what equal weights would pay. */
+function habits({ kind, tokens }, layer, head, t) {
+  const { names, shares, even, spread } = kind.habits;
+  const bars = names.map((name, i) => ({ name: t(`h ${name}`), share: shares[layer][head][i], even: even[i] }))
+    .filter(({ share }) => share !== null).sort((a, b) => b.share - a.share);
+  return h("details", { class: "habits", open: true }, h("summary", {}, t("habits")),
+    h("ul", { class: "bars" }, bars.map(({ name, share, even: mark }) => h("li", {},
+      h("span", { class: "name" }, name),
+      h("span", { class: "track", "aria-hidden": "true" },
+        h("span", { class: "fill", style: { width: `${100 * share}%` } }), h("span", { class: "even", style: { left: `${100 * mark}%` } })),
+      h("span", { class: "value" }, percent(share))))),
+    h("p", { class: "soft" }, `${t("share")} ${t("spread")}: ${percent(spread[layer][head])}.`, " ", looks(kind, tokens, layer, head, t)));
+}
+
+function looks({ kind, pronouns }, tokens, layer, head, t) {
+  if (!pronouns) return "";
+  const side = entries(tokens[kind.startsWith("encoder") ? "source" : "fed"], { words: true, markers: true });
+  return pronouns.rows.map((row, i) => t("looks", {
+    pronoun: side[row].label, word: side[pronouns.columns[layer][head][i]].label, weight: percent(pronouns.weights[layer][head][i]),
+  })).join(" · ");
+}
