@@ -2,16 +2,20 @@
 
 import * as attention from "./attention.js";
 import * as cells from "./cells.js";
+import * as beams from "./beams.js";
 import * as ideas from "./ideas.js";
 import * as layers from "./layers.js";
 import * as sentence from "./sentence.js";
 import * as shapes from "./shapes.js";
+import * as steps from "./steps.js";
 
 export const VIEWS = [
   { id: "sentence", ...sentence },
   { id: "attention", ...attention },
   { id: "cells", ...cells },
   { id: "layers", ...layers },
+  { id: "steps", ...steps },
+  { id: "beams", ...beams },
   { id: "ideas", ...ideas },
   { id: "shapes", ...shapes },
 ];
