@@ -102,10 +102,21 @@ def _everywhere(value: Any, text: str) -> Any:
     """The document with this text in the place of every piece, name and sentence."""
     if isinstance(value, dict):
         return {
-            key: text if key in ("piece", "text", "translation", "name") else _everywhere(one, text)
+            key: text
+            if key in ("piece", "text", "translation", "name")
+            else _spoiled(one, text)
+            if key in ("pieces", "source")
+            else _everywhere(one, text)
             for key, one in value.items()
         }
     return [_everywhere(one, text) for one in value] if isinstance(value, list) else value
+
+
+def _spoiled(pieces: Any, text: str) -> Any:
+    """The same of pieces by id, or in a row."""
+    if isinstance(pieces, dict):
+        return dict.fromkeys(pieces, text)
+    return [text if isinstance(one, str) else _everywhere(one, text) for one in pieces]
 
 
 def test_modules_make_no_element_of_text() -> None:

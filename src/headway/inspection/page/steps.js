@@ -26,7 +26,7 @@ export const words = {
     certain: "0: certain", uniform: "{most}: all {vocabulary} alike",
     looks: "Where it looks", looking: "Cross-attention of the last layer, mean of its heads, in %",
     blind: "This model gives no attention to its source.", none: "A model of text alone has no source to look at.",
-    kept: "kept", pruned: "pruned", force: "Force", forceThis: "force {piece} at step {step}",
+    kept: "kept", pruned: "pruned", barred: "barred", force: "Force", forceThis: "force {piece} at step {step}",
     likely: "Probability of what was taken", dotted: "underlined: not the likeliest piece", ahead: "dashed: still to come",
     parting: "orange edge: here it parts from the chosen row",
     same: "No difference: {one} and {other} write the same.",
@@ -55,7 +55,7 @@ export const words = {
     certain: "0：确定", uniform: "{most}：{vocabulary} 个完全一样",
     looks: "它在看哪里", looking: "最后一层的交叉注意力，各头平均，单位 %",
     blind: "此模型不给出对原文的注意力。", none: "纯语言模型没有原文可看。",
-    kept: "保留", pruned: "剪去", force: "强制", forceThis: "在第 {step} 步强制为 {piece}",
+    kept: "保留", pruned: "剪去", barred: "禁写", force: "强制", forceThis: "在第 {step} 步强制为 {piece}",
     likely: "选中子词的概率", dotted: "下划线：不是最可能的子词", ahead: "虚线框：尚未写出",
     parting: "橙色边：从这里起与所选的一行不同",
     same: "没有差别：{one}与{other}写出的相同。",
@@ -186,12 +186,13 @@ function distribution({ part, sentence, live, t }, course, step) {
   const shares = course.probabilities[step];
   const rest = Math.max(0, 1 - shares.reduce((sum, share) => sum + share, 0));
   const fates = fatesBehind(sentence.beams, course.taken.slice(0, step));
+  const fate = (id) => (part.unwritten.includes(id) ? "barred" : fates.get(id));
   const force = (id) => live && !part.unwritten.includes(id) && h("button", {
     type: "button", class: "force", "aria-label": t("forceThis", { piece: piece(part, id), step }),
     on: { click: () => live.ask({ begin: [...course.taken.slice(0, step), id] }) } }, t("force"));
   return h("ol", { class: "bars step-bars" },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
-      fates.get(id) && t(fates.get(id)), force(id))),
+      fate(id) && t(fate(id)), force(id))),
     part.vocabulary > shares.length && bar(t("others", { n: part.vocabulary - shares.length }), rest, "rest"));
 }
 
