@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 from browser import PHONE, needs_chromium, opened
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
+
+from headway.inspection.document import sentence
+from headway.inspection.page_file import html
+from headway.inspection.subject import open_subject
 
 pytestmark = needs_chromium
 
@@ -94,3 +98,43 @@ def test_a_row_of_the_table_leads_to_its_leaf(
         place = str(part["found"][1]["node"])
         assert page.evaluate("document.activeElement.dataset.place") == place
         expect(page.locator("#beams .so-far b")).to_have_text(part["found"][1]["text"].strip())
+
+
+ADDRESS = "http://127.0.0.1:5000/word/"
+
+
+def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
+    chromium: Browser, everyday_run: Path, document: dict[str, Any]
+) -> None:
+    """On the live page; the server's answers are given by the driver."""
+    subject = open_subject(everyday_run)
+    asked: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        if not route.request.url.endswith("look"):
+            found = {**document, "live": True}
+            route.fulfill(body=html(found, live=True), content_type="text/html")
+            return
+        given = route.request.post_data_json
+        asked.append(given)
+        route.fulfill(json=sentence(subject, given["text"], begin=given["begin"]))
+
+    context = chromium.new_context()
+    page = context.new_page()
+    page.route("**/*", answer)
+    page.goto(ADDRESS)
+    page.locator("#steps").scroll_into_view_if_needed()
+    page.locator("#steps-slider").focus()
+    page.keyboard.press("ArrowRight")
+    part = document["sentences"][0]["steps"]["courses"]["beam"]
+    row = page.locator("#steps .step-bars li").filter(has=page.locator(".force"))
+    row.nth(1).locator(".force").click()
+    expect(page.locator("#steps .course.here .course-name")).to_have_text("Forced")
+    [given] = asked
+    assert given["begin"][0] == part["taken"][0]
+    assert given["begin"][1] in part["likeliest"][1]
+    forced = page.locator("#steps .course.here .piece").nth(1).text_content()
+    assert forced == subject.vocabulary.pieces(given["begin"][1:])[0]
+    page.locator("#beams").scroll_into_view_if_needed()
+    expect(page.locator("#beams .reasons")).to_contain_text("The first 2 pieces were forced.")
+    context.close()

@@ -10,11 +10,12 @@ export const words = {
   en: {
     title: "Step by step",
     lead: "A translation is written one piece at a time: what was written is fed back, and a probability comes out for every piece of the vocabulary. Move the slider, or click a piece, to see the step at which it was taken.",
-    greedy: "Greedy", beam: "Beam of {beam}", target: "Teacher-forced", forced: "Forced",
+    greedy: "Greedy", beam: "Beam of {beam}", target: "Teacher-forced", forced: "Forced", text: "The text, fed", sayText: "the text",
     sayGreedy: "greedy search", sayBeam: "the beam", sayTarget: "the target", sayForced: "the forced beginning",
     greedyMeans: "Always the likeliest piece.",
     beamMeans: "The best of {beam} hypotheses that are written side by side.",
     targetMeans: "Whatever the model would have taken, the target's piece is fed next, as in training.",
+    textMeans: "Whatever the model would have taken, the text's next piece is fed.",
     forcedMeans: "The first {n} pieces are given; from there the beam goes on.",
     step: "Step", of: "{step} (0 to {last})", before: "Step before", after: "Next step",
     spoken: "step {step}: {piece}, {share}",
@@ -32,18 +33,19 @@ export const words = {
     same: "No difference: {one} and {other} write the same.",
     part: "At step {step} {one} and {other} part: {one} takes {a} ({pa}), {other} takes {b} ({pb}).",
     whole: "As a whole, {one} has the log-probability {la}, {other} {lb}.",
-    taught: "With the target fed, the model's first choice is the target's piece at {right} of {n} steps.",
+    taught: "With {target} fed, the model's first choice is its piece at {right} of {n} steps.",
     apart: "headway translate writes something else than one search does here: it takes long texts in portions, and mends codes and terms.",
     goTo: "Go to step {step}", entropies: "Entropy at each step; the highest is {most} nats",
   },
   zh: {
     title: "逐步解码",
     lead: "译文一次写一个子词：已写出的被送回模型，模型为词表中的每个子词给出一个概率。移动滑块或点击子词，查看它被选中的那一步。",
-    greedy: "贪心", beam: "束宽 {beam}", target: "教师强制", forced: "强制",
+    greedy: "贪心", beam: "束宽 {beam}", target: "教师强制", forced: "强制", text: "送入文本", sayText: "文本",
     sayGreedy: "贪心搜索", sayBeam: "束搜索", sayTarget: "目标译文", sayForced: "强制的开头",
     greedyMeans: "每步都取最可能的子词。",
     beamMeans: "同时写 {beam} 个假设，取其中最好的。",
     targetMeans: "无论模型会选什么，下一步都送入目标译文的子词，与训练时相同。",
+    textMeans: "无论模型会选什么，下一步都送入文本的子词。",
     forcedMeans: "前 {n} 个子词是给定的，之后由束搜索继续。",
     step: "步骤", of: "{step}（0 至 {last}）", before: "上一步", after: "下一步",
     spoken: "第 {step} 步：{piece}，{share}",
@@ -61,7 +63,7 @@ export const words = {
     same: "没有差别：{one}与{other}写出的相同。",
     part: "在第 {step} 步{one}与{other}分开：{one}选 {a}（{pa}），{other}选 {b}（{pb}）。",
     whole: "整句的对数概率：{one}为 {la}，{other}为 {lb}。",
-    taught: "送入目标时，{n} 步中有 {right} 步模型的首选就是目标的子词。",
+    taught: "送入{target}时，{n} 步中有 {right} 步模型的首选就是它的子词。",
     apart: "此处 headway translate 写出的与单次搜索不同：它会把长文本分段翻译，并修补代码与术语。",
     goTo: "转到第 {step} 步", entropies: "每一步的熵，最高 {most} 奈特",
   },
@@ -69,7 +71,7 @@ export const words = {
 
 export function draw(root, context) {
   const { part, t, chosen } = context;
-  const named = (name) => t(name, { beam: part.beam });
+  const named = (name) => t(role(part, name), { beam: part.beam });
   const names = Object.keys(part.courses);
   const rows = names.map((name) => h("div", { class: "course" }));
   const slider = h("input", { type: "range", min: "0", step: "1", id: "steps-slider",
@@ -80,7 +82,7 @@ export function draw(root, context) {
   const means = h("p", { class: "soft means" });
   const now = h("div", { class: "step-now" });
   const state = {
-    course: names.includes(chosen.course) ? chosen.course : part.begin.length ? "forced" : "beam",
+    course: names.includes(chosen.course) ? chosen.course : firstShown(part),
     step: chosen.step ?? Math.max(0, part.begin.length - 1),
   };
 
@@ -96,7 +98,7 @@ export function draw(root, context) {
     clear(place);
     place.append(t("of", { step: state.step, last: course.taken.length - 1 }));
     clear(means);
-    means.append(h("b", {}, named(state.course)), ": ", t(`${state.course}Means`, { beam: part.beam, n: part.begin.length }));
+    means.append(h("b", {}, named(state.course)), ": ", t(`${role(part, state.course)}Means`, { beam: part.beam, n: part.begin.length }));
     names.forEach((name, i) => mark(rows[i], name));
     drawStrip();
     clear(now);
@@ -142,6 +144,16 @@ export function draw(root, context) {
       h("div", { class: "track" }, caption, strip, slider), by(1, t("after"), "▶")),
     now, h("ul", { class: "partings" }, inWords(context, show)));
   show({});
+}
+
+/* What a course is called: a model of text alone has no target, it is fed a text. */
+function role(part, name) {
+  return name === "target" && !part.source.length ? "text" : name;
+}
+
+function firstShown({ begin, source, courses }) {
+  if (begin.length) return "forced";
+  return source.length || !courses.target ? "beam" : "target";
 }
 
 function token(part, name, step, t, choose) {
@@ -250,12 +262,18 @@ function inWords({ part, sentence, t }, show) {
     told.map((parting) => h("li", {}, partingInWords(part, parting, t), " ",
       parting.step !== null && h("button", { type: "button", class: "link",
         on: { click: () => show({ course: parting.courses[1], step: parting.step }) } }, t("goTo", parting)))),
-    target && h("li", {}, t("taught", { right, n: target.ranks.length }), !sentence.forced && ` ${t("apart")}`),
+    target && h("li", {}, t("taught", { target: spoken(part, "target", t), right, n: target.ranks.length }),
+      part.source.length > 0 && !sentence.forced && ` ${t("apart")}`),
   ].flat().filter(Boolean);
 }
 
+function spoken(part, name, t) {
+  const called = role(part, name);
+  return t(`say${called[0].toUpperCase()}${called.slice(1)}`);
+}
+
 function partingInWords(part, { courses: [one, other], step }, t) {
-  const said = (name) => t(`say${name[0].toUpperCase()}${name.slice(1)}`);
+  const said = (name) => spoken(part, name, t);
   const values = { one: said(one), other: said(other), step };
   if (step === null) return t("same", values);
   const [a, b] = [part.courses[one], part.courses[other]];
