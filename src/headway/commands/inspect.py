@@ -58,9 +58,7 @@ def inspect(
     if target is not None and text is None:
         raise ConfigError("--target is the translation of a text; no text was given. Give both.")
     if sum((json, live, png is not None, bool(out) or (open and not live))) > 1:
-        raise ConfigError(
-            "--out, --png, --live and --json are four ways to look. Take one."
-        )
+        raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
     page = out or run / "inspect.html"
     if not json and not live and png is None:
         refuse_no_place(page, "--out")
