@@ -4,7 +4,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Literal
 
-Program = Literal["ctranslate2", "arpa", "word2vec", "word2vec-binary", "tensorboard"]
+Program = Literal[
+    "ctranslate2", "marian", "pegasus", "arpa", "word2vec", "word2vec-binary", "tensorboard"
+]
 
 
 def export(run: Path, place: Path, /, *, to: Program) -> None:
@@ -20,8 +22,9 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
         Where to: a new folder for a translator, a folder for TensorBoard, else a file. An ARPA
         file is packed where it ends in .gz.
     to
-        ctranslate2: a Transformer for CTranslate2, with tokenizer.json beside it (needs the extra
-        `export`). arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
+        ctranslate2: a Transformer for CTranslate2, with tokenizer.json beside it. marian, pegasus:
+        a Transformer for Hugging Face's `transformers`, of post-norm and of pre-norm. (These three
+        need the extra `export`.) arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
         word2vec-binary: the word vectors of an NNLM in word2vec's two formats. tensorboard: loss,
         score and learning rate of a training, also while it goes on (the extra `tensorboard`).
     """
@@ -31,6 +34,12 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
         from headway.tasks.translation.exporting import export_ctranslate2
 
         say(str(export_ctranslate2(run, place, say)))
+        say(f"written to {place}")
+        return
+    if to == "marian" or to == "pegasus":
+        from headway.tasks.translation.exporting import export_hugging_face
+
+        say(str(export_hugging_face(run, to, place, say)))
         say(f"written to {place}")
         return
     if to == "tensorboard":

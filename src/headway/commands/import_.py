@@ -1,23 +1,32 @@
-"""`headway import`: a model from another program's file, as a run."""
+"""`headway import`: a model from another program's files, as a run."""
 
 from pathlib import Path
 from typing import Literal
 
 
-def import_(kind: Literal["arpa"], file: Path, /, *, out: Path) -> None:
-    """Make a run of another program's file. It is scored, asked and written with as any other.
+def import_(kind: Literal["marian", "arpa"], place: Path, /, *, out: Path) -> None:
+    """Make a run of another program's model. It is used as any other, and can be gone on from.
 
     Parameters
     ----------
     kind
-        arpa: a model of n-grams, as kenlm, SRILM and others write it; packed (.gz) or not.
-    file
-        The file. One that is cut, or is not as its header says, is refused with its line.
+        marian: a folder with a Marian model as Hugging Face's `transformers` keeps it, such as one
+        of OPUS-MT's (needs the extra `sentencepiece`). arpa: a model of n-grams, as kenlm, SRILM
+        and others write it; packed (.gz) or not.
+    place
+        The folder or file, on this machine. One that is cut, or is not as it says, is refused with
+        what is wrong in it.
     out
         The run folder.
     """
     from headway.commands.arguments import say
-    from headway.tasks.language_modeling.arpa_runs import import_arpa
 
-    import_arpa(file, out, say)
+    if kind == "marian":
+        from headway.tasks.translation.marian_runs import import_marian
+
+        import_marian(place, out, say)
+    else:
+        from headway.tasks.language_modeling.arpa_runs import import_arpa
+
+        import_arpa(place, out, say)
     say(f"written to {out}")

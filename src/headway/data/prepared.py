@@ -20,7 +20,8 @@ from headway.errors import ConfigError, refuse_beyond
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
 from headway.text.subword_training import VERSION as LEARNING_VERSION
-from headway.text.subwords import CodeHandling, Subwords, TextSettings, fitted_vocabulary_size
+from headway.text.subword_training import fitted_vocabulary_size
+from headway.text.subwords import CodeHandling, Subwords, TextSettings
 
 if TYPE_CHECKING:
     from headway.data.coded import Shown
@@ -296,7 +297,8 @@ def _write_pairs(
     directory: Path,
 ) -> Store:
     """The store of one piece; its `content["dropped"]` reports what was dropped here."""
-    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+    encode = dict(zip(SIDES, (subwords.encode_batch, subwords.encode_targets), strict=True))
+    n_ids, unknown = len(subwords), subwords.special.unknown
     dropped = Report()
 
     def drop(reason: str, pair: Pair) -> None:
@@ -306,7 +308,7 @@ def _write_pairs(
     return write_store(
         piece.pairs(),
         directory,
-        dict.fromkeys(SIDES, encoder),
+        {side: SideEncoder(encode[side], n_ids, unknown) for side in SIDES},
         texts=texts,
         file_of=lambda pair: pair.file,
         files=files,

@@ -13,19 +13,10 @@ from tokenizers import Tokenizer, decoders, normalizers
 from headway.disk import refuse_large, write_text
 from headway.errors import ConfigError, DataError, refuse_beyond
 from headway.text import tokenizer_files
-from headway.text.subword_training import (
-    add_placeholders,
-    between,
-    fitted_vocabulary_size,
-    readable,
-    sample,
-    train_bpe,
-)
+from headway.text.subword_training import add_placeholders, between, readable, sample, train_bpe
 from headway.text.wordpiece import train_wordpiece
 
-__all__ = ["Subwords", "TextSettings", "fitted_vocabulary_size"]
-
-Algorithm = Literal["bpe", "wordpiece"]
+Algorithm = Literal["bpe", "wordpiece", "sentencepiece"]
 CodeHandling = Literal["mask", "keep"]
 MOST_IDS = 1 << 22
 """No vocabulary is larger; a list of pieces up to a greater id could take all memory there is."""
@@ -40,7 +31,8 @@ class TextSettings:
     """Section [text]: how text becomes ids."""
 
     algorithm: Algorithm = "bpe"
-    """`bpe` (byte-level: writes any text) or `wordpiece` (rare characters are unknown)."""
+    """`bpe` (byte-level: writes any text) or `wordpiece` (rare characters are unknown);
+    `sentencepiece` is an imported model's."""
     vocabulary_size: int = 0
     """Pieces, source and target together; 0 fits it to the corpus."""
     sample_lines: int = 1_000_000
@@ -155,6 +147,8 @@ class Subwords:
         Raises:
             ConfigError: the vocabulary cannot hold the markers and the alphabet.
         """
+        if algorithm not in _TRAINERS:
+            raise ConfigError(f"text.algorithm {algorithm} is not learned here. Try bpe.")
         chosen = between(sample(lines, sample_lines, seed, say), placeholders)
         learned = _TRAINERS[algorithm](chosen, vocabulary_size - len(placeholders))
         add_placeholders(learned, placeholders)
@@ -212,6 +206,10 @@ class Subwords:
 
             self._encode_many = quicker(self._encode, self._serialized)
         return self._encode_many(normal)
+
+    def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
+        """The same of texts that are to be written; other models may part them otherwise."""
+        return self.encode_batch(texts)
 
     def _encode(self, normal: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)

@@ -15,7 +15,7 @@ from typing import Any, Literal, SupportsIndex, get_args
 
 from headway.disk import refuse_large, write_text
 from headway.errors import DataError
-from headway.text import tokenizer_files
+from headway.text import sentencepieces, tokenizer_files
 from headway.text.subword_training import SPECIAL_PIECES
 from headway.text.subwords import MOST_IDS, SpecialIds, Subwords
 
@@ -176,12 +176,15 @@ class Words:
 
 
 def opened(path: Path) -> Words | Subwords:
-    """The vocabulary in a `tokenizer.json`, a `vocab.txt`, or a folder with one, such as a run.
+    """The vocabulary in a `tokenizer.json`, a `vocab.txt`, or a folder with one, such as a run, or
+    with the files of a Marian model.
 
     Raises:
         DataError: there is none.
     """
     file = path / "tokenizer.json" if path.is_dir() else path
+    if (path / sentencepieces.SOURCE).exists():
+        return sentencepieces.SentencePieces.load(path)
     try:
         with file.open("rb") as start:
             whole = b'"WordLevel"' in start.read(_BEFORE_WORDS)

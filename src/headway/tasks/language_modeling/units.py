@@ -9,7 +9,8 @@ from typing import Literal
 from headway.errors import ConfigError, DataError, refuse_beyond
 from headway.runs.kind import Say
 from headway.text.segmenting import Segmenter, segmenter, unspaced
-from headway.text.subwords import MOST_IDS, Algorithm, Subwords, fitted_vocabulary_size
+from headway.text.subword_training import fitted_vocabulary_size
+from headway.text.subwords import MOST_IDS, Algorithm, Subwords
 from headway.text.words import Words, opened
 from headway.training.run_folder import RunFolder
 

@@ -53,7 +53,8 @@ def as_fed(coded: "CodedTranslator", text: str, target: str) -> Fed:
         source, target, names = coded.forced(source, target)
     subwords, special = coded.plain.subwords, coded.plain.subwords.special
     read = [*subwords.encode(tagged(source, coded.tag)), special.end]
-    return Fed(read, [special.decoder_begin, *subwords.encode(target)], names)
+    written = subwords.encode_targets([target])[0]
+    return Fed(read, [special.decoder_begin, *written], names)
 
 
 def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:

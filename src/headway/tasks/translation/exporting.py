@@ -1,5 +1,6 @@
 """Translators for other programs, each checked before anything is left behind."""
 
+import json
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from tokenizers import Tokenizer
 
 from headway.disk import refuse_undecodable, whole_folder
 from headway.errors import ConfigError, HeadwayError, RunError
-from headway.exchange import ctranslate2
+from headway.exchange import ctranslate2, hugging_face
 from headway.exchange.agreement import Agreement, Ids, Other, agreement
 from headway.models.transformer import Transformer
 from headway.runs.kind import Say
@@ -19,6 +20,7 @@ from headway.runs.settings import Settings
 from headway.tasks.translation.kind import KIND
 from headway.text.cleaning import Report, clean
 from headway.text.corpora import read_pairs
+from headway.text.sentencepieces import LIST
 from headway.text.subwords import Subwords
 
 SENTENCES = 200
@@ -32,12 +34,15 @@ class Sentences(NamedTuple):
 
     sources: list[Ids]
     targets: list[Ids]
+    texts: list[str]
+    """Some sources as text."""
     what: str
     """Where they are from, in words."""
 
 
-Write = Callable[[Path], Other]
-"""Writes the model into a folder in which the vocabulary lies already, and opens it there."""
+Write = Callable[[Path, Sentences], Other]
+"""Writes the model into a folder in which the vocabulary lies already, and opens it there; what is
+to be compared besides it compares itself."""
 
 
 def export_ctranslate2(run: Path, folder: Path, say: Say) -> Agreement:
@@ -54,11 +59,49 @@ def export_ctranslate2(run: Path, folder: Path, say: Say) -> Agreement:
     ctranslate2.refuse_unheld(model.config)
     special = opened.vocabulary.special
 
-    def write(part: Path) -> Other:
+    def write(part: Path, _: Sentences) -> Other:
         tokens = token_strings(part, len(opened.vocabulary))
         longest = opened.settings.data.max_length
         ctranslate2.write_ctranslate2(model, tokens, special, part, longest)
         return ctranslate2.InCTranslate2(part, tokens, special)
+
+    return exported(opened, folder, write, say)
+
+
+def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreement:
+    """Write the model of a run as one of `transformers`, by the name of its `FAMILIES`.
+
+    Raises:
+        ConfigError: `transformers` is not installed, or cannot hold the model.
+        RunError: there is no such run, or `folder` is taken.
+        HeadwayError: what was written does not compute the same. Nothing is left.
+    """
+    hugging_face.require()
+    family = hugging_face.FAMILIES[kind]
+    opened = transformer_of(run, "transformers")
+    model, vocabulary, settings = (
+        cast(Transformer, opened.model),
+        opened.vocabulary,
+        opened.settings,
+    )
+    hugging_face.refuse_unheld(model.config, family)
+    special, data, longest = vocabulary.special, settings.data, settings.data.max_length
+    known = {"source_lang": data.source_language, "target_lang": data.target_language}
+    languages = {side: code for side, code in known.items() if code}
+
+    def write(part: Path, compared: Sentences) -> Other:
+        hugging_face.write_model(
+            model,
+            special,
+            family,
+            part,
+            longest=longest,
+            generation={"num_beams": settings.decoding.beam},
+        )
+        hugging_face.write_tokenizer(special, part, longest=longest, languages=languages)
+        other = hugging_face.InTransformers(part, special)
+        other.refuse_other_ids(compared.texts, vocabulary.encode_batch(compared.texts))
+        return other
 
     return exported(opened, folder, write, say)
 
@@ -95,7 +138,7 @@ def exported(opened: Opened, folder: Path, write: Write, say: Say) -> Agreement:
         limit = min(limit, model.longest - 1)
     with whole_folder(folder) as part:
         vocabulary.save(part / "tokenizer.json")
-        other = write(part)
+        other = write(part, compared)
         found = agreement(
             model, vocabulary.special, other, compared.sources, compared.targets, limit
         )
@@ -108,7 +151,10 @@ def token_strings(folder: Path, n_ids: int) -> list[str]:
 
     Raises ConfigError where an id has no string.
     """
-    ids: dict[str, int] = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(True)
+    if (folder / LIST).exists():
+        ids: dict[str, int] = json.loads((folder / LIST).read_text(encoding="utf-8"))
+    else:
+        ids = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(True)
     tokens = [""] * n_ids
     for token, i in ids.items():
         tokens[i] = token
@@ -136,7 +182,8 @@ def sentences(settings: Settings, vocabulary: Subwords) -> Sentences:
     sources, targets = ([text[side] for text in read] for side in (0, 1))
     return Sentences(
         [ids[:longest] for ids in vocabulary.encode_batch(sources)],
-        [ids[:longest] for ids in vocabulary.encode_batch(targets)],
+        [ids[:longest] for ids in vocabulary.encode_targets(targets)],
+        sources,
         f"{len(read):,} sentences of {corpus.files[0]}",
     )
 
@@ -154,4 +201,5 @@ def _drawn(vocabulary: Subwords) -> Sentences:
         ]
 
     what = f"{SENTENCES} rows of random sub-words: the run's text files are not there"
-    return Sentences(rows(), rows(), what)
+    sources = rows()
+    return Sentences(sources, rows(), vocabulary.decode_batch(sources), what)

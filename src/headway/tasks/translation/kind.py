@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import torch
@@ -41,6 +42,15 @@ among those that are tried against the usual length penalty (Bonferroni)."""
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
     """The pairs of a run, and what its parent learned from, if that is mixed in."""
     return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
+
+
+def vocabulary(run: Path) -> Subwords:
+    """The sub-words of a run; an imported one may have them in other files."""
+    if not (run / "source.spm").exists():
+        return Subwords.load(RunFolder(run).tokenizer)
+    from headway.text.sentencepieces import SentencePieces  # a side room
+
+    return SentencePieces.load(run)
 
 
 def build(settings: Settings, subwords: Tokens) -> nn.Module:
@@ -202,7 +212,7 @@ KIND: Kind = Kind(
     read=read,
     complete=pairs.complete,
     sizes=pairs.sizes,
-    vocabulary=lambda run: Subwords.load(RunFolder(run).tokenizer),
+    vocabulary=vocabulary,
     build=build,
     task=task,
     learner=lambda settings: GRADIENT,

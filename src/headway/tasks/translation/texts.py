@@ -118,7 +118,8 @@ class TextTranslator:
         """What each sub-word adds to a text, for terms."""
         from headway.text.terms.spelling import Vocabulary
 
-        return Vocabulary(self.subwords.surfaces(), self.subwords.encode)
+        subwords = self.subwords
+        return Vocabulary(subwords.surfaces(), lambda text: subwords.encode_targets([text])[0])
 
     def knows(self, word: str) -> bool:
         """Whether a word is a piece of the vocabulary."""

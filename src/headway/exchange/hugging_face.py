@@ -1,0 +1,256 @@
+"""Transformers in folders that Hugging Face's `transformers` opens by itself.
+
+Its Marian normalizes behind each sub-layer (post-norm), its Pegasus before (pre-norm); else the two
+are one model.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import safetensors.torch
+import torch
+from tokenizers import Tokenizer, processors
+from torch.nn.utils.rnn import pad_sequence
+
+from headway.errors import ConfigError, HeadwayError
+from headway.exchange.agreement import Ids
+from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
+from headway.models.transformer import Transformer, TransformerConfig
+from headway.nn.embedding import sinusoids
+from headway.nn.layers import Norm
+from headway.text.subwords import SpecialIds
+
+LEAST_POSITIONS = 1024
+_EPSILON = 1e-5
+_ROWS = 16  # sentences at a time
+
+
+class Family(NamedTuple):
+    """A kind of model there."""
+
+    model_type: str
+    architecture: str
+    norm: Norm
+    stores_positions: bool
+
+
+FAMILIES = {
+    "marian": Family("marian", "MarianMTModel", "post", False),
+    "pegasus": Family("pegasus", "PegasusForConditionalGeneration", "pre", True),
+}
+
+
+def require() -> None:
+    """Raise ConfigError where `transformers` is not installed."""
+    try:
+        import transformers  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "a model for `transformers` is checked with it, and it is not installed. "
+            "Try: pip install 'headway[export]'"
+        ) from None
+
+
+def refuse_unheld(config: TransformerConfig, family: Family) -> None:
+    """Raise ConfigError for what such a model cannot hold."""
+    name = family.model_type.capitalize()
+    if config.norm != family.norm:
+        where = {"pre": "before", "post": "behind"}
+        other = next(each.model_type for each in FAMILIES.values() if each.norm == config.norm)
+        raise ConfigError(
+            f"{name} normalizes {where[family.norm]} each sub-layer; this model does it "
+            f"{where[config.norm]} (--model.norm {config.norm}). Try: --to {other}"
+        )
+    d_head = config.d_model // config.heads
+    for held, what in (
+        (config.positions == "sinusoidal", f"{config.positions} positions"),
+        (config.activation != "swiglu", "gated feed-forward layers (swiglu)"),
+        (not config.window, "restricted self-attention (window)"),
+        (config.key_size == config.value_size == d_head, "heads of other sizes (d_k, d_v)"),
+        (config.layer_norm_epsilon == _EPSILON, f"an epsilon other than {_EPSILON:g}"),
+    ):
+        if not held:
+            raise ConfigError(
+                f"{name} has no {what}, as this model has. --to ctranslate2 holds nearly all; or "
+                "train without."
+            )
+
+
+def write_model(
+    model: Transformer,
+    special: SpecialIds,
+    family: Family,
+    folder: Path,
+    *,
+    longest: int,
+    generation: Mapping[str, Any],
+) -> None:
+    """Write config.json, generation_config.json and model.safetensors into a folder.
+
+    `longest` is how many tokens a text may have; `generation` says more of how it is searched.
+    Raises ConfigError for what cannot be held.
+    """
+    refuse_unheld(model.config, family)
+    markers = {
+        "bos_token_id": special.begin,
+        "decoder_start_token_id": special.decoder_begin,
+        "eos_token_id": special.end,
+        "forced_eos_token_id": None,
+        "pad_token_id": special.padding,
+    }
+    described = {**description(model.config, len(model.output_weight), family), **markers}
+    described["max_position_embeddings"] = n_positions = max(longest + 1, LEAST_POSITIONS)
+    weights = to_theirs(model)
+    if family.stores_positions:
+        d_model = model.config.d_model
+        table = sinusoids(n_positions, d_model)[:, sines_first(d_model)].contiguous()
+        weights |= {name: table.clone() for name in POSITIONS}
+    search = {
+        **markers,
+        "max_length": n_positions,
+        "suppress_tokens": list(special.unwritten),
+        **generation,
+    }
+    write_json(folder / "config.json", described)
+    write_json(folder / "generation_config.json", search)
+    content = safetensors.torch.save(weights, metadata={"format": "pt"})
+    (folder / "model.safetensors").write_bytes(content)
+
+
+def description(config: TransformerConfig, n_tokens: int, family: Family) -> dict[str, Any]:
+    """What config.json says of sizes and options."""
+    sides = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (("attention_heads", config.heads), ("ffn_dim", config.d_ff))
+    }
+    tied = {"tie_word_embeddings": config.tied}
+    if family.model_type == "marian":
+        tied["share_encoder_decoder_embeddings"] = config.tied
+    return {
+        "model_type": family.model_type,
+        "architectures": [family.architecture],
+        "dtype": "float32",
+        "is_encoder_decoder": True,
+        "vocab_size": n_tokens,
+        "d_model": config.d_model,
+        "encoder_layers": config.encoder_layers,
+        "decoder_layers": config.decoder_layers,
+        **sides,
+        **tied,
+        "activation_function": config.activation,
+        "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "activation_dropout": config.activation_dropout,
+        "scale_embedding": True,
+    }
+
+
+def write_tokenizer(
+    special: SpecialIds, folder: Path, *, longest: int, languages: Mapping[str, str]
+) -> None:
+    """Make the tokenizer's files in a folder such that `AutoTokenizer` opens them.
+
+    A tokenizer.json gets a rule that puts the end marker behind each text; the files of a Marian
+    model stay as they are.
+    """
+    file = folder / "tokenizer.json"
+    described: dict[str, Any] = {"model_max_length": max(longest + 1, LEAST_POSITIONS)}
+    if file.exists():
+        tokenizer = Tokenizer.from_file(str(file))
+        roles = {"pad": special.padding, "unk": special.unknown, "eos": special.end}
+        if special.begin is not None:
+            roles["bos"] = special.begin
+        named = {role: tokenizer.id_to_token(i) for role, i in roles.items()}
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"$A {named['eos']}", special_tokens=[(named["eos"], special.end)]
+        )
+        tokenizer.save(str(file), pretty=False)
+        described |= {f"{role}_token": token for role, token in named.items()}
+        described |= {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_input_names": ["input_ids", "attention_mask"],
+            "clean_up_tokenization_spaces": False,
+        }
+    else:
+        described |= {"tokenizer_class": "MarianTokenizer", **languages}
+    write_json(folder / "tokenizer_config.json", described)
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """A table, for people too."""
+    text = json.dumps(values, indent=2, ensure_ascii=False)
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+class InTransformers:
+    """A model in such a folder: a `headway.exchange.agreement.Other`."""
+
+    def __init__(self, folder: Path, special: SpecialIds) -> None:
+        import transformers
+        from transformers.utils import logging
+
+        shows_progress = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        self.name = f"transformers {transformers.__version__}"
+        self._special = special
+        self._model = transformers.AutoModelForSeq2SeqLM.from_pretrained(
+            folder, local_files_only=True
+        ).eval()
+        self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if shows_progress:
+            logging.enable_progress_bar()
+
+    def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
+        """See `Other`."""
+        special, found = self._special, []
+        for some in _batches(len(sources)):
+            fed = self._padded([[special.decoder_begin, *targets[row]] for row in some])
+            source = self._source([sources[row] for row in some])
+            logits = self._model(**source, decoder_input_ids=fed).logits.log_softmax(-1)
+            for row, of_row in zip(some, logits, strict=True):
+                expected = torch.tensor([*targets[row], special.end])
+                found.append(of_row[: len(expected)].gather(1, expected[:, None])[:, 0].tolist())
+        return found
+
+    def written(self, sources: Sequence[Ids], limit: int) -> list[Ids]:
+        """See `Other`."""
+        found = []
+        for some in _batches(len(sources)):
+            rows = self._model.generate(
+                **self._source([sources[row] for row in some]),
+                num_beams=1,
+                do_sample=False,
+                max_length=None,
+                max_new_tokens=limit,
+            )[:, 1:].tolist()
+            end = self._special.end
+            found += [row[: row.index(end)] if end in row else row for row in rows]
+        return found
+
+    def refuse_other_ids(self, texts: Sequence[str], expected: Sequence[Ids]) -> None:
+        """Raise HeadwayError where its tokenizer gives some texts other ids than `expected`."""
+        for text, ids in zip(texts, expected, strict=True):
+            found = self._tokenizer(text).input_ids
+            if found != [*ids, self._special.end]:
+                raise HeadwayError(
+                    f"an exported tokenizer gives a text the ids that the run does; {self.name} "
+                    f"gives {text[:80]!r} {found[:20]}, the run {ids[:20]} and the end marker. "
+                    "Nothing was written. Please report this, with the versions of both."
+                )
+
+    def _source(self, rows: Sequence[Ids]) -> dict[str, torch.Tensor]:
+        ended = [[*row, self._special.end] for row in rows]
+        mask = self._padded([[1] * len(row) for row in ended], 0)
+        return {"input_ids": self._padded(ended), "attention_mask": mask}
+
+    def _padded(self, rows: Sequence[Ids], padding: int | None = None) -> torch.Tensor:
+        value = self._special.padding if padding is None else padding
+        tensors = [torch.tensor(row) for row in rows]
+        return pad_sequence(tensors, batch_first=True, padding_value=value)
+
+
+def _batches(n_rows: int) -> list[range]:
+    return [range(begin, min(n_rows, begin + _ROWS)) for begin in range(0, n_rows, _ROWS)]

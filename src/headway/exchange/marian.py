@@ -1,0 +1,248 @@
+"""What a Marian model of Hugging Face's `transformers` is, by its config.json, and what of it can
+be held here. OPUS-MT's models are such; Marian itself (Junczys-Dowmunt et al. 2018) is in C++."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headway.config import build
+from headway.disk import refuse_large
+from headway.errors import ConfigError, DataError
+from headway.exchange.marian_weights import (
+    BIAS,
+    HEAD,
+    POSITIONS,
+    SHARED,
+    SOURCE,
+    TARGET,
+    places,
+    sines_first,
+)
+from headway.models.transformer import Transformer, TransformerConfig
+from headway.nn.embedding import sinusoids
+from headway.nn.layers import Activation
+
+MAX_BYTES = 1 << 20
+"""Of config.json: a hundred times what any has."""
+_ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "swish": "swish",
+    "silu": "swish",
+}
+_ROUNDED = 2e-3  # sinusoids in float16
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MarianConfig:
+    """Of a config.json what the model computes with; the defaults are those of `transformers`."""
+
+    vocab_size: int
+    d_model: int
+    encoder_layers: int
+    decoder_layers: int
+    encoder_attention_heads: int
+    decoder_attention_heads: int
+    encoder_ffn_dim: int
+    decoder_ffn_dim: int
+    pad_token_id: int
+    eos_token_id: int
+    decoder_start_token_id: int
+    model_type: str = "marian"
+    decoder_vocab_size: int | None = None
+    max_position_embeddings: int = 1024
+    activation_function: str = "gelu"
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    scale_embedding: bool = False
+    share_encoder_decoder_embeddings: bool = True
+    tie_word_embeddings: bool = True
+    normalize_before: bool = False
+    normalize_embedding: bool = False
+    add_final_layer_norm: bool = False
+    static_position_embeddings: bool = True
+
+    @classmethod
+    def read(cls, path: Path) -> "MarianConfig":
+        """Read a config.json; keys that change nothing of what is computed are passed over.
+
+        Raises:
+            DataError: it is missing, or no JSON of such a model.
+            ConfigError: a value is of another type.
+        """
+        values = read_json(path)
+        known = {field.name for field in fields(cls)}
+        given = {key: value for key, value in values.items() if key in known and value is not None}
+        if given.get("model_type", "marian") != "marian":
+            raise ConfigError(
+                f"{path} is to say of a Marian model (model_type marian) what it is; it says "
+                f"{given['model_type']!r}. Other kinds of model cannot be taken."
+            )
+        try:
+            return build(cls, given, section=path.name)
+        except ConfigError as error:
+            raise ConfigError(f"in {path}: {error}") from None
+
+    @property
+    def all_one(self) -> bool:
+        """Whether the embeddings of both sides and the output's are one."""
+        return self.share_encoder_decoder_embeddings and self.tie_word_embeddings
+
+    def as_transformer(self, path: Path, *, output_bias: bool) -> TransformerConfig:
+        """The same here, with a bias of the output or without; `path` names the file in errors.
+
+        Without `scale_embedding` a matrix that is both an embedding and the output's becomes two.
+
+        Raises:
+            ConfigError: the model has something that cannot be held.
+        """
+        if why := self._not_held():
+            raise ConfigError(f"{path} says of the model what headway cannot hold: {why}")
+        try:
+            return TransformerConfig(
+                d_model=self.d_model,
+                d_ff=self.encoder_ffn_dim,
+                heads=self.encoder_attention_heads,
+                encoder_layers=self.encoder_layers,
+                decoder_layers=self.decoder_layers,
+                dropout=self.dropout,
+                attention_dropout=self.attention_dropout,
+                activation_dropout=self.activation_dropout,
+                activation=_ACTIVATIONS[self.activation_function],
+                norm="post",
+                positions="sinusoidal",
+                tied=self.all_one and self.scale_embedding,
+                output_bias=output_bias,
+            )
+        except ConfigError as error:
+            raise ConfigError(f"in {path}: {error}") from None
+
+    def _not_held(self) -> str:
+        """What cannot be held, in words; nothing if all can."""
+        for name in ("attention_heads", "ffn_dim"):
+            encoder, decoder = getattr(self, f"encoder_{name}"), getattr(self, f"decoder_{name}")
+            if encoder != decoder:
+                return (
+                    f"encoder_{name} is {encoder} and decoder_{name} {decoder}; here both are one."
+                )
+        if self.decoder_vocab_size not in (None, self.vocab_size):
+            return (
+                f"source and target have vocabularies of their own ({self.vocab_size:,} and "
+                f"{self.decoder_vocab_size:,} pieces); here they share one."
+            )
+        if self.activation_function not in _ACTIVATIONS:
+            return (
+                f"activation_function is {self.activation_function!r}; here it is one of "
+                f"{', '.join(_ACTIVATIONS)}."
+            )
+        if self.decoder_start_token_id != self.pad_token_id:
+            return (
+                f"decoder_start_token_id is {self.decoder_start_token_id}; a Marian decoder is fed "
+                f"padding first, which is {self.pad_token_id}."
+            )
+        for name in ("normalize_before", "normalize_embedding", "add_final_layer_norm"):
+            if getattr(self, name):
+                return f"{name} is true; `transformers` itself passes over that."
+        if not self.static_position_embeddings:
+            return "static_position_embeddings is false; Marian's positions are sinusoids."
+        return ""
+
+    def refuse_other_tensors(
+        self, found: Mapping[str, Shape], config: TransformerConfig, path: Path
+    ) -> None:
+        """Raise DataError where a file has not the tensors of this model, or others."""
+        n_layers = config.encoder_layers + config.decoder_layers
+        wanted = self._shapes(config) if n_layers < len(found) else {}
+        optional = self._optional(found)
+        for name in [*wanted, *found]:
+            shape = found.get(name)
+            if shape != wanted.get(name) and not (shape is None and name in optional):
+                held, needed = (
+                    "nothing" if shape is None else str(list(shape))
+                    for shape in (shape, wanted.get(name))
+                )
+                raise DataError(
+                    f"the weights of a model are those that its config.json describes; {path} has "
+                    f"{held} for {name} where {needed} belongs. Put the two files of one model "
+                    "together."
+                )
+
+    def _shapes(self, config: TransformerConfig) -> dict[str, Shape]:
+        """The shape of each tensor that there must or may be."""
+        with torch.device("meta"):  # none of it in memory
+            model = Transformer(config, vocabulary_size=self.vocab_size)
+        own = dict(model.named_parameters())
+        matrix, table = (
+            (self.vocab_size, self.d_model),
+            (self.max_position_embeddings, self.d_model),
+        )
+        return {
+            **{place.name: tuple(own[name].shape) for name, place in places(config).items()},
+            **dict.fromkeys((SHARED, SOURCE, TARGET, HEAD), matrix),
+            BIAS: (1, self.vocab_size),
+            **dict.fromkeys(POSITIONS, table),
+        }
+
+    def _optional(self, found: Collection[str]) -> set[str]:
+        """What a file may leave out: it is another tensor's, or is known."""
+        known = {BIAS, *POSITIONS}
+        if self.all_one:
+            return known | {SOURCE, TARGET, HEAD}
+        if not self.share_encoder_decoder_embeddings:
+            return known | {SHARED} | ({HEAD} if self.tie_word_embeddings else set())
+        return known | ({SHARED} if {SOURCE, TARGET} & set(found) else {SOURCE, TARGET})
+
+    def refuse_other_values(self, tensors: Mapping[str, Tensor], path: Path) -> None:
+        """Raise DataError where a weight is no number, or is not what it must be the same as."""
+        same = dict.fromkeys((SOURCE, TARGET, HEAD), SHARED) if self.all_one else {}
+        if not self.share_encoder_decoder_embeddings and self.tie_word_embeddings:
+            same = {HEAD: TARGET}
+        for name, tensor in tensors.items():
+            if not torch.isfinite(tensor).all():
+                raise DataError(
+                    f"weights must be numbers; {name} of {path} is not finite. Take that file "
+                    "from a copy, or another model."
+                )
+            other = tensors.get(same.get(name, ""))
+            if other is not None and not torch.equal(tensor, other):
+                raise DataError(
+                    f"config.json says that {name} is {same[name]}; in {path} they differ. Take "
+                    "both files from a copy."
+                )
+        order, table = sines_first(self.d_model), self.max_position_embeddings
+        for name in POSITIONS:
+            if name in tensors:
+                expected = sinusoids(table, self.d_model)[:, order]
+                if not torch.allclose(tensors[name].float(), expected, rtol=0, atol=_ROUNDED):
+                    raise DataError(
+                        f"Marian's positions are sinusoids; {name} of {path} has others, which "
+                        "headway cannot hold. Take another model."
+                    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A table in a file of JSON.
+
+    Raises:
+        DataError: it is missing, too large, or none.
+    """
+    try:
+        refuse_large(path, MAX_BYTES)
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(
+            f"a Marian model is a folder with a {path.name}; cannot read {path}: "
+            f"{error.strerror or error}. Check the path."
+        ) from None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise DataError(f"{path} is to be a table in JSON; it is none. Take it from a copy.")
+    return values
