@@ -17,10 +17,9 @@ from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError, refuse_beyond
+from headway.text import subword_training
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, languages
-from headway.text.subword_training import VERSION as LEARNING_VERSION
-from headway.text.subword_training import fitted_vocabulary_size
 from headway.text.subwords import CodeHandling, Subwords, TextSettings
 
 if TYPE_CHECKING:
@@ -207,14 +206,14 @@ def _learned_subwords(
     size = text.vocabulary_size
     if not size:
         n_pairs = cleaned.reports["train"].kept
-        size = fitted_vocabulary_size(n_pairs, cleaned.n_characters)
+        size = subword_training.fitted_vocabulary_size(n_pairs, cleaned.n_characters)
         say(
             f"vocabulary of {size:,} sub-words, fitted to {cleaned.n_characters:,} characters in "
             f"{n_pairs:,} pairs"
         )
     key = key_of(
         {
-            "version": LEARNING_VERSION,
+            "version": subword_training.VERSION,
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
             "settings": _without_own_codes(text) | {"vocabulary_size": size},
@@ -297,8 +296,7 @@ def _write_pairs(
     directory: Path,
 ) -> Store:
     """The store of one piece; its `content["dropped"]` reports what was dropped here."""
-    encode = dict(zip(SIDES, (subwords.encode_batch, subwords.encode_targets), strict=True))
-    n_ids, unknown = len(subwords), subwords.special.unknown
+    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
     dropped = Report()
 
     def drop(reason: str, pair: Pair) -> None:
@@ -308,7 +306,7 @@ def _write_pairs(
     return write_store(
         piece.pairs(),
         directory,
-        {side: SideEncoder(encode[side], n_ids, unknown) for side in SIDES},
+        {"source": encoder, "target": encoder._replace(encode=subwords.encode_targets)},
         texts=texts,
         file_of=lambda pair: pair.file,
         files=files,

@@ -35,6 +35,7 @@ _ACTIVATIONS: dict[str, Activation] = {
     "swish": "swish",
     "silu": "swish",
 }
+_MOST_POSITIONS = 1 << 20
 _ROUNDED = 2e-3  # sinusoids in float16
 Shape = tuple[int, ...]
 
@@ -136,6 +137,11 @@ class MarianConfig:
             return (
                 f"source and target have vocabularies of their own ({self.vocab_size:,} and "
                 f"{self.decoder_vocab_size:,} pieces); here they share one."
+            )
+        if not 2 <= self.max_position_embeddings <= _MOST_POSITIONS:
+            return (
+                f"max_position_embeddings is {self.max_position_embeddings:,}; texts have from 2 "
+                f"to {_MOST_POSITIONS:,} tokens."
             )
         if self.activation_function not in _ACTIVATIONS:
             return (

@@ -134,7 +134,9 @@ def _processor(content: bytes, origin: str) -> "Processor":
             "pip install 'headway[sentencepiece]'"
         ) from None
     try:
-        return SentencePieceProcessor(model_proto=content)
+        processor = SentencePieceProcessor()
+        processor.LoadFromSerializedProto(content)
+        return processor
     except (RuntimeError, ValueError, TypeError) as error:
         raise DataError(
             f"{SOURCE} and {TARGET} in {origin} are to be models of SentencePiece; one is none "

@@ -31,8 +31,7 @@ class TextSettings:
     """Section [text]: how text becomes ids."""
 
     algorithm: Algorithm = "bpe"
-    """`bpe` (byte-level: writes any text) or `wordpiece` (rare characters are unknown);
-    `sentencepiece` is an imported model's."""
+    """`bpe` (byte-level: any text), `wordpiece` (some is unknown), or imported `sentencepiece`."""
     vocabulary_size: int = 0
     """Pieces, source and target together; 0 fits it to the corpus."""
     sample_lines: int = 1_000_000

@@ -193,9 +193,6 @@ def next_commands(run: Run) -> list[str]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------
-
-
 KIND: Kind = Kind(
     name="translation",
     sections={

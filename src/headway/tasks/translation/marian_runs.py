@@ -66,12 +66,12 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         described.refuse_other_values(tensors, weights)
         if described.all_one and not described.scale_embedding:
             say("its embeddings are not scaled: they and the output become matrices of their own")
+        languages = languages_of(model / TOKENIZER)
+        settings = Settings.of(sections(described, vocabulary, config, languages), KIND)
         files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
         data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
         data.save_vocabulary(folder)
         write_record(folder, data, None)
-        languages = languages_of(model / TOKENIZER)
-        settings = Settings.of(sections(described, vocabulary, config, languages), KIND)
         folder.write_settings(settings.sections())
         scaled = described.scale_embedding
         tensor_files.save_tensors(from_theirs(tensors, config, scaled=scaled), folder.model)

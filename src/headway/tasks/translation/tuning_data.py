@@ -152,7 +152,10 @@ def missing(folder: RunFolder) -> str:
         record = folder.record()["sha256"] if folder.data.exists() else {}
     except HeadwayError as error:
         return str(error)
-    for path in _files(settings.data):
+    files = list(_files(settings.data))
+    if not files:
+        return f"{folder.path} was imported, and does not say what it learned from"
+    for path in files:
         if not path.exists():
             return f"{path} is gone"
         if record.get(str(path.absolute())) not in (None, checksum(path)):
