@@ -1,6 +1,7 @@
 """The live page: for this machine alone, by an address that nobody guesses, with clear refusals."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ def client(everyday_run: Path) -> Iterator[TestClient]:
         "sentences": [document.sentence(subject, "The dog runs.")],
     }
     with TestClient(
-        application(subject, found, word=WORD), base_url="http://127.0.0.1:5000"
+        application(partial(document.sentence, subject), found, word=WORD),
+        base_url="http://127.0.0.1:5000",
     ) as one:
         yield one
 

@@ -1,25 +1,25 @@
 """`headway inspect`: a text on its way through a run's model, every number of it, as one page."""
 
 import json as json_format
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from headway.commands.arguments import say
 from headway.errors import ConfigError
 from headway.pages import refuse_no_place
 
-if TYPE_CHECKING:
-    from headway.inspection.subject import Subject
-
 
 def inspect(
     run: Path,
-    text: str | None = None,
     /,
-    *,
+    *given: str,
     target: str | None = None,
     tag: str | None = None,
+    beside: Path | None = None,
+    training: bool = False,
+    watch: str | None = None,
     out: Path | None = None,
     png: Path | None = None,
     live: bool = False,
@@ -36,12 +36,20 @@ def inspect(
     ----------
     run
         Folder of a trained run.
-    text
-        What to look at; without it some sentences of the run's validation set.
+    given
+        The text to look at; without it some sentences of the run's validation set. With --training
+        other runs, whose curves are drawn over those of RUN.
     target
         A translation to follow, as if the model had written it; without it the model's own.
     tag
         One of the run's tags, if it has any.
+    beside
+        Another run, which is shown beside this one on the same text.
+    training
+        See how it was trained, or is being trained: curves of all runs that are named, and a text
+        under every checkpoint that RUN has kept.
+    watch
+        With --training: that text; without it one of the run's own.
     out
         Where the page goes; RUN/inspect.html if nothing is said.
     png
@@ -55,43 +63,91 @@ def inspect(
     json
         Print the document that the page draws, as one JSON object on standard output.
     """
-    if target is not None and text is None:
-        raise ConfigError("--target is the translation of a text; no text was given. Give both.")
     if sum((json, live, png is not None, bool(out) or (open and not live))) > 1:
         raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
     page = out or run / "inspect.html"
     if not json and not live and png is None:
         refuse_no_place(page, "--out")
-    from headway.inspection import document
-    from headway.inspection.examples import texts
-    from headway.inspection.subject import open_subject
-
-    subject = open_subject(run, tag=tag)
+    if training and png is not None:
+        raise ConfigError("--png draws attention, not trainings. Leave one of them out.")
+    text = None if training else _one_text(given, target)
     if png is not None:
-        _draw(subject, text if text is not None else texts(subject)[0], target, png)
+        _draw(run, text, target, tag, png)
         return
-    given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
-    found: dict[str, Any] = {
-        "run": document.run(subject),
-        "sentences": [document.sentence(subject, *one) for one in given],
-    }
+    if training:
+        look_at, found, news = _trainings([run, *map(Path, given)], watch)
+    else:
+        look_at, found, news = _sentences(run, text, target, tag, beside)
     if json:
         print(json_format.dumps(found, ensure_ascii=False))
     elif live:
         from headway.inspection.live import serve
 
-        serve(subject, found, port=port, open_browser=open, say=say)
+        serve(look_at, found, news=news, port=port, open_browser=open, say=say)
     else:
         _write(page, found, open_browser=open)
 
 
-def _draw(subject: "Subject", text: str, target: str | None, folder: Path) -> None:
+def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
+    from headway.inspection.examples import texts
     from headway.inspection.pictures import draw_pictures
     from headway.inspection.sight import Sight
+    from headway.inspection.subject import open_subject
 
-    for line in draw_pictures(Sight(subject, subject.passage_of(text, target)), folder):
+    subject = open_subject(run, tag=tag)
+    passage = subject.passage_of(text if text is not None else texts(subject)[0], target)
+    for line in draw_pictures(Sight(subject, passage), folder):
         say(line)
     say(f"headway: the pictures are in {folder}")
+
+
+class _Shown(NamedTuple):
+    """What a page shows, what it is told when it asks for another text, and what changes."""
+
+    look_at: Callable[..., dict[str, Any]]
+    found: dict[str, Any]
+    news: Mapping[str, Callable[[], Any]]
+
+
+def _one_text(given: Sequence[str], target: str | None) -> str | None:
+    if len(given) > 1:
+        raise ConfigError(
+            f"one text is looked at; got {len(given)}. Put it in quotation marks; or give "
+            "--training to see the trainings of several runs."
+        )
+    if target is not None and not given:
+        raise ConfigError("--target is the translation of a text; no text was given. Give both.")
+    return given[0] if given else None
+
+
+def _sentences(
+    run: Path, text: str | None, target: str | None, tag: str | None, beside: Path | None
+) -> _Shown:
+    from headway.inspection import document
+    from headway.inspection.examples import texts
+    from headway.inspection.subject import open_subject
+
+    subject = open_subject(run, tag=tag)
+    look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
+    found: dict[str, Any] = {"run": document.run(subject)}
+    if beside is not None:
+        from headway.inspection.beside import side_by_side
+        from headway.inspection.training import training
+
+        look_at = partial(side_by_side, subject, open_subject(beside))
+        found["training"] = training([run, beside])
+    given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
+    found["sentences"] = [look_at(*one) for one in given]
+    return _Shown(look_at, found, {})
+
+
+def _trainings(runs: Sequence[Path], watch: str | None) -> _Shown:
+    from headway.inspection.training import page, training
+
+    def look_at(**_: Any) -> dict[str, Any]:
+        raise ConfigError("this page shows trainings, no texts. Leave out --training.")
+
+    return _Shown(look_at, page(runs, watch), {"training": partial(training, runs)})
 
 
 def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:

@@ -10,8 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headway.inspection.code_lines import code_lines
-from headway.inspection.document import missing
-from headway.inspection.packing import packed
+from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.layers import Layer, Stack
@@ -59,12 +58,13 @@ def cells(sight: Sight, room: int | None = ROOM) -> dict[str, Any]:
     token through that layer and through the first of the encoder; then the rest. What each head
     adds to the output (`parts`) comes behind all others.
     """
-    order = in_order(sublayers(sight))
-    if not order:
+    found = sublayers(sight)
+    if not found:
         return missing(
             "Single numbers are shown of models that are stacks of attention layers.",
             "只有由注意力层堆叠而成的模型才逐个显示数字。",
         )
+    order = in_order(found)
     trace, left = sight.trace, float("inf") if room is None else room
     kept: dict[str, np.ndarray] = {}
     there: list[dict[str, str]] = []

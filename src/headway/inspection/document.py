@@ -21,14 +21,10 @@ PARTS = {
     "layers": "headway.inspection.layers:layers",
     "ideas": "headway.inspection.ideas:ideas",
     "shapes": "headway.inspection.shapes:shapes",
+    "gates": "headway.inspection.gates:gates",
 }
 """Where each part of a sentence's document is made: a function of a `Sight`. It is imported when
-it is asked for. What a model has not got is `missing(..)`."""
-
-
-def missing(english: str, chinese: str) -> dict[str, Any]:
-    """In the place of a part: why a model has none."""
-    return {"missing": {"en": english, "zh": chinese}}
+it is asked for. What a model has not got is `headway.inspection.packing.missing(..)`."""
 
 
 def sentence(

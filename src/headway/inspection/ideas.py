@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import nn
 
-from headway.inspection.packing import packed
+from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 from headway.nn.embedding import TokenEmbedding
 
@@ -19,6 +19,11 @@ _ATTENTION = ".scores"
 
 def ideas(sight: Sight) -> dict[str, Any]:
     """What this model has of them; a part that it has not is None."""
+    if not sight.trace:
+        return missing(
+            "This model counts: it has no positions, masks or embeddings.",
+            "这个模型靠计数：没有位置、掩码或词向量。",
+        )
     return {
         "causal": causal(sight.trace),
         "scale": scale(sight.trace),
@@ -78,6 +83,8 @@ def scale(trace: dict[str, np.ndarray]) -> list[dict[str, Any]]:
     """
     found = []
     for name in (name.removesuffix(_ATTENTION) for name in trace if name.endswith(_ATTENTION)):
+        if f"{name}.visible" not in trace:  # a recurrent model's, which has no such scale
+            continue
         d_k = trace[f"{name}.query"].shape[-1]
         scores, visible = trace[f"{name}.scores"], trace[f"{name}.visible"]
         found.append(

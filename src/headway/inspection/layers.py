@@ -10,9 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.decoding.forced import attention_over
-from headway.inspection.document import missing
 from headway.inspection.merging import words_of
-from headway.inspection.packing import packed
+from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 from headway.nn.embedding import project
 

@@ -6,6 +6,7 @@ what the run's own model writes, or what was given.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,9 @@ import torch
 from torch import Tensor
 
 from headway.errors import RunError
-from headway.inspection.document import missing
 from headway.inspection.heads import Weights, habits
 from headway.inspection.maps import fed_pieces, in_steps, kinds_of, source_pieces, weights_of
-from headway.inspection.packing import packed
+from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 from headway.inspection.subject import Subject
 from headway.tasks import kind_named
@@ -47,8 +47,7 @@ def learning(sight: Sight) -> dict[str, Any]:
     checkpoint is damaged; `left_out` counts them.
     """
     subject, passage = sight.subject, sight.passage
-    chosen = _chosen_steps(sight)
-    if not chosen:
+    if not steps(_checkpoints(subject)):
         return missing(
             "No checkpoint of this run is kept: there is nothing to be watched. "
             "--training.keep-all keeps those of a new run.",
@@ -56,6 +55,7 @@ def learning(sight: Sight) -> dict[str, Any]:
         )
     found: list[dict[str, Any]] = []
     maps: dict[str, list[np.ndarray]] = {}
+    chosen = _chosen_steps(sight)
     with borrowed(subject):
         for moment in moments(subject, chosen):
             load_weights(subject.model, moment.weights)
@@ -145,5 +145,5 @@ def _n_checkpoints(found: list[dict[str, Any]]) -> int:
     return sum(one["kind"] == "checkpoint" for one in found)
 
 
-def _checkpoints(subject: Subject) -> Any:
+def _checkpoints(subject: Subject) -> Path:
     return RunFolder.open(subject.run).checkpoints

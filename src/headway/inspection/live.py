@@ -9,13 +9,12 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import ConfigError, HeadwayError, UserError
-from headway.inspection import document
 from headway.inspection.page_file import html
-from headway.inspection.subject import Subject
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -23,9 +22,19 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MOST_CHARACTERS = 100_000
 
+Look = Callable[..., dict[str, Any]]
+"""A document of what was asked for: `text` and `target`."""
+News = Mapping[str, Callable[[], Any]]
+"""What changes while the page is looked at, by name."""
 
-def application(subject: Subject, found: Mapping[str, Any], *, word: str) -> "Starlette":
-    """The server: `GET /WORD/` is the page, `POST /WORD/look` a document of another sentence."""
+
+def application(
+    look_at: Look, found: Mapping[str, Any], *, word: str, news: News = MappingProxyType({})
+) -> "Starlette":
+    """The server: `GET /WORD/` is the page, `POST /WORD/look` a document of another sentence.
+
+    `GET /WORD/NAME` is the newest of what `news` has by that name.
+    """
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
@@ -39,34 +48,46 @@ def application(subject: Subject, found: Mapping[str, Any], *, word: str) -> "St
 
     def looked(given: Any) -> dict[str, Any]:
         with alone:
-            return document.sentence(subject, **_asked(given))
+            return look_at(**_asked(given))
 
     async def page(_: Request) -> Response:
         return HTMLResponse(body, headers={"Cache-Control": "no-store"})
 
+    async def answer(work: Callable[..., Any], *given: Any) -> Response:
+        try:
+            return JSONResponse(await run_in_threadpool(work, *given))
+        except (UserError, HeadwayError) as error:
+            return JSONResponse({"error": str(error)}, 400)
+
     async def look(request: Request) -> Response:
         try:
             given = await request.json()
-            return JSONResponse(await run_in_threadpool(looked, given))
-        except (UserError, HeadwayError) as error:
-            return JSONResponse({"error": str(error)}, 400)
         except ValueError:
             return JSONResponse({"error": "a request is one JSON object"}, 400)
+        return await answer(looked, given)
+
+    def telling(tell: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def told(_: Request) -> Response:
+            return await answer(tell)
+
+        return told
 
     hosts = [HOST, "localhost"]
     return Starlette(
         routes=[
             Route(f"/{word}/", page),
             Route(f"/{word}/look", look, methods=["POST"]),
+            *(Route(f"/{word}/{name}", telling(tell)) for name, tell in news.items()),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
     )
 
 
 def serve(
-    subject: Subject,
+    look_at: Look,
     found: Mapping[str, Any],
     *,
+    news: News = MappingProxyType({}),
     port: int = 0,
     open_browser: bool = False,
     say: Callable[[str], None],
@@ -93,7 +114,7 @@ def serve(
     word = secrets.token_urlsafe(16)
     port = place.getsockname()[1]
     address = f"http://{HOST}:{port}/{word}/"
-    app = application(subject, found, word=word)
+    app = application(look_at, found, word=word, news=news)
     say(f"headway: {address} (Ctrl-C ends it)")
     if open_browser:
         webbrowser.open(address)

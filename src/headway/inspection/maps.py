@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headway.inspection.document import missing
 from headway.inspection.heads import Pronouns, Weights, habits, pronouns
-from headway.inspection.packing import packed
+from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 
 LARGEST_ERROR = 0.5 / 255

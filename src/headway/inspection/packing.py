@@ -1,4 +1,7 @@
-"""Arrays in a JSON document: flat, little-endian, in base64; `page/data.js` reads them again."""
+"""What a JSON document is made of: arrays, and words for what a model has not got.
+
+Arrays are flat, little-endian, in base64; `page/data.js` reads them again.
+"""
 
 import base64
 import zlib
@@ -31,3 +34,8 @@ def unpacked(held: dict[str, Any]) -> np.ndarray:
         raw = zlib.decompress(raw, wbits=-zlib.MAX_WBITS)
     flat = np.frombuffer(raw, dtype=KINDS[held["kind"]])
     return flat.reshape(held["shape"])
+
+
+def missing(english: str, chinese: str) -> dict[str, Any]:
+    """In the place of a part: why a model has none."""
+    return {"missing": {"en": english, "zh": chinese}}

@@ -4,6 +4,7 @@ from typing import Any
 
 from headway.efficiency.counting import Lengths, count
 from headway.efficiency.parts import parts_of
+from headway.inspection.packing import missing
 from headway.inspection.sight import Sight
 from headway.tasks import kind_named
 
@@ -13,6 +14,11 @@ def shapes(sight: Sight) -> dict[str, Any]:
 
     Operations are those of this sentence: a multiplication and an addition are two.
     """
+    if not sight.trace:
+        return missing(
+            "No tensors flow through this model: it looks up what was counted.",
+            "没有张量流过这个模型：它只查找计数的结果。",
+        )
     tensors = [{"name": name, "shape": list(array.shape)} for name, array in sight.trace.items()]
     return {"tensors": tensors, "parts": parts(sight)}
 

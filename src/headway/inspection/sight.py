@@ -42,7 +42,10 @@ class Sight:
 
     @cached_property
     def trace(self) -> dict[str, np.ndarray]:
-        """Every tensor of one pass by name; see `headway.inspection.tracing`."""
+        """Every tensor of one pass by name; see `headway.inspection.tracing`. A model that counts
+        has none."""
         from headway.inspection.tracing import traced  # a side room: not every part asks for it
 
+        if not [*self.subject.model.parameters()]:
+            return {}
         return traced(self.subject.model, self.passage.source, self.passage.fed).tensors

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from headway import __version__
 from headway.errors import ConfigError
-from headway.inspection.document import missing
-from headway.inspection.packing import packed
+from headway.inspection import document
+from headway.inspection.packing import missing, packed
+from headway.inspection.subject import OPENERS, Subject, open_subject
 from headway.runs.settings import task_of
 from headway.training.curves import Point, counts, curves, scores, thinned
 from headway.training.run_folder import RunFolder
@@ -31,6 +33,43 @@ def training(runs: Sequence[Path]) -> dict[str, Any]:
     short = [place.name for place in places]
     names = short if len({*short}) == len(short) else [str(run) for run in runs]
     return {"runs": [_run(name, run) for name, run in zip(names, runs, strict=True)]}
+
+
+def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
+    """The document of a page of trainings: the curves of all runs, and of the first run one text
+    under every checkpoint. Without `text` it is one of the run's own.
+
+    Raises as `training` does, and ConfigError for a text that cannot be looked at.
+    """
+    found = training(runs)
+    name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
+    if task in OPENERS and RunFolder.open(runs[0]).model.exists():
+        subject = open_subject(runs[0])
+        run, watched = document.run(subject), _watched(subject, text)
+    else:
+        run = {"name": name, "task": task, "type": type_, "version": __version__}
+        watched = missing(
+            "There is no model yet: training has not reached its first validation.",
+            "还没有模型：训练尚未到达第一次验证。",
+        )
+    return {"run": run, "sentences": [], "training": found | {"learning": watched}}
+
+
+def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
+    from headway.inspection.examples import texts
+    from headway.inspection.learning import learning
+    from headway.inspection.sight import Sight
+
+    if text is None:
+        try:
+            text = texts(subject)[0]
+        except ConfigError:
+            return missing(
+                "The texts that the run was made from are gone. Say which one to watch: "
+                '--watch "a text of your own"',
+                '该运行所用的文本已不在。请指定要观察的文本：--watch "你的文本"',
+            )
+    return learning(Sight(subject, subject.passage_of(text)))
 
 
 def _run(name: str, run: Path) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""Two runs on one text, side by side: what each has, what it writes, and what it makes of the
+other's translation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from headway.inspection import document
+from headway.inspection.packing import missing
+from headway.inspection.sight import Sight
+from headway.inspection.subject import Subject
+
+
+def side_by_side(
+    subject: Subject, other: Subject, text: str, target: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """The document of a text in one run, with the other's document beside it.
+
+    A target is followed by both, if both translate; `more` is as in `document.sentence`.
+    """
+    own = document.sentence(subject, text, target, **more)
+    alike = subject.task == other.task
+    theirs = document.sentence(other, text, target if alike else None)
+    theirs["run"] = document.run(other)
+    return own | {
+        "beside": theirs,
+        "compared": {
+            "parts": parts_of_both(own, theirs),
+            "translations": translations(subject, other, own, theirs)
+            if alike and subject.reads_source
+            else _nothing_to_translate(),
+        },
+    }
+
+
+def parts_of_both(own: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of every part, whether each of the two has it: None, or in two languages why not."""
+    return [
+        {"part": part, "missing": [one.get(part, {}).get("missing") for one in (own, theirs)]}
+        for part in document.PARTS
+        if part in own or part in theirs
+    ]
+
+
+def translations(
+    subject: Subject, other: Subject, own: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What each wrote, and how likely each finds what either wrote.
+
+    Nats a character, so that models of other vocabularies compare; the end marker counts to the
+    text. Rows are texts, columns models.
+    """
+    written = [own["translation"], theirs["translation"]]
+    return {
+        "written": written,
+        "nats_per_character": [
+            [_nats_per_character(model, own["text"], text) for model in (subject, other)]
+            for text in written
+        ],
+    }
+
+
+@torch.inference_mode()
+def _nats_per_character(subject: Subject, text: str, target: str) -> float:
+    sight = Sight(subject, subject.passage_of(text, target))
+    wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
+    nats = -sight.following.gather(1, wanted[:, None]).sum()
+    return round(float(nats) / (len(target) + 1), 4)
+
+
+def _nothing_to_translate() -> dict[str, Any]:
+    return missing(
+        "Translations are compared where both runs translate.",
+        "只有两个运行都做翻译时才能比较译文。",
+    )
