@@ -32,6 +32,7 @@ VERBS = {
     "score": "How likely each line is under a language model.",
     "predict": "What comes next, under a language model.",
     "generate": "Let a language model write.",
+    "distill": "A small translator that learns from what a large one writes.",
     "import": "A model from another program's file, as a run.",
     "export": "A run's model, as a file for other programs.",
     "parameters": "How large a model is and what it costs, before it is trained.",

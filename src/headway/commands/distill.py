@@ -1,0 +1,56 @@
+"""`headway distill`: a large translator teaches a small one."""
+
+from pathlib import Path
+from typing import Any
+
+from headway.commands.arguments import Overrides, Several, option_names, takes
+from headway.runs.flags import FLAGS, sections_of
+
+TAKEN = {name: FLAGS[name] for name in ("valid_source", "valid_target", "budget", "seed")}
+
+
+@takes(TAKEN)
+def distill(
+    run: Path,
+    /,
+    *overrides: Overrides,
+    out: Path,
+    source: Several = (),
+    preset: str | None = None,
+    beam: int = 0,
+    tag: str | None = None,
+    resume: bool = False,
+    **flags: Any,
+) -> None:
+    """Train a small translator on what a large one writes: nearly as good, and much faster.
+
+    The teacher translates the sources that it learned from, by its own search; the student learns
+    from that as from any pairs, and is scored on the teacher's validation pairs.
+
+    Parameters
+    ----------
+    run
+        The teacher's run folder.
+    out
+        The student's; what the teacher wrote lies in it, below taught/.
+    source
+        Further text file(s) in the source language, one sentence a line.
+    preset
+        The student's: tiny, small, ..; with --model.decoder-layers 1 and the like on top of it.
+        Otherwise it is chosen by the size of the text.
+    beam
+        The teacher's beam; its own setting if left out.
+    tag
+        Of a teacher that knows tags: the one that it is to translate with.
+    resume
+        Go on with what was begun in --out.
+    """
+    from headway.commands.arguments import process_settings, say
+    from headway.config import merge, parse_overrides
+    from headway.runs.kind import Request
+    from headway.workflow.distilling import distill as teach
+    from headway.workflow.distilling import lessons_for
+
+    given = merge(parse_overrides(overrides, options=option_names(distill)), sections_of(flags))
+    process_settings(given)
+    teach(lessons_for(run, out, source, tag, beam), Request(given, out, preset, resume), say)
