@@ -126,6 +126,6 @@ def _columns(course: Sequence[Seen], alpha: float) -> dict[str, Any]:
         "ranks": [seen.rank for seen in course],
         "entropies": [finite(seen.entropy) for seen in course],
         "likeliest": [[token for token, _ in seen.likeliest] for seen in course],
-        "probabilities": [[float(f"{p:.4g}") for _, p in seen.likeliest] for seen in course],
+        "probabilities": [[float(f"{p:.6g}") for _, p in seen.likeliest] for seen in course],
         "attention": packed(np.rint(255 * np.stack(looks)), "u8") if looks else None,
     }

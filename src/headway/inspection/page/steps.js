@@ -202,7 +202,7 @@ function distribution({ part, sentence, live, t }, course, step) {
   const force = (id) => live && !part.unwritten.includes(id) && h("button", {
     type: "button", class: "force", "aria-label": t("forceThis", { piece: piece(part, id), step }),
     on: { click: () => live.ask({ begin: [...course.taken.slice(0, step), id] }) } }, t("force"));
-  return h("ol", { class: "bars step-bars" },
+  return h("ol", { class: `bars step-bars${live ? " live" : ""}` },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
       fate(id) && t(fate(id)), force(id))),
     part.vocabulary > shares.length && bar(t("others", { n: part.vocabulary - shares.length }), rest, "rest"));
