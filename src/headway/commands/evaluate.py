@@ -37,6 +37,7 @@ def evaluate(
     target_language: str | None = None,
     tag: str | None = None,
     glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
@@ -74,6 +75,10 @@ def evaluate(
     glossary
         Terms that are to hold in what the run translates: .tsv, .csv or .tbx; else those of the
         run, if it has some; none for no terms. How many do is said.
+    off
+        Parts of the run's model, such as encoder.2.head.3, cross.1 or decoder.0.feed_forward: what
+        they are worth is measured by translating without them as well, with the p-values of a
+        paired bootstrap test. docs/inspect.md names the parts.
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
@@ -122,14 +127,14 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        system, language_of_run = translated(run, sources, tag, glossary or ())
-        systems, of_target = [system], target_language or language_of_run or of_target
+        systems, language_of_run = translated(run, sources, tag, glossary or (), off or ())
+        of_target = target_language or language_of_run or of_target
     else:
-        if tag is not None or glossary:
-            option, given = ("--tag", tag) if tag is not None else ("--glossary", glossary)
-            raise ConfigError(
-                f"{option} is for what a run translates; got {given!r} without a run."
-            )
+        for option, given in (("--tag", tag), ("--glossary", glossary), ("--off", off)):
+            if given is not None:
+                raise ConfigError(
+                    f"{option} is for what a run translates; got {given!r} without a run."
+                )
         systems = _finished(hypothesis or [], reference[0], len(references[0]))
     if of_target is None and tokenize is None:
         print(

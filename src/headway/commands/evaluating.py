@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
 from headway.commands.translate import tell_cut
+from headway.errors import ConfigError
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
     METRICS,
@@ -63,25 +64,59 @@ class Outcome(NamedTuple):
 
 
 def translated(
-    run: Path, sources: list[str], tag: str | None, glossary: Sequence[Path] = ()
-) -> tuple[System, str | None]:
-    """A run's translations, and the language that it translates into, if it knows."""
+    run: Path,
+    sources: list[str],
+    tag: str | None,
+    glossary: Sequence[Path] = (),
+    off: Sequence[str] = (),
+) -> tuple[list[System], str | None]:
+    """A run's translations, and the language that it translates into, if it knows.
+
+    Where parts of the model are `off`, a second system is the same run without them.
+    """
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
     translator, how = ready(run, tag, {})
+    model: Any = translator.model
+    if off:
+        refuse_parts(model, off)
     files, kept = terms_of(run, glossary), None
     if files:
         from headway.text.terms.keeping import Terms
 
         kept = Terms.read(files, translator.settings.data)
-    found = translator.translate_fully(sources, **how, glossary=kept or NONE)
-    if kept:
-        pairs = [(one.source, one.target) for one in found]
-        own = "" if glossary else f" of the run{OFF}"
-        say(f"headway: glossary{own}: {kept.glossary.in_words()}; {kept.told(pairs)}")
-    n_cut = sum(translation.n_cut > 0 for translation in found)
-    tell_cut(n_cut, translator)
-    lines = [translation.target for translation in found]
-    return System(str(run), lines, n_cut), translator.target_language
+
+    def system(name: str) -> System:
+        found = translator.translate_fully(sources, **how, glossary=kept or NONE)
+        if kept:
+            pairs = [(one.source, one.target) for one in found]
+            own = "" if glossary else f" of the run{OFF}"
+            say(f"headway: glossary{own}: {kept.glossary.in_words()}; {kept.told(pairs)}")
+        n_cut = sum(translation.n_cut > 0 for translation in found)
+        tell_cut(n_cut, translator)
+        return System(name, [translation.target for translation in found], n_cut)
+
+    systems = [system(str(run))]
+    if off:
+        from headway.inspection.switching import switched
+
+        say(f"headway: the same without {', '.join(off)}")
+        with switched(model, off):
+            systems.append(system(f"without {', '.join(off)}"))
+    return systems, translator.target_language
+
+
+def refuse_parts(model: Any, off: Sequence[str]) -> None:
+    """Raise ConfigError, before anything is translated, for parts that cannot be switched off in a
+    whole test set."""
+    from headway.inspection.switching import part_of
+
+    for name in off:
+        part_of(model, name)
+        if ".row." in name:
+            raise ConfigError(
+                "a row of attention is one text's, and is set by headway inspect; evaluate "
+                f"switches whole parts off. Got {name!r}. Try {name.partition('.row.')[0]}."
+            )
 
 
 def score(
