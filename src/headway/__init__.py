@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway.api import train
+    from headway.inspection.api import inspect
     from headway.language_model import TrainedLanguageModel
     from headway.translator import Translator
     from headway.workflow.calls import translate_files
 
 __version__ = "0.1.0"
-__all__ = ["TrainedLanguageModel", "Translator", "__version__", "train", "translate_files"]
+__all__ = [
+    "TrainedLanguageModel",
+    "Translator",
+    "__version__",
+    "inspect",
+    "train",
+    "translate_files",
+]
 
 _HOMES = {
+    "inspect": "headway.inspection.api",
     "train": "headway.api",
     "TrainedLanguageModel": "headway.language_model",
     "Translator": "headway.translator",

@@ -35,14 +35,20 @@ def searches(subject: Subject, passage: Passage, begin: Sequence[int]) -> Search
 
     A model of text alone may write as much beyond the passage as a translator beyond its source.
     """
-    settings: DecodingSettings = subject.settings.decoding or DecodingSettings()
-    read = torch.tensor([len(passage.source or passage.fed)])
-    limit = int(length_limits(read, settings.max_extra_length, subject.model.longest))
-    writing = Writing(subject.model, passage.source, subject.special, limit, subject.device)
-    wide = replace(settings, method="beam", n_best=settings.beam)
+    writing, settings = writing_of(subject, passage)
+    wide = replace(settings, n_best=settings.beam)
     return Searches(
         writing,
         grown(writing, wide),
         grown(writing, replace(wide, beam=1, n_best=1)),
         grown(writing, wide, begin) if begin else None,
     )
+
+
+def writing_of(subject: Subject, passage: Passage) -> tuple[Writing, DecodingSettings]:
+    """A passage that is yet to be written, and how the run searches, with a beam in any case."""
+    settings: DecodingSettings = subject.settings.decoding or DecodingSettings()
+    read = torch.tensor([len(passage.source or passage.fed)])
+    limit = int(length_limits(read, settings.max_extra_length, subject.model.longest))
+    writing = Writing(subject.model, passage.source, subject.special, limit, subject.device)
+    return writing, replace(settings, method="beam")

@@ -167,7 +167,8 @@ def _examples(known: Iterable[str]) -> list[str]:
 
 @contextmanager
 def silenced(attention: MultiHeadAttention, off: Bool[Tensor, "#rows heads"]) -> Iterator[None]:
-    """While it is open, what these heads found is zero before W_O, in every row or row by row."""
+    """While it is open, what these heads found is zero before W_O: row by row of a batch, or, where
+    there is one row, in all."""
 
     def zero(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor]:
         heads = given[0].unflatten(-1, (off.shape[1], -1))  # [rows, (query,) heads, d_v]
@@ -180,14 +181,23 @@ def silenced(attention: MultiHeadAttention, off: Bool[Tensor, "#rows heads"]) ->
 
 
 @contextmanager
-def _all_off(arounds: Iterable[Residual]) -> Iterator[None]:
-    def pass_by(_: nn.Module, given: tuple[Any, ...], __: Tensor) -> Tensor:
-        unchanged: Tensor = given[0]
-        return unchanged
+def passed_by(around: Residual, off: Bool[Tensor, " rows"]) -> Iterator[None]:
+    """While it is open, the stream passes this sub-layer unchanged: in these rows of a batch, or,
+    where there is one, in all."""
 
+    def pass_by(_: nn.Module, given: tuple[Any, ...], output: Tensor) -> Tensor:
+        x: Tensor = given[0]
+        return torch.where(off.view(-1, *[1] * (x.dim() - 1)).to(x.device), x, output)
+
+    with _removed(around.register_forward_hook(pass_by)):
+        yield
+
+
+@contextmanager
+def _all_off(arounds: Iterable[Residual]) -> Iterator[None]:
     with ExitStack() as stack:
         for around in arounds:
-            stack.enter_context(_removed(around.register_forward_hook(pass_by)))
+            stack.enter_context(passed_by(around, torch.tensor([True])))
         yield
 
 

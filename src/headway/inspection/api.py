@@ -1,0 +1,94 @@
+"""`headway.inspect` from Python: one text in one run, with every tensor of the pass by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headway.errors import ConfigError
+from headway.inspection.forcing import beginning, written
+from headway.inspection.notes import Array
+from headway.inspection.subject import Passage, Subject, open_subject
+from headway.inspection.switching import switched
+from headway.inspection.tracing import traced
+from headway.inspection.writing import text_of
+from headway.runtime import Device
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """One text on its way through one model, in a single pass over all that was written."""
+
+    text: str
+    translation: str
+    """The model's own, or the one that was given; of a model of text alone, the text."""
+    source_tokens: list[str]
+    """What the encoder reads, the end marker included; none of a model of text alone."""
+    target_tokens: list[str]
+    """What the decoder is fed: the begin marker, then the translation."""
+    log_probs: Float[np.ndarray, " target"]
+    """In nats, of what is written after each of these: the next one, at last the end marker."""
+    tensors: dict[str, Array]
+    """By the names of `headway.inspection.tracing`."""
+
+
+def inspect(
+    run: str | Path,
+    text: str,
+    target: str | None = None,
+    *,
+    off: Sequence[str] = (),
+    force: Sequence[str] = (),
+    tag: str | None = None,
+    device: Device = "auto",
+) -> Inspected:
+    """Look at one text in a run: `headway.inspect("runs/x", "A dog runs.").tensors`.
+
+    `target` is followed as if the model had written it; without it, it writes its own. `off` are
+    parts that the model is without meanwhile, such as "encoder.2.head.3" (see
+    `headway.inspection.switching`), `force` words that are written, such as "3=street" (see
+    `headway.inspection.forcing`). Raises ConfigError for what cannot be looked at so.
+    """
+    if target is not None and force:
+        raise ConfigError(
+            "a translation that is given is followed as it is; got words to be forced as well. "
+            "Leave out target, or force."
+        )
+    subject = open_subject(Path(run), device=device, tag=tag)
+    with switched(subject.model, off) if off else torch.no_grad():
+        passage = subject.passage_of(text, target)
+        if force:
+            passage = forced(subject, passage, force)
+        return inspected(subject, passage)
+
+
+def forced(subject: Subject, passage: Passage, force: Sequence[str]) -> Passage:
+    """The passage with the translation that has the words wished for."""
+    if not subject.reads_source:
+        raise ConfigError(
+            "words are forced into what a model writes of a source; a language model reads the "
+            f"text that it is given. Got {force[0]!r}. Write it into the text."
+        )
+    ids = written(subject, passage, beginning(subject, passage, force))
+    target = text_of(subject, ids, passage.names)
+    return passage._replace(target=target, fed=[*passage.fed[:1], *ids])
+
+
+@torch.inference_mode()
+def inspected(subject: Subject, passage: Passage) -> Inspected:
+    """A passage in a subject's model, as that is now."""
+    tensors, logits = traced(subject.model, passage.source, passage.fed)
+    wanted = [*passage.target_ids, subject.special.end]
+    log_probs: Any = logits[0].float().log_softmax(-1)[range(len(wanted)), wanted]
+    return Inspected(
+        passage.text,
+        passage.target,
+        subject.shown(passage.source, passage.names),
+        subject.shown(passage.fed, passage.names),
+        log_probs.cpu().numpy(),
+        tensors,
+    )

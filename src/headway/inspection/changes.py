@@ -1,0 +1,86 @@
+"""What changes where parts of the model are switched off, or words forced: beside the original.
+
+And, whatever is changed: what each part is worth to this text.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+import torch
+
+from headway.inspection.api import forced
+from headway.inspection.document import missing
+from headway.inspection.sight import Sight
+from headway.inspection.subject import Passage, Subject
+from headway.inspection.switching import parts_of, switched
+from headway.inspection.worth import too_much, worth
+from headway.inspection.writing import finite
+
+
+def changes(sight: Sight) -> dict[str, Any]:
+    """The output as it is, what it becomes without `off` and with `force`, and under the changed
+    model the original's own tokens; log-probabilities in nats. `same` says which tokens both
+    outputs have, in their order."""
+    subject, passage = sight.subject, sight.passage
+    parts = parts_of(subject.model)
+    if not parts and not sight.force:
+        return missing(
+            "Parts are switched off in models made of a Transformer's layers; this is another. "
+            "Words can be forced in it: --force 0=WORD.",
+            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。但可以指定词语：--force 0=词。",
+        )
+    original = _output(subject, passage)
+    found: dict[str, Any] = {
+        "off": list(sight.off),
+        "force": list(sight.force),
+        "original": original,
+        "changed": None,
+        "parts": list(parts),
+        "worth": None,
+    }
+    if sight.off or sight.force:
+        with switched(subject.model, sight.off):
+            own = subject.passage_of(passage.text)
+            after = forced(subject, own, sight.force) if sight.force else own
+            changed = _output(subject, after)
+            original["without"] = _output(subject, passage)["log_probs"]
+        changed["with_all"] = _output(subject, after)["log_probs"]
+        original["same"], changed["same"] = common(passage.target_ids, after.target_ids)
+        found["changed"] = changed
+    if parts and not too_much(subject.model, passage.source, passage.fed):
+        places = worth(subject.model, passage.source, passage.fed, _written(subject, passage))
+        found["worth"] = [
+            {
+                "name": place.name,
+                "fall": finite(place.fall),
+                "heads": [finite(fall) for fall in place.heads],
+            }
+            for place in places
+        ]
+    return found
+
+
+def _output(subject: Subject, passage: Passage) -> dict[str, Any]:
+    """A passage as the model is now."""
+    written = _written(subject, passage)
+    log_probs = Sight(subject, passage).following[torch.arange(len(written)), written]
+    return {
+        "translation": passage.target,
+        "tokens": subject.shown(written, passage.names),
+        "log_probs": [finite(value) for value in log_probs.tolist()],
+        "log_prob": finite(float(log_probs.sum())),
+    }
+
+
+def _written(subject: Subject, passage: Passage) -> list[int]:
+    return [*passage.target_ids, subject.special.end]
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> tuple[list[bool], list[bool]]:
+    """Which tokens of each stand in both, in the same order; the end markers always do."""
+    same = [False] * len(one), [False] * len(other)
+    for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        for i in range(block.size):
+            same[0][block.a + i] = same[1][block.b + i] = True
+    return [*same[0], True], [*same[1], True]
