@@ -4,7 +4,9 @@ import json as json_format
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
 
 from headway.commands.arguments import say
 from headway.errors import ConfigError
@@ -17,6 +19,8 @@ def inspect(
     *given: str,
     target: str | None = None,
     tag: str | None = None,
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     beside: Path | None = None,
     training: bool = False,
     watch: str | None = None,
@@ -43,6 +47,12 @@ def inspect(
         A translation to follow, as if the model had written it; without it the model's own.
     tag
         One of the run's tags, if it has any.
+    off
+        Parts of the model to switch off, such as encoder.2.head.3 or cross.1: the translation and
+        its probabilities without them, beside the original. docs/inspect.md names the parts.
+    force
+        Words to be written, such as 3=street (at step 3, counted from 0) or it=street (at the step
+        that looks most at the source's it); what follows is written anew.
     beside
         Another run, which is shown beside this one on the same text.
     training
@@ -77,7 +87,8 @@ def inspect(
     if training:
         look_at, found, news = _trainings([run, *map(Path, given)], watch)
     else:
-        look_at, found, news = _sentences(run, text, target, tag, beside)
+        change = {name: list(of) for name, of in (("off", off), ("force", force)) if of}
+        look_at, found, news = _sentences(run, text, target, tag, beside, change)
     if json:
         print(json_format.dumps(found, ensure_ascii=False))
     elif live:
@@ -121,8 +132,15 @@ def _one_text(given: Sequence[str], target: str | None) -> str | None:
 
 
 def _sentences(
-    run: Path, text: str | None, target: str | None, tag: str | None, beside: Path | None
+    run: Path,
+    text: str | None,
+    target: str | None,
+    tag: str | None,
+    beside: Path | None,
+    change: Mapping[str, list[str]],
 ) -> _Shown:
+    if "force" in change and text is None:
+        raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import texts
     from headway.inspection.subject import open_subject
@@ -137,7 +155,7 @@ def _sentences(
         look_at = partial(side_by_side, subject, open_subject(beside))
         found["training"] = training([run, beside])
     given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
-    found["sentences"] = [look_at(*one) for one in given]
+    found["sentences"] = [look_at(*one, **change) for one in given]
     return _Shown(look_at, found, {})
 
 

@@ -22,27 +22,28 @@ def changes(sight: Sight) -> dict[str, Any]:
     """The output as it is, what it becomes without `off` and with `force`, and under the changed
     model the original's own tokens; log-probabilities in nats. `same` says which tokens both
     outputs have, in their order."""
-    subject, passage = sight.subject, sight.passage
+    subject, passage, (off, force) = sight.subject, sight.passage, sight.change
     parts = parts_of(subject.model)
-    if not parts and not sight.force:
+    if not parts and not force:
         return missing(
             "Parts are switched off in models made of a Transformer's layers; this is another. "
             "Words can be forced in it: --force 0=WORD.",
-            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。但可以指定词语：--force 0=词。",
+            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。"
+            "但可以指定词语：--force 0=词。",
         )
     original = _output(subject, passage)
     found: dict[str, Any] = {
-        "off": list(sight.off),
-        "force": list(sight.force),
+        "off": list(off),
+        "force": list(force),
         "original": original,
         "changed": None,
         "parts": list(parts),
         "worth": None,
     }
-    if sight.off or sight.force:
-        with switched(subject.model, sight.off):
+    if off or force:
+        with switched(subject.model, off):
             own = subject.passage_of(passage.text)
-            after = forced(subject, own, sight.force) if sight.force else own
+            after = forced(subject, own, force) if force else own
             changed = _output(subject, after)
             original["without"] = _output(subject, passage)["log_probs"]
         changed["with_all"] = _output(subject, after)["log_probs"]

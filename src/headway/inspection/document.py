@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headway import __version__
+from headway.inspection.forcing import beginning
 from headway.inspection.ideas import positions
-from headway.inspection.sight import Sight
+from headway.inspection.sight import Change, Sight
 from headway.inspection.subject import Subject
 
 PARTS = {
@@ -19,6 +20,7 @@ PARTS = {
     "steps": "headway.inspection.steps:steps",
     "beams": "headway.inspection.beams:beams",
     "layers": "headway.inspection.layers:layers",
+    "changes": "headway.inspection.changes:changes",
     "ideas": "headway.inspection.ideas:ideas",
     "shapes": "headway.inspection.shapes:shapes",
     "gates": "headway.inspection.gates:gates",
@@ -34,18 +36,26 @@ def sentence(
     parts: Iterable[str] = tuple(PARTS),
     *,
     begin: Sequence[int] = (),
+    off: Sequence[str] = (),
+    force: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The document of one text; `target` is followed as if the model had written it; `begin` are
-    ids that an output is made to begin with, beside those that are written freely.
+    ids that an output is made to begin with, beside those that are written freely. What changes
+    without the parts that are `off` (`headway.inspection.switching`) and with the words of `force`
+    (`headway.inspection.forcing`) is the part `changes`; the others show the model as it is.
 
     Raises ConfigError for a text that cannot be looked at; see `Subject.passage_of`.
     """
     passage = subject.passage_of(text, target)
-    sight = Sight(subject, passage, begin)
+    if force and not begin:
+        begin = beginning(subject, passage, force)
+    sight = Sight(subject, passage, begin, Change(off, force))
     found: dict[str, Any] = {
         "text": passage.text,
         "translation": passage.target,
         "forced": target is not None,
+        "off": list(off),
+        "force": list(force),
     }
     return found | {part: _maker(PARTS[part])(sight) for part in parts}
 

@@ -140,4 +140,8 @@ def _asked(given: Any) -> dict[str, Any]:
     begin = given.get("begin") or []
     if not isinstance(begin, list) or not all(type(one) is int for one in begin):
         raise ConfigError("What an output is to begin with is a list of ids.")
-    return {"text": text, "target": target, "begin": begin}
+    changes = {name: given.get(name) or [] for name in ("off", "force")}
+    for name, wishes in changes.items():
+        if not isinstance(wishes, list) or not all(isinstance(one, str) for one in wishes):
+            raise ConfigError(f"What is asked for as {name} is a list of texts.")
+    return {"text": text, "target": target, "begin": begin, **changes}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,12 +13,28 @@ from headway.inspection.searches import Searches, searches
 from headway.inspection.subject import Passage, Subject
 
 
+class Change(NamedTuple):
+    """What a reader would have otherwise."""
+
+    off: Sequence[str] = ()
+    """Parts of the model that are switched off; see `headway.inspection.switching`."""
+    force: Sequence[str] = ()
+    """Words that are written; see `headway.inspection.forcing`."""
+
+
 class Sight:
     """A passage on its way through a subject's model."""
 
-    def __init__(self, subject: Subject, passage: Passage, begin: Sequence[int] = ()) -> None:
-        """`begin`: ids that an output is to begin with, beside what is written freely."""
-        self.subject, self.passage, self.begin = subject, passage, begin
+    def __init__(
+        self,
+        subject: Subject,
+        passage: Passage,
+        begin: Sequence[int] = (),
+        change: Change = Change(),  # noqa: B008  # it cannot change
+    ) -> None:
+        """`begin`: ids that an output is to begin with, beside what is written freely; `change` is
+        for the part that shows one."""
+        self.subject, self.passage, self.begin, self.change = subject, passage, begin, change
 
     @cached_property
     @torch.inference_mode()
