@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from headway.inspection.api import forced
-from headway.inspection.document import missing
+from headway.inspection.packing import missing
 from headway.inspection.sight import Sight
 from headway.inspection.subject import Passage, Subject
 from headway.inspection.switching import parts_of, switched
