@@ -105,7 +105,7 @@ class MarianConfig:
             ConfigError: the model has something that cannot be held.
         """
         if why := self._not_held():
-            raise ConfigError(f"{path} says of the model what headway cannot hold: {why}")
+            raise ConfigError(f"{path} is of a model that headway cannot hold: {why} Take another.")
         try:
             return TransformerConfig(
                 d_model=self.d_model,
@@ -165,8 +165,9 @@ class MarianConfig:
     ) -> None:
         """Raise DataError where a file has not the tensors of this model, or others."""
         n_layers = config.encoder_layers + config.decoder_layers
-        wanted = self._shapes(config) if n_layers < len(found) else {}
-        optional = self._optional(found)
+        if n_layers >= len(found):  # it is not even built
+            raise _other_weights(f"{path} has {len(found)} tensors where {n_layers} layers belong")
+        wanted, optional = self._shapes(config), self._optional(found)
         for name in [*wanted, *found]:
             shape = found.get(name)
             if shape != wanted.get(name) and not (shape is None and name in optional):
@@ -174,21 +175,15 @@ class MarianConfig:
                     "nothing" if shape is None else str(list(shape))
                     for shape in (shape, wanted.get(name))
                 )
-                raise DataError(
-                    f"the weights of a model are those that its config.json describes; {path} has "
-                    f"{held} for {name} where {needed} belongs. Put the two files of one model "
-                    "together."
-                )
+                raise _other_weights(f"{path} has {held} for {name} where {needed} belongs")
 
     def _shapes(self, config: TransformerConfig) -> dict[str, Shape]:
         """The shape of each tensor that there must or may be."""
         with torch.device("meta"):  # none of it in memory
             model = Transformer(config, vocabulary_size=self.vocab_size)
         own = dict(model.named_parameters())
-        matrix, table = (
-            (self.vocab_size, self.d_model),
-            (self.max_position_embeddings, self.d_model),
-        )
+        matrix = self.vocab_size, self.d_model
+        table = self.max_position_embeddings, self.d_model
         return {
             **{place.name: tuple(own[name].shape) for name, place in places(config).items()},
             **dict.fromkeys((SHARED, SOURCE, TARGET, HEAD), matrix),
@@ -233,6 +228,13 @@ class MarianConfig:
                     )
 
 
+def _other_weights(how: str) -> DataError:
+    return DataError(
+        f"the weights of a model are those that its config.json describes; {how}. Put the two "
+        "files of one model together."
+    )
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """A table in a file of JSON.
 
@@ -244,7 +246,7 @@ def read_json(path: Path) -> dict[str, Any]:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(
-            f"a Marian model is a folder with a {path.name}; cannot read {path}: "
+            f"a Marian model is a folder on this machine with a {path.name}; cannot read {path}: "
             f"{error.strerror or error}. Check the path."
         ) from None
     except (ValueError, RecursionError):
