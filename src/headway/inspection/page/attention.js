@@ -18,9 +18,9 @@ export const words = {
     move: "The arrow keys move, Enter shows the numbers of a cell.",
     source: "source", fed: "fed ▸ then written", writes: "writes {piece}",
     habits: "What this head does here", share: "Weight that goes there; the mark is what equal weights would pay.",
-    name: "{where}: {what}", spread: "spread of the weights (100 % = all alike)",
-    "pronoun": "pronoun", looks: "{pronoun} looks at {word} ({weight})",
-    "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece elsewhere", "h punctuation": "punctuation", "h first": "first token",
+    name: "{where}: {what}", spread: "Spread of the weights (100 %: all alike): {spread}.", short: "L{layer} H{head}",
+    "pronoun": "pronoun", looks: "“{pronoun}” looks most at “{word}” ({weight}).",
+    "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece", "h punctuation": "punctuation", "h first": "first token",
     "h marker": "marker", "h same place": "same place", "h diffuse": "diffuse", "h mixed": "mixed",
     numbers: "Every number of this cell ↓",
     error: "Weights in maps are rounded to steps of 1/255 (off by at most 0.2 %).",
@@ -35,9 +35,9 @@ export const words = {
     move: "方向键移动，回车显示该格的数字。",
     source: "原文", fed: "输入 ▸ 随后写出", writes: "写出 {piece}",
     habits: "这个头在这里做什么", share: "落在该处的权重；竖线是平均分配时的份额。",
-    name: "{where}：{what}", spread: "权重的分散程度（100 % = 完全均匀）",
-    "pronoun": "代词", looks: "{pronoun} 看 {word}（{weight}）",
-    "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "别处的相同子词", "h punctuation": "标点", "h first": "首个",
+    name: "{where}：{what}", spread: "权重的分散程度（100 %：完全均匀）：{spread}。", short: "层{layer} 头{head}",
+    "pronoun": "代词", looks: "“{pronoun}”最看“{word}”（{weight}）。",
+    "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",
     "h marker": "标记", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
     numbers: "这一格的每个数字 ↓",
     error: "图中的权重按 1/255 取整（误差不超过 0.2 %）。",
@@ -155,7 +155,7 @@ function grid(view, context, show) {
     const all = layers.flatMap((layer) => heads.map((head) => ({ layer, head, value: measure(view, set.order, layer, head) })));
     all.sort((a, b) => (b.value ?? -1) - (a.value ?? -1));
     found = h("div", { class: "sorted" }, all.map(({ layer, head, value }) => h("div", {},
-      tile(layer, head, value === null ? "–" : percent(value)), h("span", { class: "soft" }, `${layer}.${head}`))));
+      tile(layer, head, value === null ? "–" : percent(value)), h("span", { class: "soft" }, t("short", { layer, head })))));
   } else {
     const named = (layer, head) => t(`h ${kind.habits.heads[layer][head]}`);
     const corner = h("span", { class: "soft ends" }, `${t("heads")} →`, h("br"), `${t("layers")} ↓`);
@@ -219,7 +219,8 @@ function habits({ kind, tokens }, layer, head, t) {
       h("span", { class: "track", "aria-hidden": "true" },
         h("span", { class: "fill", style: { width: `${100 * share}%` } }), h("span", { class: "even", style: { left: `${100 * mark}%` } })),
       h("span", { class: "value" }, percent(share))))),
-    h("p", { class: "soft" }, `${t("share")} ${t("spread")}: ${percent(spread[layer][head])}.`, " ", looks(kind, tokens, layer, head, t)));
+    h("p", { class: "soft" }, t("share")),
+    h("p", {}, t("spread", { spread: percent(spread[layer][head]) }), " ", h("b", {}, looks(kind, tokens, layer, head, t))));
 }
 
 function looks({ kind, pronouns }, tokens, layer, head, t) {
@@ -227,5 +228,5 @@ function looks({ kind, pronouns }, tokens, layer, head, t) {
   const side = entries(tokens[kind.startsWith("encoder") ? "source" : "fed"], { words: true, markers: true });
   return pronouns.rows.map((row, i) => t("looks", {
     pronoun: side[row].label, word: side[pronouns.columns[layer][head][i]].label, weight: percent(pronouns.weights[layer][head][i]),
-  })).join(" · ");
+  })).join(" ");
 }

@@ -203,10 +203,11 @@ function weigh(here) {
   const most = scores ? largest(scores.filter((_, k) => seen[k])) : 1;
   const bar = (share, below) => h("span", { class: "half", "aria-hidden": "true" },
     h("span", { class: below ? "fill below" : "fill", style: { width: `${100 * share}%` } }));
+  const number = (text) => h("span", { class: "number" }, text);
   const rows = names.columns.map(({ label }, k) => h("tr", { class: k === column ? "here" : seen[k] ? "" : "unseen" },
     h("th", { scope: "row" }, h("button", { type: "button", class: "bare", on: { click: () => go({ column: k }) } }, label)),
-    scores && h("td", {}, seen[k] ? [bar(Math.abs(scores[k]) / most, scores[k] < 0), short(scores[k], 4)] : t("hidden")),
-    h("td", {}, bar(weights[k], false), seen[k] ? percent(weights[k]) : "0 %")));
+    scores && h("td", {}, seen[k] ? [bar(Math.abs(scores[k]) / most, scores[k] < 0), number(short(scores[k], 4))] : t("hidden")),
+    h("td", {}, bar(weights[k], false), number(seen[k] ? percent(weights[k]) : "0 %"))));
   return card(here, t("weigh"), t("weighLead"), [["visible"], ["weights", `${at}.scores`, `${at}.weights`]],
     h("div", { class: "scroll rows", tabindex: "0", role: "region", "aria-label": t("weigh") }, h("table", { class: "weights" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("token")), scores && h("th", { scope: "col" }, t("score")), h("th", { scope: "col" }, t("weight")))),

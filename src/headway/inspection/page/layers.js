@@ -11,7 +11,7 @@ export const words = {
     title: "Layer by layer", lead: "What the model would already say after each layer, whether its vectors stay apart, and which words of the source the translation hangs on.",
     lens: "What each layer would already write", lensLead: "Each decoder layer’s vectors through the last norm and the output matrix, as if no layer came behind (logit lens). The last row is what the model says.",
     nearest: "What each encoder layer is nearest to", nearestLead: "The embedding that points most the same way as the vector at each position (cosine). A token that stays near itself keeps its own meaning; one that moves away takes on what is around it.",
-    show: "Show", guess: "best guess", rank: "rank of the right one", layer: "layer {layer}", in: "goes in", right: "as the final one",
+    show: "Show", guess: "best guess", rank: "rank of the right one", layer: "layer {layer}", axis: "layer", in: "goes in", right: "as the final one",
     guessScale: "Strong colour: probable. Framed: already the token that is written.", nearScale: "Strong colour: close (cosine 1). Framed: still its own embedding.",
     position: "Position", final: "written", read: "read",
     pointGuess: "Point at a cell, or move to it with Tab and the arrow keys.", told: "{layer}, {token}: {top}. The right one has {value}, rank {rank}.",
@@ -27,7 +27,7 @@ export const words = {
     title: "逐层", lead: "每一层之后模型已经会说什么，各位置的向量是否仍可区分，译文依赖原文的哪些词。",
     lens: "每一层已经会写什么", lensLead: "解码器各层的向量直接经过最后的归一化和输出矩阵，仿佛后面没有别的层（logit lens）。最后一行就是模型的输出。",
     nearest: "编码器每一层最接近什么", nearestLead: "与该位置向量方向最一致的词嵌入（余弦）。靠近自己的词保留本义；离开的词吸收了上下文。",
-    show: "显示", guess: "最佳猜测", rank: "正确者的名次", layer: "第 {layer} 层", in: "输入", right: "与最终一致",
+    show: "显示", guess: "最佳猜测", rank: "正确者的名次", layer: "第 {layer} 层", axis: "层", in: "输入", right: "与最终一致",
     guessScale: "颜色越深概率越大。带框：已经是最终写出的子词。", nearScale: "颜色越深越接近（余弦 1）。带框：仍最接近自己的嵌入。",
     position: "位置", final: "写出", read: "读入",
     pointGuess: "指向一格，或用 Tab 与方向键移动到它。", told: "{layer}，{token}：{top}。正确者 {value}，第 {rank} 名。",
@@ -151,7 +151,7 @@ function chart(title, sides, series, { low, high, limit }, t) {
           points.map(([a, b, value]) => svg("circle", { cx: a, cy: b, r: 4, class: limit && value > limit ? "bad-dot" : "" },
             svg("title", {}, short(value)))));
       }),
-      svg("text", { x: (left + width) / 2, y: height - 1, "text-anchor": "middle" }, t("layer", { layer: "" }).trim())));
+      svg("text", { x: (left + width) / 2, y: height - 1, "text-anchor": "middle" }, t("axis"))));
 }
 
 /* -- which words matter ----------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ function importance({ words: names, attention, lost, rank_correlation: correlati
       attention && [h("span", { class: "value" }, percent(attention[i])), bar(attention[i] / mostAttention, "to-left")],
       button, bar(Math.abs(totals[i]) / most, totals[i] < 0 ? "gain" : "loss"), h("span", { class: "value" }, short(totals[i])));
   });
-  const verdict = attention ? [correlation === null ? "" : t("agreement", { value: short(correlation, 2) }), " ",
+  const verdict = attention ? [correlation === null ? "" : t("agreement", { value: short(correlation) }), " ",
     apart === null || apart === undefined ? "" : h("b", {}, t("apartMost", { word: names[apart], first: ranks[0][apart], second: ranks[1][apart] }))] : [t("only")];
   return h("div", { class: "block" }, h("h3", {}, t("importance")), h("p", { class: "soft" }, t("importanceLead")), h("p", {}, verdict),
     h("ul", { class: attention ? "importance" : "importance single" },

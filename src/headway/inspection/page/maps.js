@@ -64,9 +64,9 @@ export function strength(weight) {
 export function colourScale(t) {
   return h("div", { class: "scale map-scale" }, h("span", {}, t("weight")),
     [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1].map((weight) => h("span", { class: "step" },
-      h("span", { class: "swatch", "aria-hidden": "true", style: { "--strength": String(strength(weight)) } }),
+      h("span", { class: "shade", "aria-hidden": "true", style: { "--strength": String(strength(weight)) } }),
       weight === 0 ? "0 %" : `${100 * weight} %`)),
-    h("span", { class: "step" }, h("span", { class: "swatch masked", "aria-hidden": "true" }), t("masked")));
+    h("span", { class: "step" }, h("span", { class: "shade masked", "aria-hidden": "true" }), t("masked")));
 }
 
 /* Fills a canvas with one pixel a cell; style.css makes it larger. */
@@ -132,7 +132,7 @@ export function matrix(map, { label, axes, t, pick, marked, width }) {
     event.preventDefault();
   };
   const board = h("div", {
-    class: "board", tabindex: "0", role: "application", "aria-label": `${label}. ${t("move")}`,
+    class: cell < 18 ? "board fine" : "board", tabindex: "0", role: "application", "aria-label": `${label}. ${t("move")}`,
     on: { pointermove: place, click: (event) => { place(event); choose(); }, keydown: key, focus: show },
   }, canvas, across, down, mark);
   if (marked) {
@@ -181,7 +181,7 @@ export function lines(map, { label, axes, t }) {
     const across = only.row !== undefined;
     const found = (across ? columns : rows).map((other, k) => ({
       name: other.label, weight: values[across ? only.row * columns.length + k : k * columns.length + only.column],
-    })).sort((a, b) => b.weight - a.weight).slice(0, 3);
+    })).filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight).slice(0, 3);
     readout.replaceChildren(h("b", {}, (across ? rows[only.row] : columns[only.column]).label), across ? " → " : " ← ",
       found.map(({ name, weight }) => `${name} ${percent(weight)}`).join(" · "));
   };
