@@ -87,7 +87,8 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
     from headway.translator import Translator
 
     budget = given.get("training", {}).get("budget", "")
-    corpus = _corpus(out)
+    parts = corpus()
+    write_files(out, parts)
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
     try:
         run = train(
@@ -104,9 +105,9 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
         raise StoppedError(f"stopped, and saved. Go on with: headway demo --out {out}") from None
     set_threads(0)
     translator = Translator.load(run)
-    _score(translator, corpus, out)
-    _translate(translator, corpus, text or [english for english, _ in EXAMPLES])
-    _draw(translator, corpus, out)
+    _score(translator, parts, out)
+    _translate(translator, parts, text or [english for english, _ in EXAMPLES])
+    _draw(translator, parts, out)
     _say_what_next(out)
 
 
@@ -117,16 +118,19 @@ def _settings(budget: str) -> "Sections":
     return merge(SETTINGS, {} if budget else {"training": {"max_steps": MAX_STEPS}})
 
 
-def _corpus(out: Path) -> "Split":
-    """The corpus, as files that anybody can read."""
+def corpus() -> "Split":
+    """The sentences to learn from, to validate on and to test on; always the same."""
     from headway.text.everyday import generate, split
 
-    corpus = split(
-        generate(N_TRAIN + N_VALID + N_TEST, CORPUS_SEED), n_valid=N_VALID, n_test=N_TEST
-    )
+    pairs = generate(N_TRAIN + N_VALID + N_TEST, CORPUS_SEED)
+    return split(pairs, n_valid=N_VALID, n_test=N_TEST)
+
+
+def write_files(out: Path, written: "Split") -> None:
+    """The corpus, as files that anybody can read."""
     files = {
         out / f"{part}.{language}": "".join(f"{pair[side]}\n" for pair in pairs)
-        for part, pairs in corpus._asdict().items()
+        for part, pairs in written._asdict().items()
         for side, language in enumerate(("en", "zh"))
     }
     write_corpus(out, files)
@@ -134,26 +138,25 @@ def _corpus(out: Path) -> "Split":
         f"{N_TRAIN:,} sentence pairs to learn from: {out / 'train.en'} and {out / 'train.zh'}\n"
         f"{N_VALID} to validate on and {N_TEST} to test on, none of which it will have seen"
     )
-    return corpus
 
 
-def _score(translator: "Translator", corpus: "Split", out: Path) -> None:
+def _score(translator: "Translator", parts: "Split", out: Path) -> None:
     """BLEU on the test sentences, and whether *it* was understood."""
     from headway.metrics.translation import bleu_statistics
     from headway.text.everyday.coreference import coreference
 
-    translations = translator.translate([english for english, _ in corpus.test])
+    translations = translator.translate([english for english, _ in parts.test])
     (out / "test.translated.zh").write_text(
         "".join(f"{line}\n" for line in translations), encoding="utf-8", newline="\n"
     )
-    references = [chinese for _, chinese in corpus.test]
+    references = [chinese for _, chinese in parts.test]
     bleu = bleu_statistics(translations, references, target_language="zh")
     print(f"\nBLEU {bleu.score():.1f}")
-    exact = sum(t == zh for t, (_, zh) in zip(translations, corpus.test, strict=True))
+    exact = sum(t == zh for t, (_, zh) in zip(translations, parts.test, strict=True))
     print(f"on {N_TEST} sentences it had never seen; {exact} are the reference, word for word")
     about_it = [
         (expected, coreference(english, translation))
-        for (english, chinese), translation in zip(corpus.test, translations, strict=True)
+        for (english, chinese), translation in zip(parts.test, translations, strict=True)
         if (expected := coreference(english, chinese))
     ]
     right = sum(
@@ -163,16 +166,16 @@ def _score(translator: "Translator", corpus: "Split", out: Path) -> None:
     print(f'in {right} of {len(about_it)} it names what "it" stands for')
 
 
-def _translate(translator: "Translator", corpus: "Split", texts: list[str]) -> None:
+def _translate(translator: "Translator", parts: "Split", texts: list[str]) -> None:
     """Some test sentences beside their references, then the ones that were asked for."""
-    shown = corpus.test[:N_SHOWN]
+    shown = parts.test[:N_SHOWN]
     print("\nSentences it had never seen:")
     translations = translator.translate([english for english, _ in shown])
     for (english, chinese), translation in zip(shown, translations, strict=True):
         verdict = "" if translation == chinese else f"   (reference: {chinese})"
         print(f"  {english}\n    {translation}{verdict}")
     print('\nYours (change them with --text "..."):')
-    known = {word for english, _ in corpus.train for word in _words(english)}
+    known = {word for english, _ in parts.train for word in _words(english)}
     for english, translation in zip(texts, translator.translate(texts), strict=True):
         new = [word for word in _words(english) if word not in known]
         doubt = f"   (new to it: {', '.join(new)})" if new else ""
@@ -183,7 +186,7 @@ def _words(text: str) -> list[str]:
     return [word.strip(".,?!").lower() for word in text.split()]
 
 
-def _draw(translator: "Translator", corpus: "Split", out: Path) -> None:
+def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
     """Where the model looks while it writes what *it* is, and where *it* looks in the encoder."""
     from headway.inspection.pronoun_picture import draw_pronouns, encoding, writing
     from headway.text.everyday import EXAMPLES
@@ -191,9 +194,19 @@ def _draw(translator: "Translator", corpus: "Split", out: Path) -> None:
     texts = [english for english, _ in EXAMPLES]
     own = _about_it(list(zip(texts, translator.translate(texts), strict=True)))
     shown = own if len(own) == len(_about_it(EXAMPLES)) else _about_it(EXAMPLES)
-    for picture, view, title in (
-        ("attention.png", writing, 'What the decoder looks at while it names what "it" is'),
-        ("encoder-attention.png", encoding, 'What "it" looks at in the encoder'),
+    for picture, view, title, untrue in (
+        (
+            "attention.png",
+            writing,
+            'What the decoder looks at while it names what "it" is',
+            "this model does not decide here",
+        ),
+        (
+            "encoder-attention.png",
+            encoding,
+            'What "it" looks at in the encoder',
+            'the well-known picture, "it" looking at its noun, is not true of this model',
+        ),
     ):
         found = draw_pronouns(
             translator,
@@ -201,8 +214,8 @@ def _draw(translator: "Translator", corpus: "Split", out: Path) -> None:
             out / picture,
             view=view,
             title=title,
-            choose_on=_about_it(corpus.valid),
-            count_on=(counted := _about_it(corpus.test)),
+            choose_on=_about_it(parts.valid),
+            count_on=(counted := _about_it(parts.test)),
         )
         print(f"\nA picture: {out / picture}")
         print(f"  {title}, layer {found.head.layer + 1}, head {found.head.head + 1}")
@@ -216,7 +229,7 @@ def _draw(translator: "Translator", corpus: "Split", out: Path) -> None:
             f"more at the right one in {found.right:.0%} of {len(counted)} unseen sentences"
         )
         if found.right < CHANCE:
-            print("  which is hardly more than chance: this model does not decide here")
+            print(f"  which is hardly more than chance: {untrue}")
         for line in found.legend:
             print(f"  (no font for these labels was found) {line}")
 
@@ -236,6 +249,8 @@ def _say_what_next(out: Path) -> None:
         f"""
 Try:
   headway translate {run}                    then type a sentence
+  headway inspect {run}                      see it think, as a page
+  headway inspect {run} --pronouns           who knows what "it" is, layer by layer
   headway evaluate {run} --source {out / "test.en"} --reference {out / "test.zh"}
 With text of your own, line by line a translation:
   headway prepare --source yours.en --target yours.de

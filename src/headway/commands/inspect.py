@@ -29,6 +29,7 @@ def inspect(
     live: bool = False,
     port: int = 0,
     open: bool = False,
+    pronouns: bool = False,
     json: bool = False,
 ) -> None:
     """See a run think: one text going through its model, every number of it, as one HTML page.
@@ -39,7 +40,7 @@ def inspect(
     Parameters
     ----------
     run
-        Folder of a trained run.
+        Folder of a trained run; demo is one that comes with headway.
     given
         The text to look at; without it some sentences of the run's validation set. With --training
         other runs, whose curves are drawn over those of RUN.
@@ -61,7 +62,8 @@ def inspect(
     watch
         With --training: that text; without it one of the run's own.
     out
-        Where the page goes; RUN/inspect.html if nothing is said.
+        Where the page goes; RUN/inspect.html if nothing is said, demo.html of the run that comes
+        with headway.
     png
         Draw every attention of the text into this folder, as PNG files, in the place of the page.
     live
@@ -70,12 +72,22 @@ def inspect(
         Of the live page; 0 takes a free one.
     open
         Open the page in the browser.
+    pronouns
+        Instead of a page: how often heads and a probe pick what "it" stands for, in sentences of
+        the demo's grammar that the demo did not train on.
     json
         Print the document that the page draws, as one JSON object on standard output.
     """
+    if pronouns:
+        if given or out or png or live or open:
+            raise ConfigError("--pronouns takes sentences of its own, and makes no page. Take one.")
+        from headway.commands.pronoun_report import show
+
+        show(run, json=json)
+        return
     if sum((json, live, png is not None, bool(out) or (open and not live))) > 1:
         raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
-    page = out or run / "inspect.html"
+    page = out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     if not json and not live and png is None:
         refuse_no_place(page, "--out")
     if training and png is not None:

@@ -136,8 +136,9 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     from headway.runs.settings import Settings, task_of
     from headway.tasks import kind_named
     from headway.training.run_folder import RunFolder
+    from headway.training.shipped import place_of
 
-    path = Path(model)
+    path = place_of(Path(model))
     if path.is_dir():
         folder = RunFolder.open(path)
         kind = kind_named(task_of(folder.settings()))

@@ -50,6 +50,7 @@ def tokenize(
         Print one JSON object on standard output: lists for one text, lists of lists for a batch.
     """
     from headway.text.words import opened
+    from headway.training.shipped import place_of
 
     if pad_to < 0 or max_length < 0:
         raise ConfigError(
@@ -61,7 +62,7 @@ def tokenize(
             f"the two markers need --max-length 2 or more; got {max_length}. "
             "Leave out --special-tokens, or allow more."
         )
-    subwords = opened(tokenizer)
+    subwords = opened(place_of(tokenizer))
     texts = list(chain.from_iterable(typed_lines())) if text is None else [text]
     rows = [subwords.encode(_clean(each)) for each in texts]
     if max_length:

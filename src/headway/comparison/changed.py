@@ -9,7 +9,7 @@ from headway.training.run_folder import RunFolder
 
 def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
     """Raise DataError where one of these files (SHA-256 by name) is another than data.json says."""
-    folder = RunFolder(run)
+    folder = RunFolder.open(run)
     stored = folder.record()["sha256"] if folder.data.exists() else {}
     for name, sum_ in checksums.items():
         place = str(Path(name).absolute())

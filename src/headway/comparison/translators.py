@@ -121,7 +121,7 @@ def held_by(run: Path, translator: Translator, say: Say) -> Held:
 
 def longest_source(run: Path, translator: Translator) -> int | None:
     """Sub-words of the longest source trained on: from data.json, else from the text files."""
-    folder = RunFolder(run)
+    folder = RunFolder.open(run)
     if folder.data.exists():
         longest = folder.record().get("longest", {}).get("source")
         if isinstance(longest, int):

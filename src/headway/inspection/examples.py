@@ -41,7 +41,7 @@ def _fits(line: str) -> bool:
 def _of_the_run(subject: Subject) -> Iterator[str]:
     try:
         yield from islice(_LINES[subject.task](subject.settings.data), _FAR)
-    except DataError:  # the files are gone, or others
+    except (ConfigError, DataError):  # the files are gone, or others, or not named
         return
 
 

@@ -16,6 +16,7 @@ from headway.inspection.merging import merge_pieces, words_of
 from headway.inspection.pronouns import Head, PronounAttention, clearest_head, share_resolved
 
 if TYPE_CHECKING:
+    from headway.tasks.translation.attention import Attention
     from headway.translator import Translator
 
 PRONOUN = "it"
@@ -61,10 +62,7 @@ class Findings(NamedTuple):
 
 def encoding(translator: "Translator", sentence: PronounSentence) -> Look:
     """Encoder self-attention: the words look at each other; *it* is the row of that word."""
-    found = translator.attention(sentence.text, sentence.translation)
-    words = words_of(found.source_tokens)
-    weights = merge_pieces(found.encoder, words.groups, words.groups)
-    return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN))
+    return look_of_encoder(translator.attention(sentence.text, sentence.translation))
 
 
 def writing(translator: "Translator", sentence: PronounSentence) -> Look:
@@ -73,12 +71,24 @@ def writing(translator: "Translator", sentence: PronounSentence) -> Look:
     *It* is the row that names the antecedent for the second time.
     """
     found = translator.attention(sentence.text, sentence.translation)
+    return look_of_decoder(found, sentence.named_at)
+
+
+def look_of_encoder(found: "Attention") -> Look:
+    """The same as `encoding`, of weights that are there."""
+    words = words_of(found.source_tokens)
+    weights = merge_pieces(found.encoder, words.groups, words.groups)
+    return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN))
+
+
+def look_of_decoder(found: "Attention", at: int) -> Look:
+    """Its focus is the step that writes character `at` of the translation."""
     words = words_of(found.source_tokens)
     # Row i was fed piece i and writes the next one; the last row writes the end marker.
     written = words_of([*found.target_tokens[1:], found.source_tokens[-1]])
     ends = np.cumsum([len(label) for label in written.labels])
-    focus = int(np.searchsorted(ends, sentence.named_at, side="right"))
     weights = merge_pieces(found.cross, written.groups, words.groups)
+    focus = int(np.searchsorted(ends, at, side="right"))
     return Look(weights, written.labels, words.labels, focus)
 
 
@@ -97,8 +107,8 @@ def draw_pronouns(
     The head is chosen on `choose_on` alone and counted on `count_on`; neither should have been
     trained on. `title` is followed by the layer and head.
     """
-    head = clearest_head([_pronoun(view(translator, s), s) for s in choose_on])
-    others = [_pronoun(view(translator, s), s) for s in count_on]
+    head = clearest_head([pronoun_attention(view(translator, s), s) for s in choose_on])
+    others = [pronoun_attention(view(translator, s), s) for s in count_on]
     looks = [view(translator, sentence) for sentence in shown]
     maps = [
         AttentionMap(
@@ -123,7 +133,8 @@ def draw_pronouns(
     return Findings(head, n_layers, n_heads, weights, right, legend)
 
 
-def _pronoun(look: Look, sentence: PronounSentence) -> PronounAttention:
+def pronoun_attention(look: Look, sentence: PronounSentence) -> PronounAttention:
+    """The weights of a look, and which of its words compete."""
     return PronounAttention(
         look.weights,
         pronoun=look.focus,

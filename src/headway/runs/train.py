@@ -18,6 +18,7 @@ from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
 from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import place_of
 
 
 def train(kind: Kind, request: Request, say: Say) -> RunFolder:
@@ -28,7 +29,7 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     given = request.sections
     init_from = given.get("training", {}).get("init_from")
     if init_from:  # to be found from any folder
-        given = merge(given, {"training": {"init_from": str(Path(init_from).absolute())}})
+        given = merge(given, {"training": {"init_from": str(place_of(Path(init_from)).absolute())}})
         request = replace(request, sections=given)
     with RunFolder.alone(request.out, say) as folder:
         if request.resume and folder.config.exists():

@@ -22,6 +22,7 @@ from headway.disk import (
 from headway.errors import RunError
 from headway.locks import Say, only_writer_of_folder
 from headway.text.lines import bounded_lines
+from headway.training.shipped import DEMO, place_of
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 CHECKS = "checks.json"
@@ -230,7 +231,7 @@ class RunFolder:
     def open(cls, path: Path) -> "RunFolder":
         """An existing run; raises RunError when there is none."""
         refuse_undecodable(path)
-        folder = cls(path)
+        folder = cls(place_of(path) if path == DEMO else path)
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"
             raise RunError(

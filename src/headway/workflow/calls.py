@@ -99,7 +99,7 @@ def called(
         UserError: as `fill_files` and `filler`.
     """
     wanted = languages_of(run, wishes.direction)
-    stored = RunFolder(run).config.read_text(encoding="utf-8")
+    stored = RunFolder.open(run).config.read_text(encoding="utf-8")
     how = digest([stored, wishes.overwrite, wishes.everything, list(wanted), aids.known(), *known])
     call = Call(
         wanted,

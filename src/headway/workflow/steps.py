@@ -100,7 +100,7 @@ def filler(
 
 def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
     """The files of terms that are given, or the run's own; none for `none`."""
-    own = RunFolder(run).glossary
+    own = RunFolder.open(run).glossary
     if not given and not own.exists():
         return []
     from headway.text.terms.keeping import chosen

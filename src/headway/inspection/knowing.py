@@ -1,0 +1,253 @@
+"""Does *it* know what it stands for? How often heads and a linear probe pick the right noun.
+
+Two nouns compete. A head picks the one that it looks at more. A probe picks the one that the
+encoder's vector of a word, *it* or the reason, names: a linear map from that vector to the nouns.
+Heads are chosen, and probes fitted, on some sentences and counted on others.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headway.inspection.merging import words_of
+from headway.inspection.pronoun_picture import (
+    PRONOUN,
+    PronounSentence,
+    look_of_decoder,
+    look_of_encoder,
+    pronoun_attention,
+)
+from headway.inspection.pronouns import PronounAttention
+from headway.text.everyday import finished
+from headway.text.everyday.coreference import coreference
+from headway.text.everyday.drawing import Writer
+from headway.text.everyday.sentences import it
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+BECAUSE = "因为那"
+"""Behind it the Chinese says what *it* is: a measure word, which may tell already, and the noun."""
+RIDGE = 0.1
+"""Times the number of sentences: what the probe's squared weights cost."""
+_Z = 1.959964
+"""95 % of a normal distribution lie within so many standard deviations."""
+
+
+class Share(NamedTuple):
+    """In how many of the sentences, with Wilson's interval of 95 %."""
+
+    right: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1."""
+        return self.right / self.of
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share may lie (Wilson 1927)."""
+        p, z = self.share, _Z / math.sqrt(self.of)
+        spread = z * math.sqrt(p * (1 - p) + z**2 / 4)
+        return (p + z**2 / 2 - spread) / (1 + z**2), (p + z**2 / 2 + spread) / (1 + z**2)
+
+
+class Picker(NamedTuple):
+    """The best head of a layer, and how often it picks what *it* stands for."""
+
+    layer: int
+    """From 0."""
+    head: int
+    """From 0."""
+    right: Share
+    """It looks more at that noun than at the other: half of the time by chance."""
+    most: Share
+    """It looks more at that noun than at any other word."""
+    weight: float
+    """What it gives to that noun, mean over the sentences."""
+
+
+class Probe(NamedTuple):
+    """How often the noun can be read from what the encoder has for a word."""
+
+    layer: int
+    """Behind this layer, from 0; -1 is what goes into the first."""
+    right: Share
+    """Of the two nouns it names the right one: half of the time by chance."""
+
+
+class Knowledge(NamedTuple):
+    """What was found, layer by layer."""
+
+    encoder: list[Picker]
+    """Self-attention of the encoder: the row of *it*."""
+    probe: list[Probe]
+    """Of the vector of *it*."""
+    reason: list[Probe]
+    """Of the vector of the word that decides, such as *tired*."""
+    deciding: list[Picker]
+    """Cross-attention: the row that writes the first piece that tells the two nouns apart."""
+    naming: list[Picker]
+    """Cross-attention: the row that writes the noun; what tells may have been written before."""
+
+
+class Pass(NamedTuple):
+    """What one sentence gives, with the right translation forced."""
+
+    encoder: PronounAttention
+    deciding: PronounAttention
+    naming: PronounAttention
+    pronoun: Float[np.ndarray, "states d_model"]
+    """The vectors of *it*: what goes into the encoder's first layer, and what each layer gives."""
+    reason: Float[np.ndarray, "states d_model"]
+    """The same of the reason: the last word, in front of the full stop."""
+
+
+def unseen_sentences(n: int, seed: int, seen: Collection[str]) -> list[PronounSentence]:
+    """`n` different sentences of the demo's grammar in which only a reason decides what *it* is.
+
+    None is in `seen`, English sentences. As often as not the first of the two nouns is meant.
+    """
+    writer, found = Writer(seed), dict[str, PronounSentence]()
+    while len(found) < n:
+        english, chinese = finished(*it(writer))
+        which = coreference(english, chinese)
+        if which and english not in seen:
+            found[english] = PronounSentence(english, chinese, *which)
+    return list(found.values())
+
+
+def knowledge(
+    translator: "Translator",
+    choose_on: Sequence[PronounSentence],
+    count_on: Sequence[PronounSentence],
+) -> Knowledge:
+    """Who picks the right noun in `count_on`; what is chosen or fitted is so on `choose_on`.
+
+    Raises:
+        ConfigError: the model has no attention to be looked at.
+    """
+    chosen, counted = ([pass_of(translator, s) for s in some] for some in (choose_on, count_on))
+    return Knowledge(
+        best_heads([p.encoder for p in chosen], [p.encoder for p in counted]),
+        _probes([p.pronoun for p in chosen], [p.pronoun for p in counted], choose_on, count_on),
+        _probes([p.reason for p in chosen], [p.reason for p in counted], choose_on, count_on),
+        best_heads([p.deciding for p in chosen], [p.deciding for p in counted]),
+        best_heads([p.naming for p in chosen], [p.naming for p in counted]),
+    )
+
+
+def named_right(translator: "Translator", sentences: Sequence[PronounSentence]) -> Share:
+    """In how many the model's own translation names the right noun."""
+    translations = translator.translate([one.text for one in sentences])
+    named = [coreference(one.text, t) for one, t in zip(sentences, translations, strict=True)]
+    right = sum(
+        which is not None and which.antecedent == one.antecedent
+        for one, which in zip(sentences, named, strict=True)
+    )
+    return Share(right, len(sentences))
+
+
+@torch.inference_mode()
+def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
+    """One pass through the model."""
+    with _encoder_states(translator) as states:
+        found = translator.attention(sentence.text, sentence.translation)
+    decided_at = sentence.translation.index(BECAUSE) + len(BECAUSE)
+    words = words_of(found.source_tokens)
+    vectors = np.stack([state[0].float().cpu().numpy() for state in states])
+    reason = words.labels.index(".") - 1
+    return Pass(
+        pronoun_attention(look_of_encoder(found), sentence),
+        pronoun_attention(look_of_decoder(found, decided_at), sentence),
+        pronoun_attention(look_of_decoder(found, sentence.named_at), sentence),
+        vectors[:, words.groups[words.labels.index(PRONOUN)][-1]],
+        vectors[:, words.groups[reason][-1]],
+    )
+
+
+@contextmanager
+def _encoder_states(translator: "Translator") -> Iterator[list[torch.Tensor]]:
+    """Filled, while the block lasts, with what goes into the encoder and what each layer gives."""
+    states: list[torch.Tensor] = []
+    layers = list(getattr(translator.model, "encoder", []))
+    handles = [
+        first.register_forward_pre_hook(lambda _layer, given: states.append(given[0]))
+        for first in layers[:1]
+    ] + [
+        each.register_forward_hook(lambda _layer, _given, out: states.append(out))
+        for each in layers
+    ]
+    try:
+        yield states
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def best_heads(
+    chosen: Sequence[PronounAttention], counted: Sequence[PronounAttention]
+) -> list[Picker]:
+    """Of each layer the head that is right most often in `chosen`; its figures are `counted`'s."""
+    n_right = np.sum([_right(one) for one in chosen], axis=0)
+    found = []
+    for layer, head in enumerate(n_right.argmax(axis=1).tolist()):
+        rows = [(one, one.weights[layer, head, one.pronoun]) for one in counted]
+        right = sum(bool(row[one.antecedent] > row[one.rival]) for one, row in rows)
+        most = sum(int(row.argmax()) == one.antecedent for one, row in rows)
+        weight = float(np.mean([row[one.antecedent] for one, row in rows]))
+        n = len(rows)
+        found.append(Picker(layer, head, Share(right, n), Share(most, n), weight))
+    return found
+
+
+def _right(one: PronounAttention) -> Float[np.ndarray, "layers heads"]:
+    """1 where a head looks more at what *it* stands for."""
+    row = one.weights[:, :, one.pronoun]
+    return (row[..., one.antecedent] > row[..., one.rival]).astype(np.float32)
+
+
+def _probes(
+    chosen: Sequence[Float[np.ndarray, "states d_model"]],
+    counted: Sequence[Float[np.ndarray, "states d_model"]],
+    choose_on: Sequence[PronounSentence],
+    count_on: Sequence[PronounSentence],
+) -> list[Probe]:
+    """One for each state of the encoder."""
+    names = [one.antecedent for one in choose_on]
+    pairs = [(one.antecedent, one.rival) for one in count_on]
+    states = zip(np.stack(chosen, axis=1), np.stack(counted, axis=1), strict=True)
+    return [
+        Probe(layer, probe(fitted, names, others, pairs))
+        for layer, (fitted, others) in enumerate(states, start=-1)
+    ]
+
+
+def probe(
+    fitted: Float[np.ndarray, "fitted d_model"],
+    names: Sequence[str],
+    counted: Float[np.ndarray, "counted d_model"],
+    pairs: Sequence[tuple[str, str]],
+) -> Share:
+    """How often a linear map that was fitted to `names` gives the first of each pair more.
+
+    Ridge regression from the standardized vector to one number for each noun, 1 for the noun that
+    is meant and 0 for the others, in closed form.
+    """
+    nouns = sorted({*names, *(noun for pair in pairs for noun in pair)})
+    wanted = np.array([[float(noun == name) for noun in nouns] for name in names])
+    mean, spread = fitted.mean(axis=0), fitted.std(axis=0) + 1e-6
+    x, y = (fitted - mean) / spread, wanted - wanted.mean(axis=0)
+    cost = RIDGE * len(x) * np.eye(x.shape[1])
+    given = (counted - mean) / spread @ np.linalg.solve(x.T @ x + cost, x.T @ y)
+    right = sum(
+        bool(row[nouns.index(meant)] > row[nouns.index(rival)])
+        for row, (meant, rival) in zip(given, pairs, strict=True)
+    )
+    return Share(right, len(pairs))
