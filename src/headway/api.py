@@ -13,7 +13,6 @@ from headway.runs.kind import Request
 from headway.runs.settings import TRANSLATION, task_of
 from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
 from headway.training.run_folder import RunFolder
-from headway.training.shipped import place_of
 
 PathLike = str | Path
 
@@ -72,5 +71,5 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
         raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
     parent = given.get("training", {}).get("init_from")
     if parent and not stored:
-        RunFolder.open(place_of(Path(parent)).absolute())
+        RunFolder.open(Path(parent))
     return stored
