@@ -45,6 +45,18 @@ def test_without_a_text_it_takes_some_of_the_runs_own(
     assert set(texts) <= set(everyday_files[0].read_text(encoding="utf-8").splitlines())
 
 
+def test_full_leaves_no_number_out(
+    everyday_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.inspection.sight.ROOM", 50_000)
+    left_out = []
+    for more in ([], ["--full"]):
+        assert main(["inspect", str(everyday_run), "The dog runs.", "--json", *more]) == 0
+        (sentence,) = json.loads(capsys.readouterr().out)["sentences"]
+        left_out.append(sentence["cells"]["left_out"])
+    assert left_out[0] != left_out[1] == []
+
+
 def test_pictures_are_drawn(everyday_run: Path, tmp_path: Path) -> None:
     assert main(["inspect", str(everyday_run), "A cat.", "--png", str(tmp_path / "new")]) == 0
     with Image.open(tmp_path / "new" / "encoder.0.self.png") as picture:

@@ -11,6 +11,7 @@ from sights import sight_of
 import headway
 from headway.inspection.cells import cells, parts_of
 from headway.inspection.packing import unpacked
+from headway.inspection.sight import ROOM, room_of_each
 
 
 def tensors_of(found: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -74,15 +75,21 @@ def bias_of(model: torch.nn.Module, at: str) -> np.ndarray:
 
 def test_where_room_is_short_the_last_cross_attention_stays(everyday_run: Path) -> None:
     sight = sight_of(everyday_run)
-    whole = tensors_of(cells(sight, room=None))
+    sight.room = None
+    whole = tensors_of(cells(sight))
     for room in (0, 80_000, 200_000):
-        found = cells(sight, room)
+        sight.room = room
+        found = cells(sight)
         n_bytes = sum(array.nbytes for array in tensors_of(found).values())
         assert n_bytes <= room
         names = [each["at"] for each in found["sublayers"]]
         assert len(names) + len(found["left_out"]) == 10
         assert names[:1] == ["decoder.1.cross"][: 1 if room else 0]
         assert set(tensors_of(found)) < set(whole)
+
+
+def test_several_texts_share_the_room_of_three() -> None:
+    assert [room_of_each(n) for n in (1, 3, 6)] == [ROOM, ROOM, ROOM // 2]
 
 
 def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(

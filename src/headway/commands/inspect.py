@@ -24,6 +24,7 @@ def inspect(
     beside: Path | None = None,
     training: bool = False,
     watch: str | None = None,
+    full: bool = False,
     out: Path | None = None,
     png: Path | None = None,
     live: bool = False,
@@ -61,6 +62,9 @@ def inspect(
         under every checkpoint that RUN has kept.
     watch
         With --training: that text; without it one of the run's own.
+    full
+        Put the exact numbers of every layer on the page, however large it gets; without it those
+        that fit into 1 MB for one text, the last layer's attention to the source first.
     out
         Where the page goes; RUN/inspect.html if nothing is said, demo.html of the run that comes
         with headway.
@@ -100,7 +104,7 @@ def inspect(
         look_at, found, news = _trainings([run, *map(Path, given)], watch)
     else:
         change = {name: list(of) for name, of in (("off", off), ("force", force)) if of}
-        look_at, found, news = _sentences(run, text, target, tag, beside, change)
+        look_at, found, news = _sentences(run, text, target, tag, beside, change, full=full)
     if json:
         print(json_format.dumps(found, ensure_ascii=False))
     elif live:
@@ -150,11 +154,14 @@ def _sentences(
     tag: str | None,
     beside: Path | None,
     change: Mapping[str, list[str]],
+    *,
+    full: bool,
 ) -> _Shown:
     if "force" in change and text is None:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import texts
+    from headway.inspection.sight import room_of_each
     from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=tag)
@@ -167,7 +174,8 @@ def _sentences(
         look_at = partial(side_by_side, subject, open_subject(beside))
         found["training"] = training([run, beside])
     given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
-    found["sentences"] = [look_at(*one, **change) for one in given]
+    room = None if full else room_of_each(len(given))
+    found["sentences"] = [look_at(*one, room=room, **change) for one in given]
     return _Shown(look_at, found, {})
 
 

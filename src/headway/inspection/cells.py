@@ -15,8 +15,6 @@ from headway.inspection.sight import Sight
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.layers import Layer, Stack
 
-ROOM = 1_000_000
-"""Bytes of tensors on one page, before base64 makes them a third larger."""
 _ATTENTION = ("query", "key", "value", "scores", "weights", "heads", "output")
 _FEED_FORWARD = ("inner", "output")
 _AROUND = ("residual", "normed")
@@ -51,8 +49,8 @@ class Sublayer(NamedTuple):
         return [name for name in names if name in trace]
 
 
-def cells(sight: Sight, room: int | None = ROOM) -> dict[str, Any]:
-    """The tensors of those sub-layers that fit into `room` bytes; None takes all.
+def cells(sight: Sight) -> dict[str, Any]:
+    """The tensors of those sub-layers that fit into the `Sight.room`.
 
     The cross-attention of the last decoder layer comes first; then what else it takes to follow a
     token through that layer and through the first of the encoder; then the rest. What each head
@@ -65,7 +63,7 @@ def cells(sight: Sight, room: int | None = ROOM) -> dict[str, Any]:
             "只有由注意力层堆叠而成的模型才逐个显示数字。",
         )
     order = in_order(found)
-    trace, left = sight.trace, float("inf") if room is None else room
+    trace, left = sight.trace, float("inf") if sight.room is None else sight.room
     kept: dict[str, np.ndarray] = {}
     there: list[dict[str, str]] = []
     left_out: list[str] = []
@@ -91,7 +89,7 @@ def cells(sight: Sight, room: int | None = ROOM) -> dict[str, Any]:
     return {
         "sublayers": there,
         "left_out": left_out,
-        "room": room,
+        "room": sight.room,
         "norm_first": order[0].layer.around_self_attention.norm_first,
         "tensors": {
             name: packed(array, "u8" if array.dtype == bool else "f32")

@@ -10,7 +10,7 @@ from typing import Any
 from headway import __version__
 from headway.inspection.forcing import beginning
 from headway.inspection.ideas import positions
-from headway.inspection.sight import Change, Sight
+from headway.inspection.sight import ROOM, Change, Sight
 from headway.inspection.subject import Subject
 
 PARTS = {
@@ -38,18 +38,20 @@ def sentence(
     begin: Sequence[int] = (),
     off: Sequence[str] = (),
     force: Sequence[str] = (),
+    room: int | None = ROOM,
 ) -> dict[str, Any]:
     """The document of one text; `target` is followed as if the model had written it; `begin` are
     ids that an output is made to begin with, beside those that are written freely. What changes
     without the parts that are `off` (`headway.inspection.switching`) and with the words of `force`
-    (`headway.inspection.forcing`) is the part `changes`; the others show the model as it is.
+    (`headway.inspection.forcing`) is the part `changes`; the others show the model as it is. `room`
+    is how many bytes of exact numbers it may have, None for all.
 
     Raises ConfigError for a text that cannot be looked at; see `Subject.passage_of`.
     """
     passage = subject.passage_of(text, target)
     if force and not begin:
         begin = beginning(subject, passage, force)
-    sight = Sight(subject, passage, begin, Change(off, force))
+    sight = Sight(subject, passage, begin, Change(off, force), room)
     found: dict[str, Any] = {
         "text": passage.text,
         "translation": passage.target,

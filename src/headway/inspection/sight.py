@@ -12,6 +12,14 @@ from torch import Tensor
 from headway.inspection.searches import Searches, searches
 from headway.inspection.subject import Passage, Subject
 
+ROOM = 1_000_000
+"""Bytes of exact numbers of one text on a page, before base64 makes them a third larger."""
+
+
+def room_of_each(n_texts: int) -> int:
+    """The same of each of several texts on one page, which together have room for three."""
+    return min(ROOM, 3 * ROOM // n_texts)
+
 
 class Change(NamedTuple):
     """What a reader would have otherwise."""
@@ -31,10 +39,13 @@ class Sight:
         passage: Passage,
         begin: Sequence[int] = (),
         change: Change = Change(),  # noqa: B008  # it cannot change
+        room: int | None = ROOM,
     ) -> None:
         """`begin`: ids that an output is to begin with, beside what is written freely; `change` is
-        for the part that shows one."""
+        for the part that shows one; `room` is how many bytes of exact numbers are shown, None for
+        all."""
         self.subject, self.passage, self.begin, self.change = subject, passage, begin, change
+        self.room = room
 
     @cached_property
     @torch.inference_mode()
