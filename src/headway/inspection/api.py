@@ -10,12 +10,11 @@ import torch
 from jaxtyping import Float
 
 from headway.errors import ConfigError
-from headway.inspection.forcing import beginning, written
+from headway.inspection.forcing import beginning, begun
 from headway.inspection.notes import Array
 from headway.inspection.subject import Passage, Subject, open_subject
 from headway.inspection.switching import switched
 from headway.inspection.tracing import traced
-from headway.inspection.writing import text_of
 from headway.runtime import Device
 
 
@@ -49,7 +48,7 @@ def inspect(
     """Look at one text in a run: `headway.inspect("runs/x", "A dog runs.").tensors`.
 
     `target` is followed as if the model had written it; without it, it writes its own. `off` are
-    parts that the model is without meanwhile, such as "encoder.2.head.3" (see
+    parts that the model is without while it writes, such as "encoder.2.head.3" (see
     `headway.inspection.switching`), `force` words that are written, such as "3=street" (see
     `headway.inspection.forcing`). Raises ConfigError for what cannot be looked at so.
     """
@@ -59,23 +58,14 @@ def inspect(
             "Leave out target, or force."
         )
     subject = open_subject(Path(run), device=device, tag=tag)
-    with switched(subject.model, off) if off else torch.no_grad():
-        passage = subject.passage_of(text, target)
-        if force:
-            passage = forced(subject, passage, force)
-        return inspected(subject, passage)
-
-
-def forced(subject: Subject, passage: Passage, force: Sequence[str]) -> Passage:
-    """The passage with the translation that has the words wished for."""
-    if not subject.reads_source:
-        raise ConfigError(
-            "words are forced into what a model writes of a source; a language model reads the "
-            f"text that it is given. Got {force[0]!r}. Write it into the text."
-        )
-    ids = written(subject, passage, beginning(subject, passage, force))
-    target = text_of(subject, ids, passage.names)
-    return passage._replace(target=target, fed=[*passage.fed[:1], *ids])
+    begin, passage = list[int](), None
+    if force:
+        passage = subject.passage_of(text)
+        begin = beginning(subject, passage, force)
+    with switched(subject.model, off):
+        if passage is None:
+            return inspected(subject, subject.passage_of(text, target))
+        return inspected(subject, begun(subject, passage, begin))
 
 
 @torch.inference_mode()

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from headway.inspection.api import forced
+from headway.inspection.forcing import begun
 from headway.inspection.packing import missing
 from headway.inspection.sight import Sight
 from headway.inspection.subject import Passage, Subject
@@ -38,12 +38,14 @@ def changes(sight: Sight) -> dict[str, Any]:
         "original": original,
         "changed": None,
         "parts": list(parts),
+        "reads_source": subject.reads_source,
         "worth": None,
     }
     if off or force:
         with switched(subject.model, off):
-            own = subject.passage_of(passage.text)
-            after = forced(subject, own, force) if force else own
+            after = (
+                begun(subject, passage, sight.begin) if force else subject.passage_of(passage.text)
+            )
             changed = _output(subject, after)
             original["without"] = _output(subject, passage)["log_probs"]
         changed["with_all"] = _output(subject, after)["log_probs"]

@@ -2,8 +2,8 @@
 anew.
 
 `3=street`: at step 3, counted from 0, `street` is written. `it=street`: at the step that looks most
-at the source word `it`. The tokens before are those that the model wrote; of several such wishes
-each is about what was written under those before it.
+at the source word `it`. The tokens before are those that the whole model wrote; of several such
+wishes each is about what it wrote under those before it.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from headway.inspection.beam_tree import grown
 from headway.inspection.merging import words_of
 from headway.inspection.searches import writing_of
 from headway.inspection.subject import Passage, Subject
+from headway.inspection.writing import text_of
 
 
 class Wish(NamedTuple):
@@ -34,6 +35,11 @@ def beginning(subject: Subject, passage: Passage, force: Sequence[str]) -> list[
 
     Raises ConfigError for a wish that cannot be read, and for a word or a step that is not there.
     """
+    if force and not subject.reads_source:
+        raise ConfigError(
+            "words are forced into what a model writes of a source; a language model reads the "
+            f"text that it is given. Got {force[0]!r}. Write it into the text."
+        )
     ids, begin = passage.target_ids, list[int]()
     for number, text in enumerate(force):
         if number:
@@ -48,6 +54,13 @@ def written(subject: Subject, passage: Passage, begin: Sequence[int]) -> list[in
     """What the model writes behind a beginning, and that beginning; ids without markers."""
     writing, settings = writing_of(subject, passage)
     return grown(writing, replace(settings, n_best=1), begin).found[0].ids
+
+
+def begun(subject: Subject, passage: Passage, begin: Sequence[int]) -> Passage:
+    """The passage with the translation that begins so."""
+    ids = written(subject, passage, begin)
+    target = text_of(subject, ids, passage.names)
+    return passage._replace(target=target, fed=[*passage.fed[:1], *ids])
 
 
 def wish_of(text: str) -> Wish:

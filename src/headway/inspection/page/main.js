@@ -118,7 +118,7 @@ function typing(t) {
   target.value = now.forced ? now.translation : "";
   const send = (event) => {
     event.preventDefault();
-    live.ask({ text: text.value, target: target.value || null });
+    live.ask({ text: text.value, target: target.value || null, force: [] });
   };
   return h("form", { class: "typing", on: { submit: send } },
     h("label", { for: "text" }, t("text")), text,

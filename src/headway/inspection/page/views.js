@@ -3,6 +3,7 @@
 import * as attention from "./attention.js";
 import * as cells from "./cells.js";
 import * as beams from "./beams.js";
+import * as changes from "./changes.js";
 import * as ideas from "./ideas.js";
 import * as layers from "./layers.js";
 import * as sentence from "./sentence.js";
@@ -16,6 +17,7 @@ export const VIEWS = [
   { id: "layers", ...layers },
   { id: "steps", ...steps },
   { id: "beams", ...beams },
+  { id: "changes", ...changes },
   { id: "ideas", ...ideas },
   { id: "shapes", ...shapes },
 ];

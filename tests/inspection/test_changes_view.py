@@ -1,0 +1,134 @@
+"""The view of changes in a real browser: both outputs, the map of what parts are worth, wishes."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import PHONE, needs_chromium, opened
+from playwright.sync_api import Browser, Route, expect
+
+from headway.inspection import document
+from headway.inspection.page_file import html
+from headway.inspection.subject import Subject, open_subject
+
+pytestmark = needs_chromium
+TEXT, OFF = "I love learning.", "decoder.0.cross"
+
+
+@pytest.fixture(scope="module")
+def subject(everyday_run: Path) -> Subject:
+    return open_subject(everyday_run, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def found(subject: Subject) -> dict[str, Any]:
+    changed = document.sentence(subject, TEXT, parts=["tokens", "changes"], off=[OFF])
+    return {"run": document.run(subject), "sentences": [changed]}
+
+
+@pytest.fixture(scope="module")
+def file(found: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    written = tmp_path_factory.mktemp("changes") / "page.html"
+    written.write_text(html(found), encoding="utf-8")
+    return written
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_both_outputs_stand_side_by_side_with_both_probabilities(
+    chromium: Browser, file: Path, found: dict[str, Any], width: int
+) -> None:
+    part = found["sentences"][0]["changes"]
+    with opened(chromium, file, width=width) as page:
+        page.locator("#changes").scroll_into_view_if_needed()
+        expect(page.locator("#changes .change")).to_contain_text(OFF)
+        for group, name, other in ((0, "original", "without"), (1, "changed", "with_all")):
+            tokens = page.locator("#changes .weighed").nth(group).locator("li")
+            assert tokens.locator(".piece").all_text_contents() == part[name]["tokens"]
+            marked = [
+                "differs" in classes.split()
+                for classes in tokens.evaluate_all("all => all.map((one) => one.className)")
+            ]
+            assert marked == [not same for same in part[name]["same"]]
+            widths = tokens.locator(".fill").evaluate_all("all => all.map((e) => e.style.width)")
+            whole, without = (
+                (part[name]["log_probs"], part[name][other])
+                if name == "original"
+                else (part[name][other], part[name]["log_probs"])
+            )
+            for i in range(len(part[name]["tokens"])):
+                shares = [float(each.removesuffix("%")) for each in widths[2 * i : 2 * i + 2]]
+                expected = [100 * math.exp(whole[i]), 100 * math.exp(without[i])]
+                assert shares == pytest.approx(expected, abs=1e-3)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_map_says_what_every_part_is_worth_and_is_gone_through_by_keys(
+    chromium: Browser, file: Path, found: dict[str, Any]
+) -> None:
+    places = found["sentences"][0]["changes"]["worth"]
+    with opened(chromium, file) as page:
+        page.locator("#changes").scroll_into_view_if_needed()
+        cells = page.locator("#changes .worth button")
+        shown = [float(text.replace("−", "-")) for text in cells.all_text_contents()]
+        expected = [fall for place in places for fall in (place["fall"], *place["heads"])]
+        assert shown == pytest.approx(expected, abs=0.005001)
+        cells.first.focus()
+        told = page.locator("#changes .told")
+        expect(told).to_contain_text(places[0]["name"])
+        page.keyboard.press("ArrowRight")
+        expect(told).to_contain_text(f"{places[0]['name']}.head.0")
+        page.keyboard.press("ArrowDown")  # a feed-forward: it has no heads
+        expect(told).to_contain_text(f"{places[1]['name']} ")
+        expect(told).to_contain_text(f"--off {places[1]['name']}")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_to_complain_of(
+    chromium: Browser, found: dict[str, Any], tmp_path: Path, dark: bool
+) -> None:
+    live = tmp_path / "live.html"
+    live.write_text(html({**found, "live": True}, live=True), encoding="utf-8")
+    with opened(chromium, live, dark=dark) as page:
+        page.locator("#changes").scroll_into_view_if_needed()
+        page.wait_for_timeout(50)
+        result = Axe().run(page)
+        assert result.violations_count == 0, result.generate_report()
+
+
+def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
+    chromium: Browser, subject: Subject, found: dict[str, Any]
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        if route.request.method == "GET":
+            route.fulfill(body=html({**found, "live": True}, live=True), content_type="text/html")
+            return
+        given = route.request.post_data_json
+        asked.append(given)
+        wishes = {name: given[name] for name in ("off", "force")}
+        route.fulfill(
+            json=document.sentence(subject, given["text"], parts=["tokens", "changes"], **wishes)
+        )
+
+    address = "http://127.0.0.1:5000/word/"
+    with opened(chromium, "about:blank") as page:
+        page.route(f"{address}**", answer)
+        page.goto(address)
+        view = page.locator("#changes")
+        view.scroll_into_view_if_needed()
+        view.get_by_label("Part").fill("encoder.0.head.1")
+        view.get_by_role("button", name="Switch off").click()
+        expect(view.locator(".change")).to_contain_text("encoder.0.head.1")
+        assert asked[-1]["off"] == [OFF, "encoder.0.head.1"]
+        view.get_by_role("button", name=f"put back {OFF}").click()
+        expect(view.locator(".change")).not_to_contain_text(OFF)
+        view.get_by_label("Step").select_option("1")
+        view.get_by_label("Word").fill("狗")
+        view.get_by_role("button", name="Force it").click()
+        expect(view.locator(".change")).to_contain_text("1=狗")
+        assert asked[-1]["force"] == ["1=狗"]
+        pieces = view.locator(".weighed").nth(1).locator(".piece")
+        expect(pieces.nth(1)).to_have_text("狗")
