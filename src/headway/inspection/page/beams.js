@@ -1,5 +1,6 @@
 /* The beam tree: what the search kept, pruned and finished, and why its winner won. */
 
+import { eachRun } from "./beside.js";
 import { h, svg, clear } from "./dom.js";
 import { percent, short } from "./numbers.js";
 
@@ -77,6 +78,10 @@ export const words = {
 };
 
 export function draw(root, context) {
+  eachRun(root, context, drawOne);
+}
+
+function drawOne(root, context) {
   const { part, t, chosen } = context;
   const tree = treeOf(part);
   const details = h("div", { class: "hypothesis", "aria-live": "polite" });
@@ -93,7 +98,7 @@ export function draw(root, context) {
     clear(details);
     details.append(...described(tree, place, t));
   };
-  const pruned = h("input", { type: "checkbox", id: "beams-pruned", on: { change: () => grow() } });
+  const pruned = h("input", { type: "checkbox", id: context.id("beams-pruned"), on: { change: () => grow() } });
   pruned.checked = chosen.pruned ?? tree.last <= LONG;
   const grow = () => {
     context.choose({ pruned: pruned.checked });
@@ -105,7 +110,7 @@ export function draw(root, context) {
   root.append(
     h("div", { class: "scale plain keys" }, ["winner", "kept", "pruned", "open", "finished"].map((fate) =>
       h("span", {}, h("span", { class: `key-${fate}`, "aria-hidden": "true" }), t(fate))),
-    h("label", { for: "beams-pruned" }, pruned, " ", t("showPruned"))),
+    h("label", { for: pruned.id }, pruned, " ", t("showPruned"))),
     figure, details,
     h("h3", {}, t("why")), h("ul", { class: "reasons" }, reasons(tree, t).map((reason) => h("li", {}, reason))),
     h("h3", {}, t("table")), table(tree, t, (place) => {

@@ -1,5 +1,6 @@
 /* Step by step: what is fed, what may come next, what is taken, where the model looks. */
 
+import { eachRun } from "./beside.js";
 import { h, clear, roving } from "./dom.js";
 import { unpack } from "./data.js";
 import { percent, short } from "./numbers.js";
@@ -70,11 +71,15 @@ export const words = {
 };
 
 export function draw(root, context) {
+  eachRun(root, context, drawOne);
+}
+
+function drawOne(root, context) {
   const { part, t, chosen } = context;
   const named = (name) => t(role(part, name), { beam: part.beam });
   const names = Object.keys(part.courses);
   const rows = names.map((name) => h("div", { class: "course" }));
-  const slider = h("input", { type: "range", min: "0", step: "1", id: "steps-slider",
+  const slider = h("input", { type: "range", min: "0", step: "1", id: context.id("steps-slider"),
     on: { input: () => show({ step: Number(slider.value) }) } });
   const place = h("span", { class: "soft step-place" });
   const strip = h("div", { class: "entropies", "aria-hidden": "true" });
@@ -140,7 +145,7 @@ export function draw(root, context) {
   root.append(
     ...rows, legend(t), means,
     h("div", { class: "slide" },
-      h("label", { for: "steps-slider" }, t("step")), place, by(-1, t("before"), "◀"),
+      h("label", { for: slider.id }, t("step")), place, by(-1, t("before"), "◀"),
       h("div", { class: "track" }, caption, strip, slider), by(1, t("after"), "▶")),
     now, h("ul", { class: "partings" }, inWords(context, show)));
   show({});
