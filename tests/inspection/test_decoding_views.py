@@ -9,6 +9,7 @@ from browser import PHONE, needs_chromium, opened
 from playwright.sync_api import Browser, Page, Route, expect
 
 from headway.inspection.document import sentence
+from headway.inspection.packing import unpacked
 from headway.inspection.page_file import html
 from headway.inspection.subject import open_subject
 
@@ -30,17 +31,24 @@ def test_the_slider_goes_through_the_steps(
 ) -> None:
     part = document["sentences"][0]["steps"]
     beam = part["courses"]["beam"]
+    looked = unpacked(beam["attention"]).astype(float)
     with opened(chromium, page_file, width=width) as page:
         page.locator("#steps").scroll_into_view_if_needed()
         slider = page.locator("#steps-slider")
         expect(page.locator("#steps .fed")).to_have_text("<s>")
         slider.focus()
+        shown = page.locator("#steps .looked .id")
+        expect(shown.first).not_to_be_empty()
         for step, piece in enumerate(pieces(part, "beam")):
             assert pressed(page) == piece
             fed = part["pieces"][str(beam["fed"][step])]
             expect(page.locator("#steps .fed")).to_have_text(fed)
             names = page.locator("#steps .step-bars .name").all_text_contents()
             assert names[:-1] == [part["pieces"][str(one)] for one in beam["likeliest"][step]]
+            shares = [
+                int(share) for share in page.locator("#steps .looked .id").all_text_contents()
+            ]
+            assert shares == pytest.approx(100 * looked[step] / 255, abs=0.51)
             page.keyboard.press("ArrowRight")
         assert pressed(page) == "</s>"
         page.locator("#steps").get_by_role("button", name="Step before").click()

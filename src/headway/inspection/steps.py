@@ -127,5 +127,10 @@ def _columns(course: Sequence[Seen], alpha: float) -> dict[str, Any]:
         "entropies": [finite(seen.entropy) for seen in course],
         "likeliest": [[token for token, _ in seen.likeliest] for seen in course],
         "probabilities": [[float(f"{p:.6g}") for _, p in seen.likeliest] for seen in course],
-        "attention": packed(np.rint(255 * np.stack(looks)), "u8") if looks else None,
+        "attention": _maps(looks) if looks else None,
     }
+
+
+def _maps(looks: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Weights of all steps in 255ths."""
+    return packed(np.rint(255 * np.stack(looks)), "u8", deflate=True)

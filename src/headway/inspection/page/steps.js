@@ -2,7 +2,7 @@
 
 import { eachRun } from "./beside.js";
 import { h, clear, roving } from "./dom.js";
-import { unpack } from "./data.js";
+import { inflated } from "./data.js";
 import { percent, short } from "./numbers.js";
 
 export const part = "steps";
@@ -86,6 +86,7 @@ function drawOne(root, context) {
   const caption = h("p", { class: "soft caption" });
   const means = h("p", { class: "soft means" });
   const now = h("div", { class: "step-now" });
+  const looked = lookedAt(part, t);
   const state = {
     course: names.includes(chosen.course) ? chosen.course : firstShown(part),
     step: chosen.step ?? Math.max(0, part.begin.length - 1),
@@ -107,7 +108,8 @@ function drawOne(root, context) {
     names.forEach((name, i) => mark(rows[i], name));
     drawStrip();
     clear(now);
-    now.append(...seen(context, course, state, show));
+    now.append(seen(context, course, state, looked));
+    looked.show(course, state.step);
   }
 
   function mark(row, name) {
@@ -116,7 +118,8 @@ function drawOne(root, context) {
     row.classList.toggle("here", here);
     row.querySelector(".course-name").setAttribute("aria-pressed", String(here));
     row.querySelectorAll(".token").forEach((token, step) => {
-      token.setAttribute("aria-pressed", String(here && step === state.step));
+      const pressed = String(here && step === state.step);
+      if (token.getAttribute("aria-pressed") !== pressed) token.setAttribute("aria-pressed", pressed);
       token.classList.toggle("ahead", here && step > state.step);
       token.classList.toggle("parts", step === parting);
     });
@@ -179,24 +182,21 @@ function legend(t) {
 }
 
 /* One step: what is fed, the distribution, the attention. */
-function seen(context, course, { step }, show) {
+function seen(context, course, { step }, looked) {
   const { part, t } = context;
-  const text = piece(part, course.fed[step]);
   const vocabulary = part.vocabulary.toLocaleString();
-  return [
-    h("div", { class: "pair" },
-      h("div", {},
-        h("h3", {}, t("fed", { step }), " ", h("span", { class: "token fed" }, text)),
-        h("p", { class: "soft" }, step === 0 ? t("first") : t("later", { step: step - 1 })),
-        h("h3", {}, t("looks")), ...looks(part, course, step, t)),
-      h("div", {},
-        h("h3", {}, t("next")),
-        h("p", { class: "soft" }, t("taken", { piece: piece(part, course.taken[step]), vocabulary,
-          share: percent(Math.exp(course.log_probs[step] ?? -Infinity)), rank: course.ranks[step].toLocaleString() }),
-        step === part.limit && ` ${t("atLimit")}`),
-        distribution(context, course, step),
-        ...entropy(part, course.entropies[step], t))),
-  ];
+  return h("div", { class: "pair" },
+    h("div", {},
+      h("h3", {}, t("fed", { step }), " ", h("span", { class: "token fed" }, piece(part, course.fed[step]))),
+      h("p", { class: "soft" }, step === 0 ? t("first") : t("later", { step: step - 1 })),
+      h("h3", {}, t("looks")), looked.elements),
+    h("div", {},
+      h("h3", {}, t("next")),
+      h("p", { class: "soft" }, t("taken", { piece: piece(part, course.taken[step]), vocabulary,
+        share: percent(Math.exp(course.log_probs[step] ?? -Infinity)), rank: course.ranks[step].toLocaleString() }),
+      step === part.limit && ` ${t("atLimit")}`),
+      distribution(context, course, step),
+      entropy(part, course.entropies[step], t)));
 }
 
 function distribution({ part, sentence, live, t }, course, step) {
@@ -242,18 +242,34 @@ function entropy(part, value, t) {
   ];
 }
 
-function looks(part, course, step, t) {
-  if (!course.attention) return [h("p", { class: "missing" }, t(part.source.length ? "blind" : "none"))];
-  const weights = unpack(course.attention).row(step);
-  const most = Math.max(...weights);
-  return [
-    h("div", { class: "pieces looked", dir: "auto" }, part.source.map((text, i) => h("span", {
-      class: `token${text.startsWith("▁") ? " first" : ""}${weights[i] === most ? " most" : ""}`,
-      style: { "--weight": String(weights[i] / 255) } },
-    h("span", { class: "piece" }, text), h("span", { class: "id" }, `${Math.round((100 * weights[i]) / 255)}`)))),
-    h("div", { class: "scale plain" }, h("span", {}, t("looking")), h("span", {}, "0"),
-      h("span", { class: "ramp looked", "aria-hidden": "true" }), h("span", {}, "100")),
-  ];
+/* The source, shaded anew at every step: { elements, show(course, step) }. */
+function lookedAt(part, t) {
+  if (!part.courses.beam.attention) {
+    const why = h("p", { class: "missing" }, t(part.source.length ? "blind" : "none"));
+    return { elements: why, show: () => {} };
+  }
+  const shares = part.source.map(() => h("span", { class: "id" }));
+  const tokens = part.source.map((text, i) => h("span", { class: `token${text.startsWith("▁") ? " first" : ""}` },
+    h("span", { class: "piece" }, text), shares[i]));
+  let asked;
+  return {
+    elements: [
+      h("div", { class: "pieces looked", dir: "auto" }, tokens),
+      h("div", { class: "scale plain" }, h("span", {}, t("looking")), h("span", {}, "0"),
+        h("span", { class: "ramp looked", "aria-hidden": "true" }), h("span", {}, "100")),
+    ],
+    async show(course, step) {
+      const mine = asked = {};
+      const weights = (await inflated(course.attention)).row(step);
+      if (mine !== asked) return; // another step was asked for meanwhile
+      const most = Math.max(...weights);
+      tokens.forEach((token, i) => {
+        token.style.setProperty("--weight", String(weights[i] / 255));
+        token.classList.toggle("most", weights[i] === most);
+        shares[i].textContent = String(Math.round((100 * weights[i]) / 255));
+      });
+    },
+  };
 }
 
 /* Where courses part, in words, with a way to that step. What greedy search shares with the beam is
