@@ -84,6 +84,14 @@ def test_importance_puts_attention_beside_loss_word_by_word(everyday_run: Path) 
     assert min(first) == 1
 
 
+def test_words_of_a_long_text_are_not_removed(
+    everyday_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.inspection.layers.MOST_WORDS", 10)
+    found = layers(sight_of(everyday_run))["importance"]
+    assert found == {"n_words": 11, "most": 10}
+
+
 def test_equal_values_share_their_places() -> None:
     assert ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
 

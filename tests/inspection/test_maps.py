@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from sights import TARGET, TEXT, sight_of
 
@@ -68,3 +69,10 @@ def test_a_window_is_not_held_against_a_head(everyday_run: Path) -> None:
     heads = attention(sight)["kinds"][0]["habits"]
     assert heads["heads"] == [["diffuse"] * 3] * 2
     np.testing.assert_allclose(heads["spread"], 1.0, atol=1e-3)
+
+
+def test_a_text_with_too_many_weights_is_not_drawn(
+    everyday_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.inspection.maps.MOST", 1_000)
+    assert "1,000 are drawn" in attention(sight_of(everyday_run))["missing"]["en"]

@@ -18,6 +18,8 @@ from headway.nn.embedding import project
 N_TOP = 3
 COLLAPSED = 0.95
 """A mean similarity of positions from which on they can hardly be told apart."""
+MOST_WORDS = 200
+"""Words that are removed one by one: each costs a pass through the model."""
 _LOGITS_AT_ONCE = 16_000_000
 
 
@@ -192,6 +194,8 @@ def _importance(sight: Sight) -> dict[str, Any] | None:
     removable = [i for i, group in enumerate(words.groups) if passage.source[group[0]] != end]
     if not removable:
         return None
+    if len(removable) > MOST_WORDS:
+        return {"n_words": len(removable), "most": MOST_WORDS}
     groups = [words.groups[i] for i in removable]
     log_probs = log_probs_without(sight, [[], *groups])
     lost = (log_probs[0] - log_probs[1:]).numpy()

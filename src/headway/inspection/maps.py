@@ -14,6 +14,8 @@ from headway.inspection.sight import Sight
 LARGEST_ERROR = 0.5 / 255
 """Of a weight in a map, against the model's own: half a step. A row's sum may be off by that much
 for each of its columns. The cell view has the exact numbers."""
+MOST = 32_000_000
+"""Weights of one kind of attention that a page draws: 12 layers and 8 heads of 577 tokens."""
 _WEIGHTS = re.compile(r"(encoder|decoder)\.(?:(\d+)\.)?(self|cross)\.weights")
 
 
@@ -28,6 +30,13 @@ def attention(sight: Sight) -> dict[str, Any]:
     The page joins pieces into words where that is wanted; which they are is said by the tokens.
     """
     found = {name: weights_of(sight, name) for name in kinds_of(sight.trace)}
+    largest = max((weights.maps.size for weights in found.values()), default=0)
+    if largest > MOST:
+        return missing(
+            f"This text is too long for its maps: {largest:,} weights, {MOST:,} are drawn. "
+            "Look at a shorter one.",
+            f"这个句子太长，画不下：有 {largest:,} 个权重，最多画 {MOST:,} 个。请换短一些的。",
+        )
     if not found:
         return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
     return {

@@ -21,6 +21,7 @@ export const words = {
     importance: "Which source words matter", importanceLead: "Left: how much the writing looks at the word (last layer, mean of heads and steps). Right: how much probability this same translation loses when the word is taken out of the source.",
     attention: "attention", deletion: "lost without it (nats)", word: "word", only: "This model has no attention over the source; only deletion is shown.",
     agreement: "Rank correlation {value} (1: the same order; 0: no relation).", apartMost: "Most apart: {word}, place {first} by attention, {second} by deletion.",
+    tooMany: "Words are taken out one by one where there are at most {most}; this text has {n}.",
     loss: "Without {word}, token by token:", lossScale: "nats lost; below 0: the token became more probable", choose: "Choose a word to see which tokens lose.",
   },
   zh: {
@@ -37,6 +38,7 @@ export const words = {
     importance: "哪些原文词重要", importanceLead: "左：写译文时看这个词多少（最后一层，各头各步平均）。右：从原文去掉这个词后，同一译文损失多少概率。",
     attention: "注意力", deletion: "去掉后的损失（奈特）", word: "词", only: "这个模型对原文没有注意力，只显示删除的影响。",
     agreement: "等级相关 {value}（1：顺序相同；0：无关）。", apartMost: "分歧最大：{word}，按注意力第 {first}，按删除第 {second}。",
+    tooMany: "至多 {most} 个词时才逐个去掉来比较；这个句子有 {n} 个。",
     loss: "去掉 {word} 后逐个子词：", lossScale: "损失的奈特；小于 0 表示概率反而变大", choose: "选一个词，看哪些子词受损。",
   },
 };
@@ -156,7 +158,8 @@ function chart(title, sides, series, { low, high, limit }, t) {
 
 /* -- which words matter ----------------------------------------------------------------------- */
 
-function importance({ words: names, attention, lost, rank_correlation: correlation, ranks, most_apart: apart }, written, t) {
+function importance({ words: names, attention, lost, rank_correlation: correlation, ranks, most_apart: apart, ...long }, written, t) {
+  if (!names) return h("p", { class: "missing" }, t("tooMany", { n: long.n_words, most: long.most }));
   const { row } = unpack(lost);
   const totals = names.map((_, i) => row(i).reduce((sum, one) => sum + one, 0));
   const most = Math.max(1e-9, ...totals.map(Math.abs));
