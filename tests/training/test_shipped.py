@@ -88,6 +88,10 @@ def test_verbs_use_it_say_so_and_leave_it_as_it_is(tmp_path: Path) -> None:
     ):
         done = command(*arguments)
         assert done.status == 0, done.err
+    for change in ("--accept", "--measure"):
+        done = command("check", "demo", change)
+        assert done.status == 2
+        assert "stays as it is" in done.err
     assert contents(shipped.SHIPPED) == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.en", "a.zh"]
 

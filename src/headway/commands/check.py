@@ -24,7 +24,10 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
     """
     from headway.runs.checking import accept as accept_changes
     from headway.runs.checking import check_run
+    from headway.training.shipped import refuse_shipped
 
+    if accept or measure:
+        refuse_shipped(run)
     if accept:
         accept_changes(run)
     if measure:

@@ -4,6 +4,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from headway.errors import RunError
+
 SHIPPED = Path(__file__).parent.parent / "shipped" / "demo"
 """Trained on generated sentences by `benchmarks/ship_demo.py`; never written to."""
 DEMO = Path("demo")
@@ -23,6 +25,15 @@ def place_of(run: Path) -> Path:
             return own
     _say_once("demo is the run that comes with headway; `headway demo` trains one of your own")
     return SHIPPED
+
+
+def refuse_shipped(run: Path) -> None:
+    """Raise RunError for the package's run, which is nobody's to change."""
+    if place_of(run) == SHIPPED:
+        raise RunError(
+            f"the run that comes with headway stays as it is; {run} names it. Copy {SHIPPED} to a "
+            "folder of your own, and name that."
+        )
 
 
 @cache
