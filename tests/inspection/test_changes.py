@@ -9,15 +9,18 @@ import torch
 import headway
 from headway.errors import ConfigError
 from headway.inspection import document
-from headway.inspection.changes import common
+from headway.inspection.changes import changes, common
 from headway.inspection.forcing import beginning
 from headway.inspection.merging import words_of
+from headway.inspection.sight import Sight
 from headway.inspection.subject import Subject, open_subject
 from headway.inspection.switching import switched
 from headway.inspection.worth import worth
 from headway.models import (
     DecoderOnly,
     DecoderOnlyConfig,
+    RecurrentConfig,
+    RecurrentLanguageModel,
     RecurrentTranslator,
     RecurrentTranslatorConfig,
     Transformer,
@@ -98,12 +101,23 @@ def test_without_a_change_the_document_has_what_each_part_is_worth(subject):
     assert "decoder.0.cross.head.1" in found["parts"]
 
 
-def test_a_model_of_other_bricks_says_why_it_has_none(subject):
+def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(subject):
     config = RecurrentTranslatorConfig(d_model=4, d_embedding=4)
     other = RecurrentTranslator(config, vocabulary_size=len(subject.vocabulary)).eval()
     fields = {**vars(subject), "model": other}
     found = document.sentence(Subject(**fields), TEXT, "那", parts=["changes"])["changes"]
-    assert "Transformer's layers" in found["missing"]["en"]
+    assert found["parts"] == []
+    assert found["worth"] is None
+    forced = document.sentence(Subject(**fields), TEXT, parts=["changes"], force=["0=狗"])
+    assert forced["changes"]["changed"]["tokens"][0] == "狗"
+    config = RecurrentConfig(d_model=4)
+    alone = RecurrentLanguageModel(
+        config, recurrence="gru", vocabulary_size=len(subject.vocabulary)
+    )
+    passage = subject.passage_of(TEXT)._replace(source=[])
+    fields = {**fields, "model": alone.eval(), "task": "language-model"}
+    missing = changes(Sight(Subject(**fields), passage))["missing"]
+    assert "Transformer's layers" in missing["en"]
 
 
 def test_a_forced_word_stands_at_its_step_behind_what_was_written_before(everyday_run, subject):

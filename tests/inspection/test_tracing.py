@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from headway.errors import ConfigError
 from headway.inspection.tracing import traced
 from headway.models import (
     Ablated,
@@ -345,3 +346,8 @@ def test_it_can_be_asked_again_and_again():
     first, second = (traced(model, SOURCE, FED).tensors for _ in range(2))
     assert list(first) == list(second)
     assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_a_model_that_was_counted_has_no_tensors():
+    with pytest.raises(ConfigError, match="it was counted"):
+        traced(torch.nn.Identity(), [], FED)

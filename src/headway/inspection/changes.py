@@ -24,12 +24,10 @@ def changes(sight: Sight) -> dict[str, Any]:
     outputs have, in their order."""
     subject, passage, (off, force) = sight.subject, sight.passage, sight.change
     parts = parts_of(subject.model)
-    if not parts and not force:
+    if not parts and not subject.reads_source:
         return missing(
-            "Parts are switched off in models made of a Transformer's layers; this is another. "
-            "Words can be forced in it: --force 0=WORD.",
-            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。"
-            "但可以指定词语：--force 0=词。",
+            "Parts are switched off in models made of a Transformer's layers; this is another.",
+            "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。",
         )
     original = _output(subject, passage)
     found: dict[str, Any] = {

@@ -26,6 +26,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from headway.errors import ConfigError
 from headway.inspection.notes import Array, Notes, part_name
 from headway.inspection.tracing_others import OTHER_BRICKS
 from headway.nn.attention import MultiHeadAttention, ReadyMask
@@ -50,9 +51,16 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
     """Read `source` (the end marker included), then `fed` (the begin marker first), in one pass.
 
     `source` is empty under a language model. The model is as it was behind it, and its numbers are
-    those of any other pass; it should not be in training mode.
+    those of any other pass; it should not be in training mode. Raises ConfigError for one that has
+    no weights.
     """
-    device = next(model.parameters()).device
+    weights = next(model.parameters(), None)
+    if weights is None:
+        raise ConfigError(
+            "tensors are those of a model that has learned weights; this one has none, as it was "
+            "counted. Take a run of another type."
+        )
+    device = weights.device
     notes = Notes()
     rows = [torch.tensor([ids], device=device) for ids in (source, fed) if len(ids)]
     with notes:

@@ -22,6 +22,7 @@ export const words = {
     loses: "Share of its probability that the output loses", gains: "gains",
     cell: "{name}: falls by {fall} nats", one: "Without {name} this output has {share} of its probability ({fall} nats).",
     try: "To see what is written then:", heavy: "Every part takes a pass of its own; for this model and text they would be too many to wait for. Try a shorter text.",
+    other: "Parts are switched off in models made of a Transformer's layers; this is another. Words can be forced: --force 0=WORD.",
     self: "self-attention", cross: "cross-attention", feed_forward: "feed-forward", encoder: "Encoder {layer}", decoder: "Decoder {layer}",
   },
   zh: {
@@ -40,6 +41,7 @@ export const words = {
     loses: "输出失去的概率份额", gains: "增加",
     cell: "{name}：下降 {fall} 奈特", one: "没有 {name} 时，此输出的概率是原来的 {share}（{fall} 奈特）。",
     try: "查看那时会写出什么：", heavy: "每个部件都要单独计算一遍；对这个模型和文本来说太多了。请换一段较短的文本。",
+    other: "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。但可以指定词语：--force 0=词。",
     self: "自注意力", cross: "交叉注意力", feed_forward: "前馈", encoder: "编码器 {layer}", decoder: "解码器 {layer}",
   },
 };
@@ -49,7 +51,7 @@ export function draw(root, context) {
   if (part.changed) root.append(...compared(part, context));
   if (live) root.append(wishes(part, context));
   root.append(h("h3", {}, t("worth")));
-  if (!part.worth) root.append(h("p", { class: "missing" }, t("heavy")));
+  if (!part.worth) root.append(h("p", { class: "missing" }, t(part.parts.length ? "heavy" : "other")));
   else root.append(h("p", { class: "soft" }, t("worthLead")), map(part, context));
 }
 
