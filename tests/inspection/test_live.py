@@ -1,5 +1,6 @@
 """The live page: for this machine alone, by an address that nobody guesses, with clear refusals."""
 
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 from headway.inspection import document
 from headway.inspection.live import MOST_CHARACTERS, application
 from headway.inspection.subject import open_subject
+from headway.inspection.training import page, training
+from headway.training.run_folder import RunFolder
 
 WORD = "a-word"
 
@@ -90,3 +93,23 @@ def test_another_site_is_not_told_anything(client: TestClient) -> None:
     """A page of another site may send a request, but may not read the answer."""
     answer = client.get(f"/{WORD}/", headers={"Origin": "http://evil.example"})
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+
+
+def test_what_a_training_has_logged_meanwhile_is_told(everyday_run: Path, tmp_path: Path) -> None:
+    run = RunFolder(shutil.copytree(everyday_run, tmp_path / "run"))
+    runs = [run.path]
+    news = {"training": lambda: training(runs)}
+    app = application(_nothing, page(runs, "A dog."), word=WORD, news=news)
+    with TestClient(app, base_url="http://127.0.0.1:5000") as client:
+        assert client.get(f"/{WORD}/training").json() == training(runs)
+        run.log({"step": 99, "time_s": 99.5, "target_tokens": 1, "source_tokens": 1, "loss": 0.5})
+        assert client.get(f"/{WORD}/training").json()["runs"][0]["updates"] == 99
+        shutil.rmtree(run.path)
+        gone = client.get(f"/{WORD}/training")
+        assert gone.status_code == 400
+        assert "run folder" in gone.json()["error"]
+        assert client.get("/training").status_code == 404
+
+
+def _nothing(**_: Any) -> dict[str, Any]:
+    raise AssertionError

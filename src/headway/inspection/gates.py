@@ -25,11 +25,16 @@ def gates(sight: Sight) -> dict[str, Any]:
     pieces = {"encoder": source_pieces(sight), "decoder": fed_pieces(sight)}
     return {
         "stacks": [
-            {"stack": stack, "pieces": pieces[stack], "rows": rows}
+            {"stack": stack, "pieces": pieces[stack], "rows": sorted(rows, key=_place)}
             for stack in pieces
             if (rows := [_row(sight, match) for match in matches if match[1] == stack])
         ]
     }
+
+
+def _place(row: dict[str, Any]) -> tuple[int, str]:
+    """By layer, what reads from the left first."""
+    return row["layer"], row["way"] or ""
 
 
 def _row(sight: Sight, match: re.Match[str]) -> dict[str, Any]:

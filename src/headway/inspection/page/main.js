@@ -5,6 +5,7 @@
                below the title) among them; `{name}` in a text is filled in
      part      the name of the part of a sentence's document that it draws; undefined: it draws
                what `context.run` or `context.page` has
+     shown(page, sentence)    whether there is anything to draw; may be left out
      draw(root, context)   fills the empty element `root`; called anew for another sentence,
                language or selection of runs. It listens by elements of its own only, so that
                nothing is left behind when they go.
@@ -14,7 +15,7 @@
      sentence  the document of the sentence that is looked at, with all its parts
      part      sentence[view.part]
      beside    { run, sentence, part } of a second run on the same text, or null
-     t(key, values)        a text in the reader's language
+     t(key, values)        a text in the reader's language, which is `language`
      chosen    { token, layer, head, .. }: what the views share; choose({token: 3}) changes it, and
      onChoose(element, f)  calls f(chosen) whenever it does, as long as element is on the page
      live      null, or { ask(change) }: asks the server for another document of the sentence, such
@@ -63,7 +64,7 @@ function show() {
   const t = speak(language);
   const scrolled = window.scrollY;
   state.listeners = [];
-  const drawn = VIEWS.filter((view) => view.shown?.(page) ?? true).map((view) => section(view));
+  const drawn = views().map((view) => section(view));
   const content = h("main", { id: "content" }, drawn);
   const parts = [bar(t), navigation(language), content, footer(t)];
   clear(document.body, (element) => element.tagName !== "SCRIPT");
@@ -75,8 +76,14 @@ function show() {
 
 const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
 
+/* Those that have something to draw. */
+function views() {
+  const sentence = state.sentences[state.sentence];
+  return VIEWS.filter((view) => (view.shown?.(page, sentence) ?? true) && (!view.part || sentence?.[view.part]));
+}
+
 function bar(t) {
-  const live = page.live ? typing(t) : null;
+  const live = page.live && state.sentences.length ? typing(t) : null;
   return h("header", { class: "bar" },
     h("h1", {}, h("span", { class: "brand" }, "headway"), " ", h("span", { class: "run" }, page.run.name)),
     h("div", { class: "tools" },
@@ -137,7 +144,7 @@ const live = page.live ? connect({
 }) : null;
 
 function navigation(language) {
-  const links = VIEWS.filter((view) => view.shown?.(page) ?? true).map((view) =>
+  const links = views().map((view) =>
     h("li", {}, h("a", { href: `#${view.id}` }, speak(language, view.words)("title"))));
   return h("nav", { "aria-label": speak(language)("views") }, h("ul", {}, links));
 }
@@ -150,7 +157,6 @@ function section(view) {
     h("p", { class: "lead" }, t("lead")), root);
   const sentence = state.sentences[state.sentence];
   const part = view.part ? sentence?.[view.part] : undefined;
-  if (view.part && !part) return h("section", { id: view.id, hidden: true });
   if (part?.missing) {
     root.append(h("p", { class: "missing" }, part.missing[preferences.language]));
     return element;
@@ -169,7 +175,7 @@ function section(view) {
 function context(view, t, sentence, part) {
   const other = sentence?.beside;
   return {
-    page, run: page.run, sentence, part, t, live,
+    page, run: page.run, sentence, part, t, live, language: preferences.language,
     beside: other ? { run: other.run, sentence: other, part: other[view.part] } : null,
     chosen: state.chosen,
     choose: (change) => {
@@ -183,9 +189,9 @@ function context(view, t, sentence, part) {
 
 function footer(t) {
   const { n_parameters, version, type } = page.run;
-  return h("footer", {}, h("p", {}, t("made", {
-    version, type, parameters: n_parameters.toLocaleString(reader(preferences.language)),
-  })), h("p", {}, t("counted")));
+  const parameters = n_parameters?.toLocaleString(reader(preferences.language));
+  return h("footer", {}, h("p", {}, t(parameters ? "made" : "madeEarly", { version, type, parameters })),
+    h("p", {}, t("counted")));
 }
 
 show();

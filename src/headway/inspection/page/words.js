@@ -13,6 +13,7 @@ const COMMON = {
     broken: "This view could not be drawn; the browser's console says why.",
     waiting: "The model is at work ..", failed: "The server did not answer: {why}",
     made: "Made by headway {version} of a model of type {type} with {parameters} parameters.",
+    madeEarly: "Made by headway {version} of a model of type {type}.",
     counted: "Layers, heads and positions are counted from 0, as --off and --freeze count them.",
   },
   zh: {
@@ -22,6 +23,7 @@ const COMMON = {
     broken: "此视图无法绘制；原因见浏览器控制台。",
     waiting: "模型正在计算……", failed: "服务器没有回答：{why}",
     made: "由 headway {version} 生成；模型类型 {type}，共 {parameters} 个参数。",
+    madeEarly: "由 headway {version} 生成；模型类型 {type}。",
     counted: "层、头与位置都从 0 数起，与 --off 和 --freeze 一致。",
   },
 };

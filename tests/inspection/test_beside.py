@@ -1,0 +1,103 @@
+"""Side by side: each has its own document, and each judges what the other wrote."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import text_run
+from everyday_run import command
+
+from headway.inspection import document
+from headway.inspection.beside import side_by_side
+from headway.inspection.sight import Sight
+from headway.inspection.subject import open_subject
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+TEXT = "The dog didn't see the cat because it was tired."
+RECURRENT = (
+    "--model.type=recurrent", "--model.d-model=16", "--model.d-embedding=16",
+    "--training.max-steps=4", "--training.checkpoint-every=4", "--training.batch-tokens=400",
+    "--text.vocabulary-size=600", "--data.valid-size=10", "--runtime.threads=1",
+    "--runtime.device=cpu", "--decoding.beam=2", "--decoding.max-extra-length=4",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recurrent(everyday_files, tmp_path_factory):
+    """A recurrent translator of another vocabulary, which has learned next to nothing."""
+    source, target = map(str, everyday_files)
+    run = tmp_path_factory.mktemp("recurrent") / "gru"
+    done = command("train", "--source", source, "--target", target, "--out", str(run), *RECURRENT)
+    assert done.status == 0, done.err
+    return open_subject(run, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def transformer(everyday_run):
+    return open_subject(everyday_run, device="cpu")
+
+
+def test_each_is_looked_at_as_by_itself(transformer, recurrent):
+    found = side_by_side(transformer, recurrent, TEXT)
+    own, theirs = (document.sentence(one, TEXT) for one in (transformer, recurrent))
+    assert {name: found[name] for name in own} == own
+    assert {name: found["beside"][name] for name in theirs} == theirs
+    assert found["beside"]["run"]["type"] == "recurrent"
+
+
+def test_a_target_is_followed_by_both(transformer, recurrent):
+    found = side_by_side(transformer, recurrent, TEXT, "那只狗。")
+    assert found["translation"] == found["beside"]["translation"] == "那只狗。"
+    assert found["compared"]["translations"]["written"] == ["那只狗。"] * 2
+
+
+def test_either_translation_costs_under_either_model_what_its_tokens_cost(transformer, recurrent):
+    found = side_by_side(transformer, recurrent, TEXT)["compared"]["translations"]
+    for text, row in zip(found["written"], found["nats_per_character"], strict=True):
+        for model, nats in zip((transformer, recurrent), row, strict=True):
+            log_prob = document.sentence(model, TEXT, text)["tokens"]["log_prob"]
+            assert nats == pytest.approx(-log_prob / (len(text) + 1), abs=1e-3)
+
+
+def test_what_either_lacks_is_said_in_both_languages(transformer, recurrent):
+    parts = side_by_side(transformer, recurrent, TEXT)["compared"]["parts"]
+    lacking = {one["part"]: one["missing"] for one in parts}
+    assert set(lacking) == set(document.PARTS)
+    assert [bool(why) for why in lacking["gates"]] == [True, False]
+    assert [bool(why) for why in lacking["cells"]] == [False, True]
+    assert lacking["tokens"] == lacking["attention"] == [None, None]
+    for why in (why for both in lacking.values() for why in both if why):
+        assert set(why) == {"en", "zh"}
+        assert why["en"].isascii()
+        assert not why["zh"].isascii()
+
+
+def test_a_translator_beside_a_model_of_text_alone(transformer, tmp_path):
+    corpus = text_run.write_corpus(tmp_path / "text.txt")
+    names = ("--task", "language-model", "--corpus", str(corpus), "--out", str(tmp_path / "ngram"))
+    counted = command("train", *names, "--model.type=ngram", "--text.unit=words")
+    assert counted.status == 0, counted.err
+    found = side_by_side(transformer, open_subject(tmp_path / "ngram"), TEXT, "那只狗。")
+    assert found["beside"]["translation"] == TEXT  # the text is what it writes; no target is forced
+    assert "both runs translate" in found["compared"]["translations"]["missing"]["en"]
+    had = {one["part"]: one["missing"][1] is None for one in found["compared"]["parts"]}
+    assert had["tokens"]
+    assert not any(had[part] for part in ("attention", "cells", "gates", "ideas", "shapes"))
+
+
+def test_gates_are_the_mean_of_what_the_units_let_pass(recurrent):
+    sight = Sight(recurrent, recurrent.passage_of(TEXT, "那只狗。"))
+    gates = document.sentence(recurrent, TEXT, "那只狗。")["gates"]
+    encoder, decoder = gates["stacks"]
+    assert (encoder["stack"], decoder["stack"]) == ("encoder", "decoder")
+    assert len(encoder["pieces"]) == len(sight.passage.source)
+    for stack in (encoder, decoder):
+        for row in stack["rows"]:
+            way = f"from_{row['way']}." if row["way"] else ""
+            name = f"{stack['stack']}.{row['layer']}.{way}{row['gate']}_gate"
+            units = sight.trace[name]
+            assert ((units >= 0) & (units <= 1)).all()
+            np.testing.assert_allclose(row["open"], units.mean(1), atol=1e-4)
+    ways = [(row["layer"], row["way"]) for row in encoder["rows"]]
+    assert {row["gate"] for row in decoder["rows"]} == {"reset", "update"}
+    assert all(a <= b for a, b in pairwise(ways))

@@ -1,0 +1,135 @@
+"""Trainings on the page: drawn as logged, read off by keys; a slider through the checkpoints."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import PHONE, needs_chromium, opened
+from playwright.sync_api import Browser, Page, expect
+
+from headway.inspection.page_file import html
+from headway.inspection.training import page as page_of
+from headway.training.run_folder import RunFolder
+
+HOSTILE = "<img src=x onerror=document.title='broken'>"
+
+
+@pytest.fixture(scope="module")
+def document(everyday_run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A run with its checkpoints, one of an unkind name that goes on, and one that has no curve."""
+    folder = tmp_path_factory.mktemp("trainings")
+    going = RunFolder(shutil.copytree(everyday_run, folder / HOSTILE))
+    going.config.unlink()
+    going.write_settings({"model": {}, "training": {"max_steps": 500, "budget": "30m"}})
+    counted = RunFolder(folder / "counted")
+    counted.path.mkdir()
+    counted.model.touch()
+    counted.write_settings({"model": {"type": "ngram"}, "run": {"finished": True}})
+    runs = [everyday_run, going.path, counted.path]
+    return page_of(runs, "The dog didn't see the cat because it was tired.")
+
+
+@pytest.fixture(scope="module")
+def file(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(html(document), encoding="utf-8")
+    return file
+
+
+def drawn(page: Page) -> None:
+    for section in ("#training", "#learning"):
+        page.locator(section).scroll_into_view_if_needed()
+    page.locator("#learning .tile").first.wait_for()
+
+
+def plot(page: Page, title: str) -> Any:
+    return page.locator("figure.charted").filter(has_text=title)
+
+
+@needs_chromium
+@pytest.mark.parametrize(("language", "dark"), [("en-US", False), ("zh-CN", True)])
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_it_is_drawn_without_a_complaint_fits_the_screen_and_passes_axe(
+    chromium: Browser, file: Path, language: str, dark: bool, width: int
+) -> None:
+    with opened(chromium, file, width=width, language=language, dark=dark) as page:
+        drawn(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.title() != "broken"
+        assert page.locator(".runs tbody tr").count() == 3
+        why = {"en-US": "by counting", "zh-CN": "计数"}[language]
+        expect(page.locator(".runs tbody tr").nth(2)).to_contain_text(why)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+@needs_chromium
+def test_the_arrow_keys_read_off_what_was_logged(
+    chromium: Browser, file: Path, everyday_run: Path
+) -> None:
+    text = (everyday_run / "metrics.jsonl").read_text(encoding="utf-8")
+    rates = [json.loads(line).get("learning_rate") for line in text.splitlines()]
+    first, *_, last = [rate for rate in rates if rate is not None]
+    with opened(chromium, file) as page:
+        drawn(page)
+        rate = plot(page, "Learning rate")
+        rate.locator(".curve-board").focus()
+        for key, expected in (("Home", first), ("End", last)):
+            page.keyboard.press(key)
+            read = rate.locator(".read-off b").first.inner_text().replace("−", "-")
+            assert float(read) == pytest.approx(expected, rel=0.01)
+
+
+@needs_chromium
+def test_runs_axes_and_scales_are_chosen(chromium: Browser, file: Path) -> None:
+    with opened(chromium, file) as page:
+        drawn(page)
+        loss = page.locator("#training .across figure")
+        assert loss.locator("polyline").count() == 4  # training and validation of two runs
+        page.locator(".choose-runs button").nth(1).click()
+        assert loss.locator("polyline").count() == 2
+        page.locator("#training").get_by_role("button", name="tokens", exact=True).click()
+        expect(loss.locator("svg text.unit").last).to_have_text("tokens")
+        before = loss.locator("polyline").first.get_attribute("points")
+        page.get_by_role("button", name="logarithmic").click()
+        assert loss.locator("polyline").first.get_attribute("points") != before
+
+
+@needs_chromium
+def test_the_slider_shows_every_moment_as_it_was(
+    chromium: Browser, file: Path, document: dict[str, Any]
+) -> None:
+    moments = document["training"]["learning"]["moments"]
+    with opened(chromium, file) as page:
+        drawn(page)
+        slider = page.get_by_role("slider")
+        slider.focus()
+        page.keyboard.press("Home")
+        for number, moment in enumerate(moments):
+            if number:
+                page.keyboard.press("ArrowRight")
+            assert slider.input_value() == str(number)
+            told = page.locator(".slide output").inner_text()
+            wanted = {"drawn": "Before the first update", "model": "The run's model"}
+            assert told == wanted.get(moment["kind"], f"After update {moment['updates']}")
+            shares = [
+                float(re.sub("[^0-9.]", "", one))
+                for one in page.locator("#learning .token.lit .id").all_inner_texts()
+            ]
+            expected = [100 * share for share in moment["probabilities"]]
+            assert shares == pytest.approx(expected, abs=0.06)
+            expect(page.locator(".would")).to_contain_text(moment["writes"] or "–")
+
+
+@needs_chromium
+def test_a_map_that_is_chosen_is_shown_large(chromium: Browser, file: Path) -> None:
+    with opened(chromium, file) as page:
+        drawn(page)
+        page.get_by_role("button", name="layer 0, head 1").click()
+        expect(page.locator(".large figcaption")).to_have_text("layer 0, head 1")
+        page.get_by_role("button", name="encoder", exact=True).click()
+        assert page.locator("#learning .tile").count() == 2
