@@ -22,7 +22,7 @@ def distill(
     resume: bool = False,
     **flags: Any,
 ) -> None:
-    """Train a small translator on what a large one writes: nearly as good, and much faster.
+    """Train a small translator on what a large one writes, and say what is lost and won by it.
 
     The teacher translates the sources that it learned from, by its own search; the student learns
     from that as from any pairs, and is scored on the teacher's validation pairs.

@@ -1,7 +1,7 @@
 """What a teacher writes for a student: sequence-level distillation (Kim and Rush 2016, section 3).
 
 The student's pairs are texts and the teacher's best translations of them by its own search, in
-place of references. They are easier to learn: the teacher says like things alike.
+place of references. By the paper they are easier to learn, as a teacher says like things alike.
 """
 
 import json
@@ -180,7 +180,8 @@ class Lessons:
 
     def _say_progress(self, begin: int, sources: Sequence[str], say: Say) -> None:
         if begin // BLOCK % _BLOCKS_SAID == _BLOCKS_SAID - 1:
-            say(f"{begin + BLOCK:,} of {len(sources):,} texts are translated")
+            done = min(begin + BLOCK, len(sources))
+            say(f"{done:,} of {len(sources):,} texts are translated")
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:
