@@ -1,10 +1,13 @@
 """Who picks what *it* stands for, on weights and vectors of which the answer is known."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from torch import nn
 
+from headway.errors import ConfigError
 from headway.inspection.knowing import (
     Share,
     best_heads,
@@ -92,3 +95,9 @@ def test_of_a_trained_run_each_layer_is_told_and_a_pass_gives_its_vectors(
     again = pass_of(translator, sentences[0])  # no hook was left behind
     np.testing.assert_array_equal(one.pronoun, again.pronoun)
     assert not np.allclose(one.pronoun, one.reason)
+
+
+def test_a_model_without_self_attention_is_refused() -> None:
+    blind = SimpleNamespace(model=nn.GRU(2, 2))
+    with pytest.raises(ConfigError, match="an encoder with self-attention"):
+        pass_of(blind, unseen_sentences(1, 3, set())[0])  # type: ignore[arg-type]

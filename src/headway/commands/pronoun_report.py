@@ -25,7 +25,7 @@ def measured(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> 
     """How often each part picks the right noun, in sentences that the demo did not train on.
 
     Raises:
-        ConfigError: the model has no attention to be looked at.
+        ConfigError: the model has no encoder with attention to be looked at.
     """
     from headway.commands.demo import corpus
     from headway.inspection.knowing import knowledge, named_right, unseen_sentences

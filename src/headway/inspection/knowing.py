@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import nn
 
+from headway.errors import ConfigError
 from headway.inspection.merging import words_of
 from headway.inspection.pronoun_picture import (
     PRONOUN,
@@ -131,7 +133,7 @@ def knowledge(
     """Who picks the right noun in `count_on`; what is chosen or fitted is so on `choose_on`.
 
     Raises:
-        ConfigError: the model has no attention to be looked at.
+        ConfigError: the model has no encoder with attention to be looked at.
     """
     chosen, counted = ([pass_of(translator, s) for s in some] for some in (choose_on, count_on))
     return Knowledge(
@@ -176,13 +178,19 @@ def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
 def _encoder_states(translator: "Translator") -> Iterator[list[torch.Tensor]]:
     """Filled, while the block lasts, with what goes into the encoder and what each layer gives."""
     states: list[torch.Tensor] = []
-    layers = list(getattr(translator.model, "encoder", []))
+    encoder = getattr(translator.model, "encoder", nn.Module())
+    layers = [each for each in encoder.modules() if hasattr(each, "self_attention")]
+    if not layers:
+        raise ConfigError(
+            "what is read is an encoder with self-attention, such as a Transformer's; this model "
+            "has none. Take another run."
+        )
     handles = [
-        first.register_forward_pre_hook(lambda _layer, given: states.append(given[0]))
-        for first in layers[:1]
-    ] + [
-        each.register_forward_hook(lambda _layer, _given, out: states.append(out))
-        for each in layers
+        layers[0].register_forward_pre_hook(lambda _layer, given: states.append(given[0])),
+        *(
+            each.register_forward_hook(lambda _layer, _given, out: states.append(out))
+            for each in layers
+        ),
     ]
     try:
         yield states
