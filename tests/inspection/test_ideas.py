@@ -10,6 +10,7 @@ from scipy.special import softmax
 from headway.inspection.ideas import causal, positions, scale
 from headway.inspection.packing import KINDS, packed, unpacked
 from headway.inspection.tracing import traced
+from headway.models.convolutional import Convolutional, ConvolutionalConfig
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.nn.embedding import sinusoids
 
@@ -42,6 +43,14 @@ def test_learned_positions_end_where_the_model_does() -> None:
     found = positions(model, model.config)
     assert found is not None
     assert found["table"]["shape"] == [10, 16]
+
+
+def test_a_convolutional_models_positions_are_learned() -> None:
+    config = ConvolutionalConfig(d_model=8, encoder_layers=1, decoder_layers=1, max_length=12)
+    found = positions(Convolutional(config, vocabulary_size=20), config)
+    assert found is not None
+    assert found["kind"] == "learned"
+    assert found["table"]["shape"] == [12, 8]
 
 
 def test_the_causal_mask_is_the_decoders_triangle() -> None:

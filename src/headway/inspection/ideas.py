@@ -58,7 +58,7 @@ def positions(model: nn.Module, config: Any) -> dict[str, Any] | None:
     cosines = unit @ unit.T
     similarity = [float(np.diagonal(cosines, k).mean()) for k in range(length)]
     return {
-        "kind": config.positions,
+        "kind": getattr(config, "positions", "learned"),  # a convolutional model has no others
         "table": packed(table),
         "similarity": [round(value, 5) for value in similarity],
     }

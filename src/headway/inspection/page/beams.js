@@ -241,7 +241,8 @@ function reasons(tree, t) {
   const { found, rivals, begin, limit } = tree.part;
   const [winner, second] = found;
   const own = short(winner.log_prob, 4);
-  const said = [t("won", { ...numbers(winner), text: cut(winner.text, 160) })];
+  const quoted = (one) => cut(one.text, 160) || t("nothing");
+  const said = [t("won", { ...numbers(winner), text: quoted(winner) })];
   if (begin.length) said.unshift(t("forced", { n: begin.length }));
   if (!second) said.push(t("alone"));
   else {
@@ -251,9 +252,9 @@ function reasons(tree, t) {
   }
   const { unpenalized, greedy } = rivals;
   said.push(unpenalized.wins ? t("unpenalizedSame")
-    : t("unpenalizedOther", { ...numbers(unpenalized), text: cut(unpenalized.text, 160), own }));
+    : t("unpenalizedOther", { ...numbers(unpenalized), text: quoted(unpenalized), own }));
   const lost = tree.path(tree.winner).find((place) => tree.rank[place] > 1 && tree.depth[place] > begin.length);
-  said.push(greedy.wins ? t("greedySame") : t("greedyOther", { ...numbers(greedy), text: cut(greedy.text, 160),
+  said.push(greedy.wins ? t("greedySame") : t("greedyOther", { ...numbers(greedy), text: quoted(greedy),
     step: tree.depth[lost] - 1, rank: tree.rank[lost] }));
   said.push(t(tree.last === limit + 1 ? "limit" : "ended", { step: tree.last - 1 }));
   return said;
@@ -282,13 +283,12 @@ function numbers(one) {
 
 /* At most so much of a text: a wide character takes the room of two. */
 function cut(text, room = 8) {
-  let left = room, shown = "";
-  for (const character of text) {
-    left -= /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\uff60]|[^\u0000-\uffff]/.test(character) ? 2 : 1;
-    if (left < 0) return `${shown}…`;
-    shown += character;
-  }
-  return shown;
+  const wide = /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\uff60]|[^\u0000-\uffff]/;
+  const characters = [...text.slice(0, 4 * room)];
+  let used = 0;
+  const ends = characters.map((character) => (used += wide.test(character) ? 2 : 1));
+  if (used <= room) return text;
+  return `${characters.filter((_, i) => ends[i] <= room - 2).join("")}…`;
 }
 
 /* The text that pieces spell: ▁ is a space, <0xE6> a byte; the end marker is left out. */

@@ -35,7 +35,7 @@ export const words = {
     part: "At step {step} {one} and {other} part: {one} takes {a} ({pa}), {other} takes {b} ({pb}).",
     whole: "As a whole, {one} has the log-probability {la}, {other} {lb}.",
     taught: "With {target} fed, the model's first choice is its piece at {right} of {n} steps.",
-    apart: "headway translate writes something else than one search does here: it takes long texts in portions, and mends codes and terms.",
+    apart: "It is what headway translate writes, which is not always the one search's: long texts are taken in portions, codes and terms are mended, and a text may be spelled in other pieces.",
     goTo: "Go to step {step}", entropies: "Entropy at each step; the highest is {most} nats",
   },
   zh: {
@@ -65,7 +65,7 @@ export const words = {
     part: "在第 {step} 步{one}与{other}分开：{one}选 {a}（{pa}），{other}选 {b}（{pb}）。",
     whole: "整句的对数概率：{one}为 {la}，{other}为 {lb}。",
     taught: "送入{target}时，{n} 步中有 {right} 步模型的首选就是它的子词。",
-    apart: "此处 headway translate 写出的与单次搜索不同：它会把长文本分段翻译，并修补代码与术语。",
+    apart: "它是 headway translate 写出的，与单次搜索不一定相同：长文本分段翻译，代码与术语会被修补，同一文本也可能由别的子词拼成。",
     goTo: "转到第 {step} 步", entropies: "每一步的熵，最高 {most} 奈特",
   },
 };

@@ -1,0 +1,31 @@
+"""Every type of model has a document: what it has not got is said, and nothing fails."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from writers import SIZES
+
+from headway.inspection import document
+from headway.inspection.subject import open_subject
+from headway.models import MODELS
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_every_type_of_model_can_be_looked_into(kind: str, everyday_run: Path) -> None:
+    """A random one, with the sub-words of a run."""
+    subject = open_subject(everyday_run, device="cpu")
+    settings, build = MODELS[kind]
+    config = settings(**SIZES[kind])
+    special = subject.special
+    model = build(config, vocabulary_size=len(subject.vocabulary), padding=special.padding).eval()
+    changed = replace(subject.settings, model_type=kind, model=config)
+    other = replace(subject, model=model, settings=changed, write=lambda _: "我爱学习。")
+    found = {"run": document.run(other), "sentences": [document.sentence(other, "I love cats.")]}
+    text = json.dumps(found, allow_nan=False)
+    assert json.loads(text)["sentences"][0].keys() >= document.PARTS.keys()
+    attention = found["sentences"][0]["steps"]["courses"]["beam"]["attention"]
+    assert (attention is None) == (kind == "bytenet")
