@@ -1,0 +1,1 @@
+"""The compiled engine: a Transformer's whole search in C, for processors."""

@@ -1,0 +1,128 @@
+"""The engine's library: compiled where it runs, for the processor that it runs on, at first use.
+
+Not when the package is installed: so no installation can fail for want of a compiler, a folder of
+sources (an editable installation) is enough, and what is compiled is what this processor can do.
+The library lies in the cache, sealed, under a key of sources, compiler, flags and processor.
+"""
+
+import ctypes
+import functools
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headway.data.cache import cache_root, key_of, made_once, silent
+from headway.disk import read_sealed, sealed_folder
+from headway.errors import HeadwayError
+from headway.native.structures import Job, Model
+
+SOURCES = Path(__file__).parent
+FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
+THIS_PROCESSOR = ("-march=native", "-mcpu=native")
+"""The same to different compilers; the first that is understood is taken."""
+LIMIT_S = 300
+NAME = "engine.so"
+
+
+class NoEngine(HeadwayError):
+    """Why there is no compiled engine here."""
+
+
+class Engine(NamedTuple):
+    """The library and what it was compiled for."""
+
+    library: ctypes.CDLL
+    width: int
+    """Floats in a vector."""
+    panel: int
+    """What sizes are padded to."""
+    most_beam: int
+
+
+@functools.cache
+def engine() -> Engine:
+    """This processor's, compiled if need be; raises `NoEngine`, which says why there is none."""
+    compiler = found_compiler()
+    description = {
+        "sources": {file.name: file.read_text(encoding="utf-8") for file in sources()},
+        "flags": [*FLAGS, *THIS_PROCESSOR],
+        "compiler": [compiler, os.stat(compiler).st_mtime_ns, os.stat(compiler).st_size],
+        "processor": [platform.machine(), processor_flags()],
+    }
+    try:
+        folder = cache_root() / f"engine-{key_of(description)}"
+
+        def make(_work: Path) -> None:
+            with sealed_folder(folder) as (part, _):
+                compiled(compiler, part / NAME)
+
+        return made_once(folder, lambda: opened(folder), make, silent)
+    except (HeadwayError, OSError) as error:
+        raise NoEngine(str(error)) from error
+
+
+def sources() -> list[Path]:
+    """The engine's own."""
+    return sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")])
+
+
+def found_compiler() -> str:
+    """The path of $CC, cc, gcc or clang; raises `NoEngine`."""
+    names = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
+    for name in filter(None, names):
+        if path := shutil.which(name):
+            return path
+    raise NoEngine("there is no C compiler (cc, gcc or clang)")
+
+
+def compiled(compiler: str, to: Path, *flags: str) -> None:
+    """Write the library; `flags` stand for those of this processor. Raises `NoEngine`."""
+    said = ""
+    for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
+        command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NoEngine(f"{compiler} does not work: {error}") from error
+        if done.returncode == 0:
+            return
+        said = next(iter(done.stderr.strip().splitlines()), f"status {done.returncode}")
+    raise NoEngine(f"{compiler} does not compile it: {said}")
+
+
+def opened(folder: Path) -> Engine:
+    """The library in a sealed folder; raises DataError if it is damaged."""
+    read_sealed(folder)
+    return loaded(folder / NAME)
+
+
+def loaded(file: Path) -> Engine:
+    """A library that was compiled before."""
+    library = ctypes.CDLL(str(file))
+    for name in ("width", "panel", "most_beam"):
+        getattr(library, f"headway_{name}").restype = ctypes.c_int64
+    library.headway_workspace.restype = ctypes.c_int64
+    library.headway_workspace.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Job)]
+    library.headway_translate.restype = None
+    library.headway_translate.argtypes = [
+        ctypes.POINTER(Model),
+        ctypes.POINTER(Job),
+        ctypes.c_void_p,
+    ]
+    sizes: dict[str, Any] = {
+        name: getattr(library, f"headway_{name}")() for name in ("width", "panel", "most_beam")
+    }
+    return Engine(library, **sizes)
+
+
+def processor_flags() -> str:
+    """What the processor can do, as the system names it; nothing where it does not."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    lines = text.splitlines()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

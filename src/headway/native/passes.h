@@ -1,0 +1,146 @@
+/* The encoder over whole sources, and one step of the decoder for every live hypothesis. */
+#ifndef HEADWAY_PASSES_H
+#define HEADWAY_PASSES_H
+
+#include "layers.h"
+#include "workspace.h"
+
+static void embed(const model *m, const float *embedding, const float *table, int64_t token,
+                  int64_t position, float *x) {
+    const float *from = embedding + token * m->width;
+    for (int64_t i = 0; i < m->width; i += WIDTH) {
+        vec one = load(from + i) * m->embedding_scale;
+        if (table) one += load(table + position * m->width + i);
+        store(x + i, one);
+    }
+}
+
+/* What a sub-layer reads: x, or its norm. */
+static const float *read_by(const model *m, const norm *by, int64_t rows, workspace *w) {
+    if (!m->norm_first) return w->x;
+    add_and_norm(m, by, rows, w->x, 0, w->normed);
+    return w->normed;
+}
+
+/* x gets what the sub-layer gave: `w->result`. */
+static void written_by(const model *m, const norm *by, int64_t rows, workspace *w) {
+    if (m->norm_first)
+        add(m, rows, w->x, w->result);
+    else
+        add_and_norm(m, by, rows, w->x, w->result, w->x);
+}
+
+static void feed_forward(const model *m, const layer *l, int64_t rows, workspace *w) {
+    const float *x = read_by(m, &l->around_feed_forward, rows, w);
+    product(&l->inner, rows, x, m->width, w->inner, l->inner.outputs);
+    activate(m, rows, w->inner);
+    product(&l->outer, rows, w->inner, l->inner.outputs, w->result, m->width);
+    written_by(m, &l->around_feed_forward, rows, w);
+}
+
+static float *cross_of(const model *m, const job *j, const workspace *w, int64_t slot, int64_t layer) {
+    return w->cross + slot * cross_size(m, j) +
+           layer * j->longest_source * (m->keys + m->values);
+}
+
+static float *past_of(const model *m, const job *j, const workspace *w, int64_t slot, int64_t layer) {
+    return w->past + slot * past_size(m, j) +
+           layer * j->longest_output * j->beam * (m->keys + m->values);
+}
+
+/* Read the sources of these slots: their cross-attention's keys and values, of every layer. */
+static void encode(const model *m, const job *j, workspace *w, const int64_t *slots, int64_t n) {
+    const int64_t stride = 2 * m->keys + m->values, memory = m->keys + m->values;
+    int64_t rows = 0;
+    for (int64_t s = 0; s < n; s++) {
+        const slot *one = w->slots + slots[s];
+        const int32_t *ids = j->ids + j->first[one->sentence];
+        for (int64_t i = 0; i < one->n_read; i++, rows++)
+            embed(m, m->source_embedding, m->source_table, ids[i], i, w->x + rows * m->width);
+    }
+    for (const layer *l = m->encoder; l < m->encoder + m->encoder_layers; l++) {
+        const float *x = read_by(m, &l->around_self, rows, w);
+        product(&l->self_projections, rows, x, m->width, w->projected, stride);
+        int64_t from = 0;
+        for (int64_t s = 0; s < n; s++) {
+            const int64_t length = w->slots[slots[s]].n_read;
+            for (int64_t i = 0; i < length; i++)
+                w->seen[i] = w->projected + (from + i) * stride + m->keys;
+            for (int64_t i = from; i < from + length; i++)
+                attend(m, w->projected + i * stride, w->seen, length, w->weights,
+                       w->context + i * m->values);
+            from += length;
+        }
+        product(&l->self_output, rows, w->context, m->values, w->result, m->width);
+        written_by(m, &l->around_self, rows, w);
+        feed_forward(m, l, rows, w);
+    }
+    if (m->norm_first) add_and_norm(m, &m->encoder_norm, rows, w->x, 0, w->x);
+    for (int64_t n_layer = 0; n_layer < m->decoder_layers; n_layer++) {
+        product(&m->decoder[n_layer].cross_memory, rows, w->x, m->width, w->projected, memory);
+        const float *from = w->projected;
+        for (int64_t s = 0; s < n; s++) {
+            const int64_t size = w->slots[slots[s]].n_read * memory;
+            memcpy(cross_of(m, j, w, slots[s], n_layer), from, (size_t)size * sizeof(float));
+            from += size;
+        }
+    }
+}
+
+/* Self-attention of layer `n` by every live hypothesis: its key and value join those of its slot;
+   it sees those of the tokens that it continues. */
+static void look_back(const model *m, const job *j, workspace *w, int64_t n, int64_t rows) {
+    const int64_t stride = 2 * m->keys + m->values, memory = m->keys + m->values;
+    for (int64_t r = 0, place = 0; r < rows; r++) {
+        const int64_t number = w->row_slot[r];
+        const slot *one = w->slots + number;
+        float *past = past_of(m, j, w, number, n);
+        place = r && w->row_slot[r - 1] == number ? place + 1 : 0;
+        float *own = past + (one->n_written * j->beam + place) * memory;
+        const float *projected = w->projected + r * stride;
+        memcpy(own, projected + m->keys, (size_t)memory * sizeof(float));
+        const uint8_t *ancestors =
+            w->ancestors + ((number * 2 + (one->n_written & 1)) * j->beam + place) *
+                               j->longest_output;
+        for (int64_t t = 0; t < one->n_written; t++)
+            w->seen[t] = past + (t * j->beam + ancestors[t]) * memory;
+        w->seen[one->n_written] = own;
+        attend(m, projected, w->seen, one->n_written + 1, w->weights, w->context + r * m->values);
+    }
+}
+
+static void look_across(const model *m, const job *j, workspace *w, int64_t n, int64_t rows) {
+    const int64_t memory = m->keys + m->values;
+    for (int64_t r = 0; r < rows; r++) {
+        const int64_t number = w->row_slot[r], n_read = w->slots[number].n_read;
+        const float *cross = cross_of(m, j, w, number, n);
+        if (!r || w->row_slot[r - 1] != number)
+            for (int64_t i = 0; i < n_read; i++) w->seen[i] = cross + i * memory;
+        attend(m, w->projected + r * m->keys, w->seen, n_read, w->weights,
+               w->context + r * m->values);
+    }
+}
+
+/* One more token of each of `rows` live hypotheses, embedded in `w->x`, up to what is multiplied
+   with the vocabulary. */
+static void decode(const model *m, const job *j, workspace *w, int64_t rows) {
+    for (int64_t n = 0; n < m->decoder_layers; n++) {
+        const layer *l = m->decoder + n;
+        const float *x = read_by(m, &l->around_self, rows, w);
+        product(&l->self_projections, rows, x, m->width, w->projected, 2 * m->keys + m->values);
+        look_back(m, j, w, n, rows);
+        product(&l->self_output, rows, w->context, m->values, w->result, m->width);
+        written_by(m, &l->around_self, rows, w);
+
+        x = read_by(m, &l->around_cross, rows, w);
+        product(&l->cross_query, rows, x, m->width, w->projected, m->keys);
+        look_across(m, j, w, n, rows);
+        product(&l->cross_output, rows, w->context, m->values, w->result, m->width);
+        written_by(m, &l->around_cross, rows, w);
+
+        feed_forward(m, l, rows, w);
+    }
+    if (m->norm_first) add_and_norm(m, &m->decoder_norm, rows, w->x, 0, w->x);
+}
+
+#endif

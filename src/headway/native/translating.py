@@ -1,0 +1,165 @@
+"""Sources in, hypotheses out: what Python hands to the engine, checked, and what comes back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headway.native.packing import Packed
+from headway.native.structures import Job, aligned
+
+ROWS = 96
+"""Hypotheses that a thread has in work: enough that a weight is used often once it is near, few
+enough that their caches stay near."""
+ENCODED_ROWS = 256
+WORKSPACE_BYTES = 1 << 30
+"""Of a thread at most, unless one sentence alone needs more; memory that is not used costs none."""
+NEWS_S = 0.2
+
+
+class Search(NamedTuple):
+    """How hypotheses are searched for; see `headway.decoding.settings.DecodingSettings`."""
+
+    begin: int
+    end: int
+    forbidden: Sequence[int]
+    beam: int
+    n_best: int
+    length_penalty: float
+    want_scores: bool
+
+
+class Found(NamedTuple):
+    """One hypothesis, its end marker among its tokens."""
+
+    tokens: list[int]
+    log_probs: list[float]
+
+
+def translate(
+    packed: Packed,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    search: Search,
+    *,
+    threads: int,
+    done: Callable[[int], None],
+) -> list[list[Found]]:
+    """For each source (end marker included) its hypotheses; `limits` are tokens before the end
+    marker. `done` hears how many sentences more are finished.
+
+    Raises:
+        ValueError: ids that the model does not have, or sizes that make no sense.
+        MemoryError: a sentence is too long for this machine.
+    """
+    if not sources:
+        return []
+    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
+    held = Held(packed, [sources[i] for i in order], [limits[i] for i in order], search)
+    job = held.job
+    size = packed.engine.library.headway_workspace(packed.structure, job)
+    if size < 0:
+        raise MemoryError("a workspace beyond all numbers")
+    threads = min(threads, len(sources))
+    rooms = [aligned(size) for _ in range(threads)]
+    work = packed.engine.library.headway_translate
+    if threads == 1 and len(sources) <= ROWS:
+        work(packed.structure, job, rooms[0].ctypes.data)
+        done(len(sources))
+    else:
+        shared(lambda room: work(packed.structure, job, room.ctypes.data), rooms, job, done)
+    found: list[list[Found]] = [[] for _ in sources]
+    for i, hypotheses in zip(order, held.read(), strict=True):
+        found[i] = hypotheses
+    return found
+
+
+def shared(
+    work: Callable[[Any], None], rooms: Sequence[Any], job: Job, done: Callable[[int], None]
+) -> None:
+    """One thread for each room, all at the same job; an interrupt stops them."""
+    told = 0
+    with ThreadPoolExecutor(len(rooms)) as pool:
+        waiting = {pool.submit(work, room) for room in rooms}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=NEWS_S)
+                done(job.done - told)
+                told = job.done
+                for one in finished:
+                    one.result()
+        finally:
+            job.stop = 1
+
+
+class Held:
+    """A job, the arrays that it points into, and what is read from them at the end."""
+
+    def __init__(
+        self,
+        packed: Packed,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        search: Search,
+    ) -> None:
+        """Every size and id is checked here: the engine trusts them."""
+        lengths = np.array([len(ids) for ids in sources], dtype=np.int64)
+        first = np.concatenate([[0], lengths.cumsum()])
+        ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
+        most_written = np.array(limits, dtype=np.int64)
+        forbidden = np.array(search.forbidden, dtype=np.int32)
+        longest_source, longest_output = int(lengths.max()), int(most_written.max()) + 1
+        marks = np.array([search.begin, search.end, *search.forbidden, 0])
+        for some in (ids, marks):
+            if int(some.min(initial=0)) < 0 or int(some.max(initial=0)) >= packed.n_tokens:
+                raise ValueError(f"ids must be from 0 to {packed.n_tokens - 1}")
+        if lengths.min() < 1 or most_written.min() < 0:
+            raise ValueError("a source has at least an end marker, and a limit is not negative")
+        if max(longest_source, longest_output) > packed.longest:
+            raise ValueError(f"positions end at {packed.longest}")
+        if not 1 <= search.n_best <= search.beam <= packed.engine.most_beam:
+            raise ValueError("n_best must not exceed beam, nor beam what the engine holds")
+        places = search.n_best * (most_written + 1)
+        results = np.concatenate([[0], places.cumsum()])
+        self.n_best = search.n_best
+        self.strides, self.results = most_written + 1, results
+        self.lengths = np.zeros(len(sources) * search.n_best, dtype=np.int32)
+        self.tokens = np.zeros(int(results[-1]), dtype=np.int32)
+        self.log_probs = np.zeros(int(results[-1]), dtype=np.float32)
+        self.read_only = (ids.astype(np.int32), first, most_written, forbidden)
+        self.job = Job(
+            n_sentences=len(sources),
+            ids=self.read_only[0].ctypes.data,
+            first=first.ctypes.data,
+            limits=most_written.ctypes.data,
+            forbidden=forbidden.ctypes.data,
+            n_forbidden=len(forbidden),
+            begin=search.begin,
+            end=search.end,
+            beam=search.beam,
+            n_best=search.n_best,
+            want_scores=search.want_scores,
+            length_penalty=search.length_penalty,
+            slots=min(len(sources), max(1, ROWS // search.beam)),
+            encoded_rows=max(longest_source, min(ENCODED_ROWS, int(first[-1]))),
+            longest_source=longest_source,
+            longest_output=longest_output,
+            results=results.ctypes.data,
+            lengths=self.lengths.ctypes.data,
+            tokens=self.tokens.ctypes.data,
+            log_probs=self.log_probs.ctypes.data,
+        )
+        workspace = packed.engine.library.headway_workspace
+        while self.job.slots > 1 and workspace(packed.structure, self.job) > WORKSPACE_BYTES:
+            self.job.slots //= 2
+
+    def read(self) -> Iterator[list[Found]]:
+        """For each source its hypotheses, in the order in which they were given."""
+        tokens, log_probs = self.tokens.tolist(), self.log_probs.tolist()
+        lengths = self.lengths.reshape(-1, self.n_best).tolist()
+        for at, stride, here in zip(
+            self.results.tolist(), self.strides.tolist(), lengths, strict=False
+        ):
+            places = [slice(at + h * stride, at + h * stride + n) for h, n in enumerate(here) if n]
+            yield [Found(tokens[place], log_probs[place]) for place in places]
