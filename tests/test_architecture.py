@@ -21,6 +21,7 @@ FLOORS = {
     "data": 2,
     "nn": 3,
     "models": 4,
+    "native": 4,
     "objectives": 5,
     "schedules": 5,
     "metrics": 5,

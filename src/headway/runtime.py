@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 Device = Literal["auto", "cpu", "cuda"]
+EngineName = Literal["auto", "torch", "native"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class RuntimeSettings:
     """Of matrix products; weights and the optimizer's state stay in fp32."""
     threads: int = 0
     """CPU threads; 0 takes every physical core that this process may use."""
+    engine: EngineName = "auto"
+    """What translates on a CPU: torch, or what is compiled for this processor (docs/speed.md)."""
     seed: int = 1
 
     def __post_init__(self) -> None:

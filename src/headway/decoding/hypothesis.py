@@ -165,17 +165,23 @@ class Trace:
         maps = torch.stack(attention[::-1], 1).float().cpu() if attention else None
         found = []
         for i, last in enumerate(steps.tolist()):
-            token_log_probs = all_log_probs[i][: last + 1]
-            log_prob = sum(token_log_probs)
-            if not math.isfinite(log_prob):
-                raise diverged()
-            if not self.rules.want_scores:
-                log_prob, token_log_probs = math.nan, []
-            score = float(log_prob / penalty(last + 1, self.rules.settings.length_penalty))
             weights = None if maps is None else maps[i, : last + 1].clone()
-            ids = all_tokens[i][:last]
-            found.append(Hypothesis(ids, score, log_prob, token_log_probs, weights))
+            ids, token_log_probs = all_tokens[i][:last], all_log_probs[i][: last + 1]
+            found.append(scored(ids, token_log_probs, self.rules, weights))
         return found
+
+
+def scored(
+    ids: list[int], token_log_probs: list[float], rules: Rules, attention: Tensor | None = None
+) -> Hypothesis:
+    """A finished hypothesis; raises `HeadwayError` if it has no finite log-probability."""
+    log_prob = sum(token_log_probs)
+    if not math.isfinite(log_prob):
+        raise diverged()
+    if not rules.want_scores:
+        log_prob, token_log_probs = math.nan, []
+    score = float(log_prob / penalty(len(ids) + 1, rules.settings.length_penalty))
+    return Hypothesis(ids, score, log_prob, token_log_probs, attention)
 
 
 def diverged() -> HeadwayError:

@@ -14,7 +14,7 @@ from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import State, StepDecoder
-from headway.runtime import available_cores
+from headway.runtime import EngineName, available_cores
 from headway.text.subwords import SpecialIds
 
 if TYPE_CHECKING:
@@ -94,14 +94,27 @@ def decode_all(
     generator: torch.Generator | None = None,
     done: Callable[[int], None] = lambda n: None,
     wanted: "Sequence[Acceptor | None]" = (),
+    engine: EngineName = "auto",
+    kept: dict[str, Any] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
 
     Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses.
     On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
     do; the batches are the same for any number. `done` hears how many sentences each finished;
-    `wanted` is what the output of each source must hold.
+    `wanted` is what the output of each source must hold. `engine` is that of `compiled`, which
+    keeps what it makes of the weights in `kept`, of a caller whose weights stay as they are.
     """
+    processes = processes or min(torch.get_num_threads(), available_cores())
+    if engine != "torch" and not want_attention and not any(wanted):
+        from headway.decoding.compiled import compiled_search  # a side room
+
+        quick = compiled_search(
+            decoder, sources, special, settings, device=device, threads=processes,
+            want_scores=want_scores, done=done, kept=kept, by_name=engine == "native",
+        )  # fmt: skip
+        if quick is not None:
+            return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
         with torch.inference_mode():
@@ -124,7 +137,6 @@ def decode_all(
 
     lengths = [(len(ids) + 1) * settings.rows for ids in sources]
     batches = even_batches(lengths, batch_tokens)
-    processes = processes or min(torch.get_num_threads(), available_cores())
     found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
     if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
         from headway.decoding.processes import may_fork, shared  # a side room

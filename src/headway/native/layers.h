@@ -72,31 +72,40 @@ static void activate(const model *m, int64_t rows, float *x) {
    `m->keys` numbers behind. Queries are already divided by sqrt(d_k). */
 static void attend(const model *m, const float *query, const float *const *seen, int64_t n,
                    float *weights, float *context) {
+    const int64_t even = (n + WIDTH - 1) / WIDTH * WIDTH;
     for (int64_t h = 0; h < m->heads; h++) {
         const float *q = query + h * m->key;
-        for (int64_t j = 0; j < n; j++) {
-            const float *k = seen[j] + h * m->key;
-            vec sums = load(q) * load(k);
-            for (int64_t i = WIDTH; i < m->key; i += WIDTH) sums += load(q + i) * load(k + i);
-            weights[j] = sum_of(sums);
+        vec most = all(-INFINITY);
+        for (int64_t j = 0; j < even; j += WIDTH) {
+            vec products[WIDTH];
+#pragma GCC unroll 16
+            for (int k = 0; k < WIDTH; k++) {
+                const float *key = seen[j + k < n ? j + k : n - 1] + h * m->key;
+                products[k] = load(q) * load(key);
+                for (int64_t i = WIDTH; i < m->key; i += WIDTH)
+                    products[k] += load(q + i) * load(key + i);
+            }
+            store(weights + j, sums_of(products));
+            for (int64_t k = n; k < j + WIDTH; k++) weights[k] = -INFINITY;
+            most = larger(most, load(weights + j));
         }
-        const int64_t even = (n + WIDTH - 1) / WIDTH * WIDTH;
-        for (int64_t j = n; j < even; j++) weights[j] = -INFINITY;
-        vec most = load(weights);
-        for (int64_t j = WIDTH; j < even; j += WIDTH) most = larger(most, load(weights + j));
         const float highest = largest_of(most);
         vec sums = {0};
         for (int64_t j = 0; j < even; j += WIDTH) {
-            vec one = exponential(load(weights + j) - highest);
+            const vec one = exponential(load(weights + j) - highest);
             store(weights + j, one);
             sums += one;
         }
         const float share = 1.0f / sum_of(sums);
-        for (int64_t i = 0; i < m->value; i += WIDTH) {
-            vec mixed = {0};
-            for (int64_t j = 0; j < n; j++)
-                mixed += weights[j] * load(seen[j] + m->keys + h * m->value + i);
-            store(context + h * m->value + i, mixed * share);
+        for (int64_t i = h * m->value; i < (h + 1) * m->value; i += WIDTH) {
+            vec mixed[4] = {{0}}; /* four sums at a time: one would wait for itself */
+            int64_t j = 0;
+            for (; j + 4 <= n; j += 4)
+#pragma GCC unroll 4
+                for (int k = 0; k < 4; k++)
+                    mixed[k] += weights[j + k] * load(seen[j + k] + m->keys + i);
+            for (; j < n; j++) mixed[0] += weights[j] * load(seen[j] + m->keys + i);
+            store(context + i, ((mixed[0] + mixed[1]) + (mixed[2] + mixed[3])) * share);
         }
     }
 }

@@ -13,14 +13,13 @@ from headway.native.structures import Floats, Layer, Matrix, Model, Norm, zeros
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.embedding import SinusoidalPositions, sinusoids
 from headway.nn.layers import Layer as TorchLayer
-from headway.nn.positions import LearnedPositions, NoPositions
 
 if TYPE_CHECKING:
     from headway.models.transformer import Transformer
 
 ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2}
-POSITIONS = {SinusoidalPositions: 1024, LearnedPositions: 0, NoPositions: 0}
-"""The tables that the engine adds, and how long the one is that has no end of its own."""
+MOST_POSITIONS = 4096
+"""Of the sinusoids' table, which has no end of its own."""
 
 
 def up_to(size: int, multiple: int) -> int:
@@ -90,11 +89,11 @@ class Packed:
 
     def _table(self, positions: nn.Module) -> tuple[int | None, int]:
         """Where a table of positions is and how long; none for none."""
-        if not hasattr(positions, "table"):
+        table: Tensor | None = getattr(positions, "table", None)
+        if table is None:
             return None, 0
-        table = positions.table
-        if least := POSITIONS[type(positions)]:
-            table = sinusoids(max(least, len(table)), table.shape[1])
+        if type(positions) is SinusoidalPositions:
+            table = sinusoids(MOST_POSITIONS, table.shape[1])
         return self._rows(table), len(table)
 
     def _norm(self, norm: nn.Module) -> Norm:

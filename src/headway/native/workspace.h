@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-#define CHUNK 256 /* columns of the vocabulary at a time: a multiple of every PANEL */
+#define CHUNK 128 /* columns of the vocabulary at a time: a multiple of every PANEL */
 #define MOST_BEAM 64
 
 typedef struct {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -10,6 +10,7 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
+from headway.runtime import EngineName
 from headway.text.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class TextTranslator:
     ) -> None:
         """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
+        self.engine: EngineName = "auto"
+        self.kept: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -101,6 +104,8 @@ class TextTranslator:
             done=done,
             generator=generator,
             wanted=[wanted[i] for i in worded] if wanted else (),
+            engine=self.engine,
+            kept=self.kept,
         )
         found = dict(zip(worded, hypotheses, strict=True))
         return [
