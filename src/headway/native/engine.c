@@ -156,6 +156,7 @@ void headway_translate(const model *m, job *j, char *memory) {
             n_free += s->sentence < 0;
             for (int64_t i = 0; s->sentence >= 0 && i < s->n_live; i++, rows++) {
                 w.row_slot[rows] = (int32_t)number;
+                w.row_place[rows] = (int32_t)i;
                 embed(m, m->target_embedding, m->target_table, s->last[i], s->n_written,
                       w.x + rows * m->width);
             }

@@ -87,25 +87,40 @@ static void encode(const model *m, const job *j, workspace *w, const int64_t *sl
     }
 }
 
+/* Have what is read next brought near while something else is computed. */
+INLINE void fetch(const float *from, int64_t n) {
+    for (int64_t i = 0; i < n; i += 16) __builtin_prefetch(from + i);
+}
+
+/* Where the tokens that row `r` continues, and its own, have their keys and values. */
+static int64_t found_past(const model *m, const job *j, const workspace *w, int64_t n, int64_t r,
+                          const float **seen) {
+    const int64_t number = w->row_slot[r], place = w->row_place[r], memory = m->keys + m->values;
+    const int64_t t = w->slots[number].n_written;
+    const float *past = past_of(m, j, w, number, n);
+    const uint8_t *ancestors =
+        w->ancestors + ((number * 2 + (t & 1)) * j->beam + place) * j->longest_output;
+    for (int64_t i = 0; i < t; i++) seen[i] = past + (i * j->beam + ancestors[i]) * memory;
+    seen[t] = past + (t * j->beam + place) * memory;
+    return t;
+}
+
 /* Self-attention of layer `n` by every live hypothesis: its key and value join those of its slot;
    it sees those of the tokens that it continues. */
 static void look_back(const model *m, const job *j, workspace *w, int64_t n, int64_t rows) {
     const int64_t stride = 2 * m->keys + m->values, memory = m->keys + m->values;
-    for (int64_t r = 0, place = 0; r < rows; r++) {
-        const int64_t number = w->row_slot[r];
-        const slot *one = w->slots + number;
-        float *past = past_of(m, j, w, number, n);
-        place = r && w->row_slot[r - 1] == number ? place + 1 : 0;
-        float *own = past + (one->n_written * j->beam + place) * memory;
+    int64_t t = found_past(m, j, w, n, 0, w->seen), next = 0;
+    for (int64_t r = 0; r < rows; r++) {
         const float *projected = w->projected + r * stride;
-        memcpy(own, projected + m->keys, (size_t)memory * sizeof(float));
-        const uint8_t *ancestors =
-            w->ancestors + ((number * 2 + (one->n_written & 1)) * j->beam + place) *
-                               j->longest_output;
-        for (int64_t t = 0; t < one->n_written; t++)
-            w->seen[t] = past + (t * j->beam + ancestors[t]) * memory;
-        w->seen[one->n_written] = own;
-        attend(m, projected, w->seen, one->n_written + 1, w->weights, w->context + r * m->values);
+        memcpy((float *)w->seen[t], projected + m->keys, (size_t)memory * sizeof(float));
+        if (r + 1 < rows) {
+            next = found_past(m, j, w, n, r + 1, w->seen_next);
+            for (int64_t i = 0; i < next; i++) fetch(w->seen_next[i], memory);
+        }
+        attend(m, projected, w->seen, t + 1, w->weights, w->context + r * m->values);
+        const float **other = w->seen;
+        w->seen = w->seen_next, w->seen_next = other;
+        t = next;
     }
 }
 
@@ -114,8 +129,14 @@ static void look_across(const model *m, const job *j, workspace *w, int64_t n, i
     for (int64_t r = 0; r < rows; r++) {
         const int64_t number = w->row_slot[r], n_read = w->slots[number].n_read;
         const float *cross = cross_of(m, j, w, number, n);
-        if (!r || w->row_slot[r - 1] != number)
+        if (!r || w->row_slot[r - 1] != number) {
             for (int64_t i = 0; i < n_read; i++) w->seen[i] = cross + i * memory;
+            const int64_t next = r + w->slots[number].n_live;
+            if (next < rows) {
+                const int64_t other = w->row_slot[next];
+                fetch(cross_of(m, j, w, other, n), w->slots[other].n_read * memory);
+            }
+        }
         attend(m, w->projected + r * m->keys, w->seen, n_read, w->weights,
                w->context + r * m->values);
     }

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     float *x, *normed, *projected, *context, *inner, *result; /* [rows][..] */
     float *weights;                                           /* of one row's attention */
-    const float **seen;
+    const float **seen, **seen_next;
     float *logits;                        /* [rows][CHUNK] */
     float *most, *sum, *end_logit;        /* [rows] */
     candidate *best;                      /* [rows][beam] */
@@ -38,7 +38,7 @@ typedef struct {
     float *trace_log_probs;
     uint8_t *trace_parents;
     uint8_t *ancestors;                   /* [slots][2][beam][output]: where each token's key is */
-    int32_t *row_slot;
+    int32_t *row_slot, *row_place;        /* [rows]: which of a slot's live hypotheses it is */
     float *penalties;                     /* [output + 1] */
 } workspace;
 
@@ -86,6 +86,7 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->result = taken(&a, sizeof(float), rows, m->width);
     w->weights = taken(&a, sizeof(float), longest + WIDTH, 1);
     w->seen = taken(&a, sizeof(float *), longest, 1);
+    w->seen_next = taken(&a, sizeof(float *), longest, 1);
     w->logits = taken(&a, sizeof(float), live, CHUNK);
     w->most = taken(&a, sizeof(float), live, 1);
     w->sum = taken(&a, sizeof(float), live, 1);
@@ -96,6 +97,7 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->trace_log_probs = taken(&a, sizeof(float), steps, j->beam);
     w->trace_parents = taken(&a, 1, steps, j->beam);
     w->ancestors = taken(&a, 1, steps, 2 * j->beam);
+    w->row_place = taken(&a, sizeof(int32_t), live, 1);
     w->row_slot = taken(&a, sizeof(int32_t), live, 1);
     w->penalties = taken(&a, sizeof(float), j->longest_output + 1, 1);
     w->cross = taken(&a, sizeof(float), j->slots, cross_size(m, j));
