@@ -1,6 +1,8 @@
 """Every test: shapes checked, warnings are errors, one seed, few threads, a cache of its own."""
 
+import getpass
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,10 @@ install_import_hook([f"headway.{name}" for name in SHAPED], "shape_checks.checke
 # Where several processes share the tests, each has one thread.
 THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2
 os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
+# The engine is compiled once for all tests, not in the cache of each.
+os.environ.setdefault(
+    "HEADWAY_ENGINE_CACHE", str(Path(tempfile.gettempdir(), f"headway-engine-{getpass.getuser()}"))
+)
 
 import torch  # noqa: E402
 

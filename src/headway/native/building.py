@@ -2,7 +2,8 @@
 
 Not when the package is installed: so no installation can fail for want of a compiler, a folder of
 sources (an editable installation) is enough, and what is compiled is what this processor can do.
-The library lies in the cache, sealed, under a key of sources, compiler, flags and processor.
+The library lies in $HEADWAY_ENGINE_CACHE, or else in the cache, sealed, under a key of sources,
+compiler, flags and processor.
 """
 
 import ctypes
@@ -53,7 +54,8 @@ def engine() -> Engine:
         "processor": [platform.machine(), processor_flags()],
     }
     try:
-        folder = cache_root() / f"engine-{key_of(description)}"
+        root = os.environ.get("HEADWAY_ENGINE_CACHE")
+        folder = (Path(root) if root else cache_root()) / f"engine-{key_of(description)}"
 
         def make(_work: Path) -> None:
             with sealed_folder(folder) as (part, _):
@@ -79,7 +81,7 @@ def found_compiler() -> str:
 
 
 def compiled(compiler: str, to: Path, *flags: str) -> None:
-    """Write the library; `flags` stand for those of this processor. Raises `NoEngine`."""
+    """Write the library, for this processor or with other `flags`. Raises `NoEngine`."""
     said = ""
     for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
         command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]

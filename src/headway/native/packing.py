@@ -78,6 +78,11 @@ class Packed:
         )
         self.n_tokens = n_tokens
 
+    @property
+    def n_bytes(self) -> int:
+        """Of all arrays."""
+        return sum(array.nbytes for array in self.arrays)
+
     def _kept(self, array: Floats) -> int:
         self.arrays.append(array)
         return int(array.ctypes.data)

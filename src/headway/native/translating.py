@@ -9,13 +9,17 @@ import numpy as np
 from headway.native.packing import Packed
 from headway.native.structures import Job, aligned
 
-ROWS = 96
-"""Hypotheses that a thread has in work: enough that a weight is used often once it is near, few
-enough that their caches stay near."""
+ROWS = (32, 96)
+"""Hypotheses that a thread has in work: few, so that their keys and values stay near; more where a
+model's weights are far (`NEAR_BYTES`), so that each is used often once it has come."""
+NEAR_BYTES = 32 << 20
 ENCODED_ROWS = 256
+"""Source tokens that it reads at a time."""
 WORKSPACE_BYTES = 1 << 30
 """Of a thread at most, unless one sentence alone needs more; memory that is not used costs none."""
 NEWS_S = 0.2
+ALONE = 16
+"""So few sentences need no second thread to tell how far they are."""
 
 
 class Search(NamedTuple):
@@ -64,7 +68,7 @@ def translate(
     threads = min(threads, len(sources))
     rooms = [aligned(size) for _ in range(threads)]
     work = packed.engine.library.headway_translate
-    if threads == 1 and len(sources) <= ROWS:
+    if threads == 1 and len(sources) <= ALONE:
         work(packed.structure, job, rooms[0].ctypes.data)
         done(len(sources))
     else:
@@ -108,7 +112,7 @@ class Held:
         first = np.concatenate([[0], lengths.cumsum()])
         ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
         most_written = np.array(limits, dtype=np.int64)
-        forbidden = np.array(search.forbidden, dtype=np.int32)
+        forbidden = np.array(search.forbidden, dtype=np.int64)
         longest_source, longest_output = int(lengths.max()), int(most_written.max()) + 1
         marks = np.array([search.begin, search.end, *search.forbidden, 0])
         for some in (ids, marks):
@@ -127,10 +131,11 @@ class Held:
         self.lengths = np.zeros(len(sources) * search.n_best, dtype=np.int32)
         self.tokens = np.zeros(int(results[-1]), dtype=np.int32)
         self.log_probs = np.zeros(int(results[-1]), dtype=np.float32)
-        self.read_only = (ids.astype(np.int32), first, most_written, forbidden)
+        ids, forbidden = ids.astype(np.int32), forbidden.astype(np.int32)
+        self.read_only = (ids, first, most_written, forbidden)
         self.job = Job(
             n_sentences=len(sources),
-            ids=self.read_only[0].ctypes.data,
+            ids=ids.ctypes.data,
             first=first.ctypes.data,
             limits=most_written.ctypes.data,
             forbidden=forbidden.ctypes.data,
@@ -141,7 +146,7 @@ class Held:
             n_best=search.n_best,
             want_scores=search.want_scores,
             length_penalty=search.length_penalty,
-            slots=min(len(sources), max(1, ROWS // search.beam)),
+            slots=min(len(sources), max(1, ROWS[packed.n_bytes > NEAR_BYTES] // search.beam)),
             encoded_rows=max(longest_source, min(ENCODED_ROWS, int(first[-1]))),
             longest_source=longest_source,
             longest_output=longest_output,

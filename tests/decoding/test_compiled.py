@@ -1,0 +1,141 @@
+"""The compiled engine finds what torch finds, and stands aside where it cannot."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from random_models import LENGTHS, models, searches, sources_for
+
+from headway.decoding import compiled
+from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.search import decode_all
+from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError, HeadwayError
+from headway.models import Transformer, TransformerConfig
+from headway.native.building import NoEngine, engine
+from headway.text.subwords import SpecialIds
+
+CPU = torch.device("cpu")
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 16, "heads": 2}
+TIE = 1e-4
+GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
+
+
+def built() -> bool:
+    try:
+        engine()
+    except NoEngine:
+        return False
+    return True
+
+
+needs_engine = pytest.mark.skipif(not built(), reason="no C compiler here")
+
+
+def small(**options: Any) -> Transformer:
+    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=30).eval()
+
+
+def found(model: Any, sources: Any, how: DecodingSettings, **options: Any) -> Any:
+    return decode_all(model, sources, SpecialIds(), how, device=CPU, **options)
+
+
+def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:
+    """Rank by rank the same text, or the same score."""
+    return len(ours) == len(theirs) and all(
+        (one.ids == other.ids or abs(one.score - other.score) < TIE)
+        and one.score == pytest.approx(other.score, abs=TIE, nan_ok=True)
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+@needs_engine
+@settings(max_examples=20)
+@given(model=models(), how=searches(), lengths=LENGTHS)
+def test_it_finds_what_torch_finds_but_for_ties(
+    model: Transformer, how: DecodingSettings, lengths: list[int]
+) -> None:
+    sources = sources_for(model, lengths)
+    native = found(model, sources, how, engine="native")
+    for ours, theirs in zip(native, found(model, sources, how, engine="torch"), strict=True):
+        assert equal_but_for_ties(ours, theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            if one.ids == other.ids:
+                assert one.token_log_probs == pytest.approx(other.token_log_probs, abs=TIE)
+                assert one.log_prob == pytest.approx(sum(one.token_log_probs))
+
+
+@needs_engine
+def test_without_scores_greedy_search_writes_the_same() -> None:
+    model = small()
+    sources = sources_for(model, [3, 0, 9, 9, 1])
+    with_scores = found(model, sources, GREEDY, engine="native")
+    without = found(model, sources, GREEDY, engine="native", want_scores=False)
+    assert [one[0].ids for one in without] == [one[0].ids for one in with_scores]
+    assert all(one[0].token_log_probs == [] and one[0].score != one[0].score for one in without)
+
+
+@needs_engine
+def test_weights_are_read_once_where_they_are_kept_and_else_as_they_are_now() -> None:
+    model, sources, kept = small(), [[5, 6, 7, 8]], {}
+    before = found(model, sources, GREEDY, engine="native", kept=kept)
+    with torch.no_grad():
+        model.output_weight.copy_(model.output_weight.flip(0))
+    assert found(model, sources, GREEDY, engine="native", kept=kept) == before
+    now = found(model, sources, GREEDY, engine="native")
+    assert now[0][0].ids == found(model, sources, GREEDY, engine="torch")[0][0].ids
+    assert now != before
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"window": 2}, "window of 2"),
+        ({"positions": "relative"}, "positions are relative"),
+        ({"positions": "rotary"}, "positions are rotary"),
+    ],
+)
+def test_what_it_cannot_do_is_done_in_torch_and_refused_by_name(
+    options: dict[str, Any], why: str
+) -> None:
+    model, sources = small(**options), [[5, 6, 7], []]
+    assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
+    with pytest.raises(ConfigError, match=rf"{why}\. Use --runtime\.engine auto"):
+        found(model, sources, GREEDY, engine="native")
+
+
+def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
+    assert "being trained" in compiled.unfit(small().train(), CPU)
+    assert "being trained" in compiled.unfit(small().bfloat16(), CPU)
+    assert "on cuda" in compiled.unfit(small(), torch.device("cuda"))
+    assert "is no plain Transformer" in compiled.unfit(type("Own", (Transformer,), {}), CPU)
+
+
+def test_without_a_compiler_torch_translates(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> None:
+        raise NoEngine("there is no C compiler")
+
+    monkeypatch.setattr(compiled, "engine", absent)
+    model, sources = small(), [[5, 6, 7], []]
+    assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
+    with pytest.raises(ConfigError, match="there is no C compiler"):
+        found(model, sources, GREEDY, engine="native")
+
+
+@needs_engine
+def test_a_model_that_gives_no_numbers_is_said_to_be_damaged() -> None:
+    model = small()
+    with torch.no_grad():
+        model.output_weight.fill_(torch.nan)
+    with pytest.raises(HeadwayError, match="damaged or its training diverged"):
+        found(model, [[5, 6]], DecodingSettings(beam=3), engine="native")
+
+
+@needs_engine
+def test_every_finished_sentence_is_told() -> None:
+    told: list[int] = []
+    model = small()
+    found(model, sources_for(model, [5] * 50), GREEDY, engine="native", done=told.append)
+    assert sum(told) == 50

@@ -1,0 +1,74 @@
+"""The engine's library is made once, for this processor, and a machine without a compiler says so."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.native import building
+from headway.native.building import NoEngine
+
+pytestmark = pytest.mark.usefixtures("no_engine_yet")
+
+
+@pytest.fixture
+def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a new process that has a new cache."""
+    monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "engines"))
+    monkeypatch.setattr(building, "engine", building.engine.__wrapped__)
+
+
+def compiler_or_skip() -> str:
+    try:
+        return building.found_compiler()
+    except NoEngine as error:
+        pytest.skip(str(error))
+
+
+def test_it_is_compiled_once_and_anew_where_it_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    made = []
+    compiled = building.compiled
+    monkeypatch.setattr(
+        building, "compiled", lambda *given: (made.append(given[1]), compiled(*given))
+    )
+    assert building.engine().panel % building.engine().width == 0
+    assert len(made) == 1
+    (folder,) = (tmp_path / "engines").glob("engine-*")
+    library = folder / building.NAME
+    whole = library.read_bytes()
+    library.unlink()  # this process still runs on it
+    library.write_bytes(whole[:-1] + b"x")
+    building.engine()
+    assert len(made) == 2
+
+
+def test_a_compiler_that_fails_is_named_with_its_first_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken-cc"
+    broken.write_text("#!/bin/sh\necho 'no such header' >&2\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(NoEngine, match="broken-cc does not compile it: no such header"):
+        building.engine()
+
+
+def test_a_machine_without_a_compiler_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(NoEngine, match="there is no C compiler"):
+        building.engine()
+
+
+def test_a_cache_that_cannot_be_written_is_no_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "file" / "below"))
+    with pytest.raises(NoEngine):
+        building.engine()

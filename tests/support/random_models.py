@@ -1,0 +1,61 @@
+"""Small Transformers of every kind that the compiled engine knows, with sources and searches."""
+
+import torch
+from hypothesis import strategies as st
+
+from headway.decoding.settings import DecodingSettings
+from headway.models import Transformer, TransformerConfig
+
+LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
+
+
+def _config(draw: st.DrawFn) -> TransformerConfig:
+    heads = draw(st.integers(1, 4))
+    return TransformerConfig(
+        encoder_layers=draw(st.integers(1, 2)),
+        decoder_layers=draw(st.integers(1, 2)),
+        heads=heads,
+        d_model=heads * draw(st.integers(2, 20)),
+        d_k=draw(st.sampled_from((0, 0, 3, 16, 17))),
+        d_v=draw(st.sampled_from((0, 0, 5, 18))),
+        d_ff=draw(st.integers(3, 70)),
+        norm=draw(st.sampled_from(("post", "pre"))),
+        positions=draw(st.sampled_from(("sinusoidal", "learned", "none"))),
+        activation=draw(st.sampled_from(("relu", "gelu", "swiglu"))),
+        tied=draw(st.booleans()),
+        output_bias=draw(st.booleans()),
+        max_length=40,
+        layer_norm_epsilon=draw(st.sampled_from((1e-5, 1e-12, 1e-2))),
+    )
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Transformer:
+    """With biases and norms that are not as they are born, and any sharpness."""
+    torch.manual_seed(draw(st.integers(0, 1 << 20)))
+    n_tokens = draw(st.sampled_from((8, 31, 33, 300)))
+    model = Transformer(_config(draw), vocabulary_size=n_tokens).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * draw(st.sampled_from((0.02, 0.2))))
+        model.output_weight.mul_(draw(st.sampled_from((1, 3))))
+    return model
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> DecodingSettings:
+    """Greedy, or a beam with some of its hypotheses."""
+    beam = draw(st.integers(0, 7))
+    return DecodingSettings(
+        method="beam" if beam else "greedy",
+        beam=beam or 1,
+        n_best=draw(st.integers(1, beam or 1)),
+        length_penalty=draw(st.sampled_from((0.0, 0.6, 1.0, 2.0))),
+        max_extra_length=draw(st.sampled_from((0, 5, 12))),
+    )
+
+
+def sources_for(model: Transformer, lengths: list[int]) -> list[list[int]]:
+    """Ids without markers."""
+    n_tokens = len(model.output_weight)
+    return [torch.randint(4, n_tokens, (length,)).tolist() for length in lengths]
