@@ -14,7 +14,7 @@ from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.models import Transformer, TransformerConfig
-from headway.native.building import NoEngine, engine
+from headway.native.building import NoEngineError, engine
 from headway.text.subwords import SpecialIds
 
 CPU = torch.device("cpu")
@@ -26,7 +26,7 @@ GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
 def built() -> bool:
     try:
         engine()
-    except NoEngine:
+    except NoEngineError:
         return False
     return True
 
@@ -110,12 +110,15 @@ def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
     assert "being trained" in compiled.unfit(small().train(), CPU)
     assert "being trained" in compiled.unfit(small().bfloat16(), CPU)
     assert "on cuda" in compiled.unfit(small(), torch.device("cuda"))
+    hooked = small()
+    hooked.decoder[0].feed_forward.register_forward_hook(lambda *_: None)
+    assert "hooks" in compiled.unfit(hooked, CPU)
     assert "is no plain Transformer" in compiled.unfit(type("Own", (Transformer,), {}), CPU)
 
 
 def test_without_a_compiler_torch_translates(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> None:
-        raise NoEngine("there is no C compiler")
+        raise NoEngineError("there is no C compiler")
 
     monkeypatch.setattr(compiled, "engine", absent)
     model, sources = small(), [[5, 6, 7], []]

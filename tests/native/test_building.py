@@ -1,11 +1,11 @@
-"""The engine's library is made once, for this processor, and a machine without a compiler says so."""
+"""The engine's library is made once; a machine without a compiler says so."""
 
 from pathlib import Path
 
 import pytest
 
 from headway.native import building
-from headway.native.building import NoEngine
+from headway.native.building import NoEngineError
 
 pytestmark = pytest.mark.usefixtures("no_engine_yet")
 
@@ -20,7 +20,7 @@ def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def compiler_or_skip() -> str:
     try:
         return building.found_compiler()
-    except NoEngine as error:
+    except NoEngineError as error:
         pytest.skip(str(error))
 
 
@@ -51,7 +51,7 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(
     broken.write_text("#!/bin/sh\necho 'no such header' >&2\nexit 1\n", encoding="utf-8")
     broken.chmod(0o755)
     monkeypatch.setenv("CC", str(broken))
-    with pytest.raises(NoEngine, match="broken-cc does not compile it: no such header"):
+    with pytest.raises(NoEngineError, match="broken-cc does not compile it: no such header"):
         building.engine()
 
 
@@ -60,7 +60,7 @@ def test_a_machine_without_a_compiler_says_so(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(NoEngine, match="there is no C compiler"):
+    with pytest.raises(NoEngineError, match="there is no C compiler"):
         building.engine()
 
 
@@ -70,5 +70,5 @@ def test_a_cache_that_cannot_be_written_is_no_engine(
     compiler_or_skip()
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "file" / "below"))
-    with pytest.raises(NoEngine):
+    with pytest.raises(NoEngineError):
         building.engine()

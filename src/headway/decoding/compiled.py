@@ -10,7 +10,7 @@ from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer
-from headway.native.building import NoEngine, engine
+from headway.native.building import NoEngineError, engine
 from headway.native.packing import Packed
 from headway.native.translating import Search, translate
 from headway.text.subwords import SpecialIds
@@ -43,7 +43,7 @@ def compiled_search(
     if not reason and PACKED not in kept:
         try:
             kept[PACKED] = Packed(cast(Transformer, decoder), engine())
-        except NoEngine as error:
+        except NoEngineError as error:
             reason = str(error)
     if reason and by_name:
         raise ConfigError(
@@ -90,4 +90,6 @@ def unfit(decoder: StepDecoder, device: torch.device) -> str:
         return f"its positions are {config.positions}"
     if decoder.training or {one.dtype for one in decoder.parameters()} != {torch.float32}:
         return "it is being trained"
+    if any(one._forward_hooks or one._forward_pre_hooks for one in decoder.modules()):
+        return "hooks change it or look into it"
     return ""

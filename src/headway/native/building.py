@@ -28,7 +28,7 @@ LIMIT_S = 300
 NAME = "engine.so"
 
 
-class NoEngine(HeadwayError):
+class NoEngineError(HeadwayError):
     """Why there is no compiled engine here."""
 
 
@@ -45,7 +45,7 @@ class Engine(NamedTuple):
 
 @functools.cache
 def engine() -> Engine:
-    """This processor's, compiled if need be; raises `NoEngine`, which says why there is none."""
+    """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
     compiler = found_compiler()
     description = {
         "sources": {file.name: file.read_text(encoding="utf-8") for file in sources()},
@@ -63,7 +63,7 @@ def engine() -> Engine:
 
         return made_once(folder, lambda: opened(folder), make, silent)
     except (HeadwayError, OSError) as error:
-        raise NoEngine(str(error)) from error
+        raise NoEngineError(str(error)) from error
 
 
 def sources() -> list[Path]:
@@ -72,27 +72,29 @@ def sources() -> list[Path]:
 
 
 def found_compiler() -> str:
-    """The path of $CC, cc, gcc or clang; raises `NoEngine`."""
+    """The path of $CC, cc, gcc or clang; raises `NoEngineError`."""
     names = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     for name in filter(None, names):
         if path := shutil.which(name):
             return path
-    raise NoEngine("there is no C compiler (cc, gcc or clang)")
+    raise NoEngineError("there is no C compiler (cc, gcc or clang)")
 
 
 def compiled(compiler: str, to: Path, *flags: str) -> None:
-    """Write the library, for this processor or with other `flags`. Raises `NoEngine`."""
+    """Write the library, for this processor or with other `flags`. Raises `NoEngineError`."""
     said = ""
     for choice in [flags] if flags else [(flag,) for flag in THIS_PROCESSOR]:
         command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+            done = subprocess.run(
+                command, check=False, capture_output=True, text=True, timeout=LIMIT_S
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoEngine(f"{compiler} does not work: {error}") from error
+            raise NoEngineError(f"{compiler} does not work: {error}") from error
         if done.returncode == 0:
             return
         said = next(iter(done.stderr.strip().splitlines()), f"status {done.returncode}")
-    raise NoEngine(f"{compiler} does not compile it: {said}")
+    raise NoEngineError(f"{compiler} does not compile it: {said}")
 
 
 def opened(folder: Path) -> Engine:

@@ -102,13 +102,12 @@ class Packed:
         return self._rows(table), len(table)
 
     def _norm(self, norm: nn.Module) -> Norm:
+        """Of an identity, at the end of a post-norm stack, nothing."""
         if not hasattr(norm, "weight"):
             return Norm()
         both = zeros(2, self.width)
-        both[0, : len(norm.weight)], both[1, : len(norm.bias)] = (
-            numbers(norm.weight),
-            numbers(norm.bias),
-        )
+        for row, parameter in zip(both, norm.parameters(), strict=True):
+            row[: len(parameter)] = numbers(parameter)
         first = self._kept(both)
         return Norm(gain=first, shift=first + both[0].nbytes)
 

@@ -158,28 +158,6 @@ class StackState:
     window: int = 0
     """Tokens before the last one that self-attention sees; 0 = all."""
 
-    def recent(self) -> "StackState":
-        """What the next step may see: with a window, older tokens are hidden; their slots are given
-        up once they are as many as those that are seen, so that the cache does not grow."""
-        if not self.window or self.length <= self.window:
-            return self
-        near = self.positions[:, : self.visible.shape[1]] >= self.length - self.window
-        each = len(self.visible) // self.n_sentences
-        visible = self.visible & near.repeat_interleave(each, 0)
-        seen = visible.unflatten(0, (-1, each)).any(1)
-        used = int(seen.sum(1).max())
-        if self.used < 2 * used:
-            return replace(self, visible=visible)
-        slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
-        everyone = torch.arange(self.n_sentences, device=slots.device)
-        return replace(
-            self,
-            cache=self.cache.moved(everyone, slots, each),
-            used=used,
-            positions=self.positions.gather(1, slots),
-            visible=visible.gather(1, slots.repeat_interleave(each, 0)),
-        )
-
     @property
     def n_sentences(self) -> int:
         """Groups of rows that share a cache; each has as many rows as any other."""
@@ -257,7 +235,10 @@ def step(
     Float[Tensor, "rows d_model"], StackState, Float[Tensor, "sentences heads each source"] | None
 ]:
     """One more token for each row; with it, where the last layer looked in the source."""
-    state = state.recent()
+    if state.window and state.length > state.window:
+        from headway.nn.windowed import recent  # a side room
+
+        state = recent(state)
     heads, used, length = next(iter(stack)).self_attention.heads, state.used, state.length
     each = len(x) // state.n_sentences
     cache = state.cache.with_room(used, each)

@@ -4,6 +4,9 @@ Queries stand in blocks, and each block meets the keys that any of them may see.
 O(n r d) in time and O(n r) in memory: no n x n scores or masks are ever made.
 """
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -11,6 +14,9 @@ from torch import Tensor
 
 from headway.nn.attention import MultiHeadAttention, ReadyMask, attention_weights, causal_mask
 from headway.nn.positions import RelativePositions, rotate
+
+if TYPE_CHECKING:
+    from headway.nn.cache import StackState
 
 LEAST_BLOCK = 16
 """Queries in a block, at least: smaller products are slower than what they save."""
@@ -130,3 +136,24 @@ class WindowedAttention(MultiHeadAttention):
     def past(length: int, device: torch.device | str | None = None) -> None:
         """No mask: it hides the future by itself."""
         return
+
+
+def recent(state: "StackState") -> "StackState":
+    """What the next step may see: older tokens are hidden; their slots are given up once they are
+    as many as those that are seen, so that the cache does not grow."""
+    near = state.positions[:, : state.visible.shape[1]] >= state.length - state.window
+    each = len(state.visible) // state.n_sentences
+    visible = state.visible & near.repeat_interleave(each, 0)
+    seen = visible.unflatten(0, (-1, each)).any(1)
+    used = int(seen.sum(1).max())
+    if state.used < 2 * used:
+        return replace(state, visible=visible)
+    slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
+    everyone = torch.arange(state.n_sentences, device=slots.device)
+    return replace(
+        state,
+        cache=state.cache.moved(everyone, slots, each),
+        used=used,
+        positions=state.positions.gather(1, slots),
+        visible=visible.gather(1, slots.repeat_interleave(each, 0)),
+    )

@@ -67,9 +67,11 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
         from headway.tasks.translation.tuning_task import tuning_task
 
         return tuning_task(settings, cast("TunedPairs", data), device)
-    return TranslationTask(
+    plain = TranslationTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device
     )
+    plain.engine = settings.runtime.engine
+    return plain
 
 
 # -- how a training ends ----------------------------------------------------------------------

@@ -20,6 +20,7 @@ from headway.errors import ConfigError
 from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
+from headway.runtime import EngineName
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.settings import TrainingSettings
 
@@ -58,6 +59,7 @@ class TranslationTask:
 
     unit = "target tokens"
     counted = ("source_tokens", "target_tokens")
+    engine: EngineName = "auto"
 
     def __init__(
         self,
@@ -189,6 +191,7 @@ class TranslationTask:
             device=self.device,
             want_scores=evidence,
             want_attention=evidence,
+            engine=self.engine,
         )
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
