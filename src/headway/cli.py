@@ -74,6 +74,10 @@ def _run(tokens: list[str]) -> int:
 
     if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
         raise UserError(_unknown_verb(tokens[0]))
+    if tokens == ["--version", "--verbose"]:
+        from headway.commands.versions import tell_versions
+
+        return tell_versions()
     try:
         result = _app()(tokens)
     except CycloptsError as error:

@@ -110,7 +110,7 @@ def ready(
     sections = parse_overrides(flags, options=known_flags)
     runtime = process_settings(sections)
     translator = Translator.load(run, device=runtime.device, codes=codes)
-    translator.plain.engine = runtime.engine
+    translator.plain.how["engine"] = runtime.engine
     if why := RunFolder.open(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:

@@ -25,12 +25,12 @@ def compiled_search(
     sources: Sequence[Any],
     special: SpecialIds,
     settings: DecodingSettings,
-    *,
     device: torch.device,
     threads: int,
     want_scores: bool,
     done: Callable[[int], None],
     kept: dict[str, Any] | None,
+    *,
     by_name: bool,
 ) -> list[list[Hypothesis]] | None:
     """What `decode_all` gives, by the compiled engine; None where it must be torch's.

@@ -58,6 +58,10 @@ def search(
         from headway.decoding.constrained import constrained_search  # a side room
 
         found = constrained_search(decoder, state, last, rules, wanted)
+    elif settings.draws:
+        from headway.decoding.sampling import sample  # a side room
+
+        found = sample(decoder, state, last, rules)
     else:
         found = METHODS[settings.method](decoder, state, last, rules)
     if not all(found):
@@ -65,18 +69,9 @@ def search(
     return found
 
 
-def _sampling(
-    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
-) -> list[list[Hypothesis]]:
-    from headway.decoding.sampling import sample  # a side room
-
-    return sample(decoder, state, last, rules)
-
-
 METHODS: dict[str, Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]] = {
     "beam": beam_search,
     "greedy": greedy,
-    "sampling": _sampling,
 }
 
 
@@ -109,11 +104,8 @@ def decode_all(
     if engine != "torch" and not want_attention and not any(wanted):
         from headway.decoding.compiled import compiled_search  # a side room
 
-        quick = compiled_search(
-            decoder, sources, special, settings, device=device, threads=processes,
-            want_scores=want_scores, done=done, kept=kept, by_name=engine == "native",
-        )  # fmt: skip
-        if quick is not None:
+        given = decoder, sources, special, settings, device, processes, want_scores, done, kept
+        if quick := compiled_search(*given, by_name=engine == "native"):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

@@ -101,12 +101,8 @@ class Source(NamedTuple):
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "Source":
         """That of the given sentences, in that order."""
-        return Source(
-            self.columns.index_select(1, sentences),
-            self.values.index_select(1, sentences),
-            self.hidden.index_select(0, sentences),
-            self.length,
-        )
+        columns, values = (part.index_select(1, sentences) for part in self[:2])
+        return Source(columns, values, self.hidden.index_select(0, sentences), self.length)
 
 
 class FusedProjection(NamedTuple):

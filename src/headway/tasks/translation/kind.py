@@ -62,16 +62,14 @@ def build(settings: Settings, subwords: Tokens) -> nn.Module:
 def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> TranslationTask:
     """What the training loop asks for."""
     rows = data.valid_rows()[: settings.training.valid_sentences]
-    seed, device = settings.runtime.seed, runtime.device
+    seed, device, engine = settings.runtime.seed, runtime.device, settings.runtime.engine
     if settings.data.old_run:
         from headway.tasks.translation.tuning_task import tuning_task
 
         return tuning_task(settings, cast("TunedPairs", data), device)
-    plain = TranslationTask(
-        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device
+    return TranslationTask(
+        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, engine=engine
     )
-    plain.engine = settings.runtime.engine
-    return plain
 
 
 # -- how a training ends ----------------------------------------------------------------------

@@ -59,7 +59,6 @@ class TranslationTask:
 
     unit = "target tokens"
     counted = ("source_tokens", "target_tokens")
-    engine: EngineName = "auto"
 
     def __init__(
         self,
@@ -69,8 +68,10 @@ class TranslationTask:
         valid_rows: Indices,
         seed: int,
         device: torch.device,
+        engine: EngineName = "auto",
     ) -> None:
         self.prepared, self.special, self.device = prepared, prepared.subwords.special, device
+        self.engine = engine
         self.train, self.valid, self.valid_rows = prepared.train, prepared.valid, valid_rows
         self.label_smoothing = training.label_smoothing
         self.valid_sources = [prepared.valid_texts[row][0] for row in valid_rows]

@@ -10,7 +10,6 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
-from headway.runtime import EngineName
 from headway.text.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ class TextTranslator:
     ) -> None:
         """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
-        self.engine: EngineName = "auto"
-        self.kept: dict[str, Any] = {}
+        self.how: dict[str, Any] = {"engine": "auto", "kept": {}}  # see `decode_all`
 
     def __call__(
         self,
@@ -104,8 +102,7 @@ class TextTranslator:
             done=done,
             generator=generator,
             wanted=[wanted[i] for i in worded] if wanted else (),
-            engine=self.engine,
-            kept=self.kept,
+            **self.how,
         )
         found = dict(zip(worded, hypotheses, strict=True))
         return [

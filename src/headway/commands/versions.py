@@ -1,0 +1,22 @@
+"""`headway --version --verbose`: what runs here, a line each."""
+
+import platform
+
+
+def tell_versions() -> int:
+    """Print versions, the machine, and what translates on its processor; returns exit status 0."""
+    import torch
+
+    from headway import __version__
+    from headway.native.building import NoEngineError, engine
+    from headway.runtime import available_cores, cpu_name
+
+    try:
+        translates = f"native (compiled here, {32 * engine().width} bits wide)"
+    except NoEngineError as error:
+        translates = f"torch: {error}"
+    cores = available_cores()
+    print(f"headway {__version__}, Python {platform.python_version()}, torch {torch.__version__}")
+    print(f"{cpu_name()}, {cores} core{'s'[: cores > 1]}")
+    print(f"engine: {translates}")
+    return 0

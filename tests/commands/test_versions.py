@@ -1,0 +1,23 @@
+"""`headway --version --verbose` says in a line what translates here."""
+
+import pytest
+
+from headway.cli import main
+from headway.native import building
+from headway.native.building import NoEngineError
+
+
+def test_it_names_the_engine_or_why_there_is_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["--version", "--verbose"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("headway ")
+    assert lines[2].startswith(("engine: native (compiled here, ", "engine: torch: "))
+
+    def absent() -> None:
+        raise NoEngineError("there is no C compiler (cc, gcc or clang)")
+
+    monkeypatch.setattr(building, "engine", absent)
+    assert main(["--version", "--verbose"]) == 0
+    assert "engine: torch: there is no C compiler (cc, gcc or clang)" in capsys.readouterr().out
