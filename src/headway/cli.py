@@ -75,9 +75,7 @@ def _run(tokens: list[str]) -> int:
     if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
         raise UserError(_unknown_verb(tokens[0]))
     if tokens == ["--version", "--verbose"]:
-        from headway.commands.versions import tell_versions
-
-        return tell_versions()
+        tokens = ["versions"]  # known to nobody
     try:
         result = _app()(tokens)
     except CycloptsError as error:
@@ -104,6 +102,7 @@ def _app() -> "App":
         name = f"{verb}_" if iskeyword(verb) else verb
         home = f"headway.commands.{name}:{name}"  # imported when the verb is used
         app.command(home, name=verb, help=summary, sort_key=order)
+    app.command("headway.commands.versions:tell_versions", name="versions", show=False)
     return app
 
 

@@ -3,8 +3,8 @@
 import platform
 
 
-def tell_versions() -> int:
-    """Print versions, the machine, and what translates on its processor; returns exit status 0."""
+def tell_versions() -> None:
+    """Print versions, the machine, and what translates on its processor."""
     import torch
 
     from headway import __version__
@@ -19,4 +19,3 @@ def tell_versions() -> int:
     print(f"headway {__version__}, Python {platform.python_version()}, torch {torch.__version__}")
     print(f"{cpu_name()}, {cores} core{'s'[: cores > 1]}")
     print(f"engine: {translates}")
-    return 0
