@@ -3,6 +3,7 @@
 import io
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from headway.text.everyday import generate
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 N_PIECES = 450
-CODE = ">>zho<<"
+CODES = (">>zho<<", ">>cmn_Hans<<")
 
 
 def processor(lines: list[str], kind: str) -> bytes:
@@ -31,7 +32,7 @@ def processor(lines: list[str], kind: str) -> bytes:
     return written.getvalue()
 
 
-def write_sub_words(folder: Path, kind: str = "unigram") -> int:
+def write_sub_words(folder: Path, kind: str = "unigram", codes: Sequence[str] = CODES) -> int:
     """source.spm, target.spm and vocab.json; how many pieces there are.
 
     Some of the source's pieces are left out of the list, as Marian leaves out what its training
@@ -41,7 +42,7 @@ def write_sub_words(folder: Path, kind: str = "unigram") -> int:
     models = [processor(list(side), kind) for side in sides]
     for name, model in zip(("source", "target"), models, strict=True):
         (folder / f"{name}.spm").write_bytes(model)
-    pieces = dict.fromkeys(["</s>", "<unk>", CODE])
+    pieces = dict.fromkeys(["</s>", "<unk>", *codes])
     for model in models:
         known = SentencePieceProcessor(model_proto=model)
         names = [known.id_to_piece(i) for i in range(3, known.get_piece_size())]
@@ -51,12 +52,12 @@ def write_sub_words(folder: Path, kind: str = "unigram") -> int:
     return len(listed)
 
 
-def write_model(folder: Path, **options: Any) -> Any:
+def write_model(folder: Path, codes: Sequence[str] = (), **options: Any) -> Any:
     """A whole folder, and the model in it, with weights so large that any mistake shows."""
     from transformers import MarianConfig, MarianMTModel
 
     folder.mkdir(parents=True, exist_ok=True)
-    n_tokens = write_sub_words(folder)
+    n_tokens = write_sub_words(folder, codes=codes)
     shape = {
         "d_model": 16, "encoder_layers": 2, "decoder_layers": 1,
         "encoder_attention_heads": 2, "decoder_attention_heads": 2,

@@ -2,21 +2,24 @@
 
 import json
 import pickle
+import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
-from marian_models import CODE, write_sub_words
+from marian_models import CODES, write_sub_words
 from transformers import MarianTokenizer
 
-from headway.errors import DataError
+from headway.errors import ConfigError, DataError
 from headway.text.everyday import generate
 from headway.text.sentencepieces import SentencePieces
 
 PAIRS = generate(120, 9)  # none of those that the pieces were learned from
 ODD = (
     "", " ", "Zoë’s  café ﬁne", "中文 and English", "emoji 🙂 here", "a\u0301 combining", "½ of ２",
-    f"{CODE} She reads.", f"{CODE}She reads.", ">>deu<< no such code", "5 >> 3 << 7", "</s> <pad>",
+    f"{CODES[0]} She reads.",
+    f"{CODES[1]}She reads.", ">>deu<< no such code", "5 >> 3 << 7", "</s> <pad>",
 )  # fmt: skip
 
 
@@ -51,6 +54,14 @@ def test_both_sides_get_marians_ids(ours, theirs):
 )
 def test_odd_texts_get_marians_ids(ours, theirs, text):
     assert [*ours.encode(text), ours.special.end] == theirs(text).input_ids
+
+
+def test_a_code_is_the_same_piece_as_a_tag(ours):
+    assert ours.codes == ["zho", "cmn_Hans"]
+    for code in ours.codes:
+        assert ours.encode(f"<{code}> She reads.") == ours.encode(f">>{code}<< She reads.")
+        assert ours.pieces(ours.encode(f"<{code}> She"))[0] == f">>{code}<<"
+    assert ours.pieces(ours.encode("<deu> She"))[0] != ">>deu<<"
 
 
 def test_a_typed_marker_stays_text(ours):
@@ -112,6 +123,12 @@ def test_another_list_has_another_fingerprint(ours, folder, tmp_path):
     listed["new"] = len(listed)
     file.write_text(json.dumps(listed), encoding="utf-8")
     assert SentencePieces.load(tmp_path / "other").fingerprint() != ours.fingerprint()
+
+
+def test_without_sentencepiece_it_is_said_how_to_get_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(ConfigError, match=re.escape("pip install 'headway[sentencepiece]'")):
+        SentencePieces.load(folder)
 
 
 @pytest.mark.parametrize("name", ["source.spm", "target.spm", "vocab.json"])

@@ -6,6 +6,7 @@ list; one that is not there is unknown. Three files in a run stand for its token
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 SOURCE, TARGET, LIST = "source.spm", "target.spm", "vocab.json"
 MAX_BYTES = 1 << 26
 """Of each file: over ten times what any has."""
+_CODE, _TAG = re.compile(r">>([\w-]+)<<"), re.compile(r"<([\w-]+)> ")
 _MARKERS = {"padding": "<pad>", "unknown": "<unk>", "end": "</s>"}
 
 
 class SentencePieces(Subwords):
     """The sub-words of a Marian model; its decoder is fed padding first.
 
-    A code of a language in front (`>>fra<< some text`) is one piece, as in Marian.
+    A code of a language in front is one piece: `>>fra<< some text`, as Marian writes it, or
+    `<fra> some text`, as `headway.text.mixing.tagged` does.
     """
 
     def __init__(self, source: bytes, target: bytes, listed: bytes, origin: str) -> None:
@@ -93,12 +96,17 @@ class SentencePieces(Subwords):
         """A marker's name in a text stays text, which no piece stands for."""
         return unknown if piece in _MARKERS.values() else self._ids.get(piece, unknown)
 
+    @property
+    def codes(self) -> list[str]:
+        """Codes of the languages that a model of several is told in front of a text."""
+        return [found[1] for piece in self._pieces if (found := _CODE.fullmatch(piece))]
+
     def _language_code(self, text: str) -> tuple[list[int], str]:
         """The id of a known code in front, if there is one, and the text behind it."""
-        code, mark, rest = text.partition("<<")
-        if mark and code.startswith(">>") and f"{code}<<" in self._ids:
-            return [self._ids[f"{code}<<"]], rest
-        return [], text
+        found = _CODE.match(text) or _TAG.match(text)
+        if found is None or f">>{found[1]}<<" not in self._ids:
+            return [], text
+        return [self._ids[f">>{found[1]}<<"]], text[found.end() :]
 
     def source_spans(self, text: str) -> list[tuple[int, int]]:
         """Which characters (start, end) of the NFC `text` each of its ids stands for."""

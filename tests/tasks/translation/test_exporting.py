@@ -1,6 +1,7 @@
 """Exported translators: what a client with their two files gets, and what is refused."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import ctranslate2
@@ -110,6 +111,20 @@ def test_a_folder_with_something_in_it_is_never_replaced(everyday_run, tmp_path)
     assert finished.status == 2
     assert "there already" in finished.err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("to", "module"),
+    [("ctranslate2", "ctranslate2"), ("marian", "transformers"), ("pegasus", "transformers")],
+)
+def test_without_the_other_program_it_is_said_how_to_get_it(
+    everyday_run, tmp_path, monkeypatch, to, module
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    finished = command("export", str(everyday_run), "--to", to, str(tmp_path / "m"))
+    assert finished.status == 2
+    assert "pip install 'headway[export]'" in finished.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_no_run_is_refused(tmp_path):

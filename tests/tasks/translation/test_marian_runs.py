@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 import torch
 from everyday_run import command
-from marian_models import write_model
+from marian_models import CODES, write_model
 from safetensors.torch import load_file, save_file
-from transformers import MarianMTModel
+from transformers import MarianMTModel, MarianTokenizer
 
 from headway.errors import UserError
 from headway.runs.loading import open_run
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.marian_runs import import_marian
+from headway.translator import Translator
 
 
 def silent(_: str) -> None:
@@ -152,6 +153,18 @@ def test_it_is_translated_with_trained_on_and_given_back_bit_for_bit(
         assert (back / name).read_bytes() == (marian / name).read_bytes()
 
 
+def test_of_several_languages_one_is_asked_for_and_every_sentence_is_told(tmp_path):
+    write_model(tmp_path / "m", codes=CODES)
+    import_marian(tmp_path / "m", tmp_path / "run", silent)
+    translator = Translator.load(tmp_path / "run", device="cpu")
+    texts = ["She reads. The dog sees a cat. Where is it?"]
+    with pytest.raises(UserError, match="zho, cmn_Hans"):
+        translator.translate(texts)
+    [found] = translator.translate_fully(texts, tag="cmn_Hans", max_extra_length=2, beam=1)
+    assert len(found.parts) == 3
+    assert all(part.source_tokens[0] == ">>cmn_Hans<<" for part in found.parts)
+
+
 @pytest.mark.parametrize("to", ["marian", "ctranslate2"])
 def test_it_is_exported_although_it_has_no_text(marian, tmp_path, to):
     import_marian(marian, tmp_path / "run", silent)
@@ -163,10 +176,6 @@ def test_it_is_exported_although_it_has_no_text(marian, tmp_path, to):
 
 
 def test_greedy_texts_are_those_of_transformers(marian, model, tmp_path):
-    from transformers import MarianTokenizer
-
-    from headway.translator import Translator
-
     import_marian(marian, tmp_path / "run", silent)
     tokenizer = MarianTokenizer.from_pretrained(marian, local_files_only=True)
     texts = ["The dog sees a cat.", "She reads.", "Where is the red ball?"]

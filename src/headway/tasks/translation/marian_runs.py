@@ -68,6 +68,8 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
             say("its embeddings are not scaled: they and the output become matrices of their own")
         languages = languages_of(model / TOKENIZER)
         settings = Settings.of(sections(described, vocabulary, config, languages), KIND)
+        if vocabulary.codes:
+            say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
         files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
         data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
         data.save_vocabulary(folder)
@@ -147,7 +149,7 @@ def languages_of(path: Path) -> dict[str, str]:
 
 def sections(
     described: MarianConfig,
-    vocabulary: Subwords,
+    vocabulary: SentencePieces,
     config: TransformerConfig,
     languages: dict[str, str],
 ) -> Sections:
@@ -159,7 +161,11 @@ def sections(
             "vocabulary_size": len(vocabulary),
             "codes": "keep",
         },
-        "data": {"max_length": described.max_position_embeddings - 1, **languages},
+        "data": {
+            "max_length": described.max_position_embeddings - 1,
+            "tags": vocabulary.codes,
+            **languages,
+        },
         "model": {"type": "transformer", **asdict(config)},
         "training": {"learning_rate": PEAK},
     }
@@ -168,7 +174,8 @@ def sections(
 def card(folder: RunFolder, data: ImportedModel, settings: Settings) -> str:
     """README.md of an imported run."""
     files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in data.checksums.items())
-    place = shlex.quote(str(folder.path))
+    place, tags = shlex.quote(str(folder.path)), settings.data.tags
+    tag = f" --tag {tags[0]}" if tags else ""
     source = settings.data.source_language or "source"
     target = settings.data.target_language or "target"
     return f"""# {source} -> {target}, imported from a Marian model
@@ -181,7 +188,7 @@ trained here and has not been scored here; its license and its makers are those 
 ## Use
 
 ```
-echo 'a sentence' | headway translate {place}
+echo 'a sentence' | headway translate {place}{tag}
 headway train --init-from {place} --source MINE.{source} --target MINE.{target} --out NEW
 headway export {place} --to ctranslate2 DIR
 ```
