@@ -9,7 +9,7 @@ from everyday_run import command
 
 from headway.inspection import document
 from headway.inspection.beside import side_by_side
-from headway.inspection.sight import Sight
+from headway.inspection.sight import ROOM, Sight
 from headway.inspection.subject import open_subject
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -39,7 +39,8 @@ def transformer(everyday_run):
 
 def test_each_is_looked_at_as_by_itself(transformer, recurrent):
     found = side_by_side(transformer, recurrent, TEXT)
-    own, theirs = (document.sentence(one, TEXT) for one in (transformer, recurrent))
+    half = ROOM // 2
+    own, theirs = (document.sentence(one, TEXT, room=half) for one in (transformer, recurrent))
     assert {name: found[name] for name in own} == own
     assert {name: found["beside"][name] for name in theirs} == theirs
     assert found["beside"]["run"]["type"] == "recurrent"

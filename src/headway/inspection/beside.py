@@ -8,20 +8,28 @@ import torch
 
 from headway.inspection import document
 from headway.inspection.packing import missing
-from headway.inspection.sight import Sight
+from headway.inspection.sight import ROOM, Sight
 from headway.inspection.subject import Subject
 
 
 def side_by_side(
-    subject: Subject, other: Subject, text: str, target: str | None = None, **more: Any
+    subject: Subject,
+    other: Subject,
+    text: str,
+    target: str | None = None,
+    *,
+    room: int | None = ROOM,
+    **change: Any,
 ) -> dict[str, Any]:
     """The document of a text in one run, with the other's document beside it.
 
-    A target is followed by both, if both translate; `more` is as in `document.sentence`.
+    A target is followed by both, if both translate. The two share the `room`; what is changed, as
+    in `document.sentence`, is changed in the first alone.
     """
-    own = document.sentence(subject, text, target, **more)
+    each = None if room is None else room // 2
+    own = document.sentence(subject, text, target, room=each, **change)
     alike = subject.task == other.task
-    theirs = document.sentence(other, text, target if alike else None)
+    theirs = document.sentence(other, text, target if alike else None, room=each)
     theirs["run"] = document.run(other)
     return own | {
         "beside": theirs,

@@ -105,8 +105,8 @@ def _nothing(*, finished: bool) -> dict[str, Any]:
     """Why a run has no curves."""
     if finished:
         return missing(
-            "It was made in one go, by counting or from another program's file: there is no "
-            "training to be seen.",
-            "它由计数得来或从其他程序的文件导入，没有可看的训练过程。",
+            "No log of a training lies in it: it was made by counting or from another program's "
+            "file, or was shared without its log.",
+            "其中没有训练记录：它由计数得来、从其他程序的文件导入，或分享时未带记录。",
         )
     return missing("It has logged nothing yet.", "它还没有任何记录。")
