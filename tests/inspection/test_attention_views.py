@@ -140,6 +140,26 @@ def test_a_chosen_cell_shows_its_numbers_and_they_agree(
         assert float(own) == pytest.approx(scores[1, 1, 1], abs=1e-3)
 
 
+def test_the_keyboard_stays_where_it_was(chromium: Browser, page_file: Path) -> None:
+    """Though the view is drawn anew with every choice."""
+    with opened(chromium, page_file) as page:
+        view = page.locator("#cells")
+        view.scroll_into_view_if_needed()
+        choice = view.get_by_label("Token looked at (j)")
+        choice.focus()
+        page.keyboard.press("Home")
+        expect(choice).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        expect(choice).to_have_value("1")
+        expect(choice).to_be_focused()
+        tiles = attention_of(page).locator(".tile")
+        tiles.first.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
+        expect(tiles.nth(1)).to_be_focused()
+
+
 def test_numbers_can_be_read_instead_of_bars(chromium: Browser, page_file: Path) -> None:
     with opened(chromium, page_file) as page:
         view = page.locator("#cells")

@@ -1,6 +1,6 @@
 /* Attention: every layer and head as a small map; those that are chosen, large, with what they do. */
 
-import { h, clear, onceNear } from "./dom.js";
+import { h, clear, keptFocus, onceNear, roving } from "./dom.js";
 import { inflated } from "./data.js";
 import { percent } from "./numbers.js";
 import { colourScale, entries, fedTokens, lines, matrix, paint, shownMap } from "./maps.js";
@@ -55,8 +55,10 @@ export function draw(root, context) {
   const again = async () => {
     const view = await opened(context);
     if (!box.isConnected) return;
+    const focusAgain = keptFocus(box);
     clear(box);
     box.append(...drawn(view, context, again));
+    focusAgain();
   };
   again();
 }
@@ -165,6 +167,7 @@ function grid(view, context, show) {
         heads.map((head) => tile(layer, head, named(layer, head))), nHeads > 1 && tile(layer, null, t("mean"))]));
   }
   pressed();
+  roving(found, ".tile");
   return h("div", { class: "overview" }, found);
 }
 

@@ -1,6 +1,6 @@
 /* One cell, every number: from the vectors that go in to what comes out of the layer. */
 
-import { h, clear } from "./dom.js";
+import { h, clear, keptFocus, roving } from "./dom.js";
 import { unpack } from "./data.js";
 import { percent, short } from "./numbers.js";
 import { entries, fedTokens, labelled, paint } from "./maps.js";
@@ -65,8 +65,10 @@ export function draw(root, context) {
   const show = () => {
     const cell = context.chosen.cell ?? first(context);
     shown = cell;
+    const focusAgain = keptFocus(box);
     clear(box);
     box.append(...drawn(cell, context, show));
+    focusAgain();
   };
   show();
   context.onChoose(box, ({ cell }) => { if (cell && cell !== shown) show(); });
@@ -208,10 +210,12 @@ function weigh(here) {
     h("th", { scope: "row" }, h("button", { type: "button", class: "bare", on: { click: () => go({ column: k }) } }, label)),
     scores && h("td", {}, seen[k] ? [bar(Math.abs(scores[k]) / most, scores[k] < 0), number(short(scores[k], 4))] : t("hidden")),
     h("td", {}, bar(weights[k], false), number(seen[k] ? percent(weights[k]) : "0 %"))));
+  const body = h("tbody", {}, rows);
+  roving(body, "button");
   return card(here, t("weigh"), t("weighLead"), [["visible"], ["weights", `${at}.scores`, `${at}.weights`]],
     h("div", { class: "scroll rows", tabindex: "0", role: "region", "aria-label": t("weigh") }, h("table", { class: "weights" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("token")), scores && h("th", { scope: "col" }, t("score")), h("th", { scope: "col" }, t("weight")))),
-      h("tbody", {}, rows))),
+      body)),
     kind === "decoder.self" && triangle(here));
 }
 

@@ -52,7 +52,7 @@ export function onceNear(element, f) {
   window.addEventListener("beforeprint", once);
 }
 
-/* Left and right, Home and End move among elements of a row, of which one can be reached by Tab. */
+/* The arrow keys, Home and End move among elements of a row, of which one can be reached by Tab. */
 export function roving(container, selector) {
   const all = () => [...container.querySelectorAll(selector)];
   const reach = (chosen) => all().forEach((one) => { one.tabIndex = one === chosen ? 0 : -1; });
@@ -62,9 +62,18 @@ export function roving(container, selector) {
   });
   container.addEventListener("keydown", (event) => {
     const here = all().indexOf(event.target);
-    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all().length - 1 }[event.key];
+    const [next, before] = [here + 1, here - 1];
+    const to = { ArrowRight: next, ArrowDown: next, ArrowLeft: before, ArrowUp: before, Home: 0, End: all().length - 1 }[event.key];
     if (here < 0 || to === undefined || !all()[to]) return;
     event.preventDefault();
     all()[to].focus();
   });
+}
+
+/* Called before the inside of an element is drawn anew; what it gives is called behind that, and
+   gives the focus back to the control in the same place. */
+export function keptFocus(element) {
+  const all = () => [...element.querySelectorAll("button, select, input, [tabindex]")];
+  const here = all().indexOf(document.activeElement);
+  return () => { if (here >= 0) all()[here]?.focus({ preventScroll: true }); };
 }

@@ -1,6 +1,6 @@
 /* Layer by layer: what each would already say, how alike positions become, which words matter. */
 
-import { h, svg, clear } from "./dom.js";
+import { h, svg, clear, keptFocus, roving } from "./dom.js";
 import { unpack } from "./data.js";
 import { percent, short } from "./numbers.js";
 
@@ -76,6 +76,7 @@ function guesses(name, held, right, t) {
         set.ranks ? String(place) : piece));
   };
   const show = () => {
+    const focusAgain = keptFocus(box);
     clear(box);
     const table = h("table", { class: "guesses" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("position")), right.map((_, i) => h("th", { scope: "col", class: "soft" }, String(i))))),
@@ -87,6 +88,7 @@ function guesses(name, held, right, t) {
     }, text));
     box.append(h("div", { class: "toolbar" }, h("div", { class: "choose", role: "group", "aria-label": t("show") }, forms),
       h("span", { class: "soft" }, t(name === "lens" ? "guessScale" : "nearScale"))), readout, h("div", { class: "scroll" }, table));
+    focusAgain();
   };
   show();
   return h("div", { class: "block" }, h("h3", {}, t(name)), h("p", { class: "soft" }, t(`${name}Lead`)), box);
@@ -183,10 +185,12 @@ function importance({ words: names, attention, lost, rank_correlation: correlati
       attention && [h("span", { class: "value" }, percent(attention[i])), bar(attention[i] / mostAttention, "to-left")],
       button, bar(Math.abs(totals[i]) / most, totals[i] < 0 ? "gain" : "loss"), h("span", { class: "value" }, short(totals[i])));
   });
+  const list = h("ul", { class: attention ? "importance" : "importance single" },
+    h("li", { class: "heads soft" }, attention && [h("span", {}), h("span", { class: "end" }, t("attention"))], h("span", { class: "middle" }, t("word")), h("span", {}, t("deletion")), h("span", {})),
+    rows);
+  roving(list, "button");
   const verdict = attention ? [correlation === null ? "" : t("agreement", { value: short(correlation) }), " ",
     apart === null || apart === undefined ? "" : h("b", {}, t("apartMost", { word: names[apart], first: ranks[0][apart], second: ranks[1][apart] }))] : [t("only")];
   return h("div", { class: "block" }, h("h3", {}, t("importance")), h("p", { class: "soft" }, t("importanceLead")), h("p", {}, verdict),
-    h("ul", { class: attention ? "importance" : "importance single" },
-      h("li", { class: "heads soft" }, attention && [h("span", {}), h("span", { class: "end" }, t("attention"))], h("span", { class: "middle" }, t("word")), h("span", {}, t("deletion")), h("span", {})),
-      rows), details);
+    list, details);
 }

@@ -1,6 +1,6 @@
 /* Attention maps: pieces joined into words, rows left out, and pictures of them. */
 
-import { h } from "./dom.js";
+import { h, roving } from "./dom.js";
 import { percent } from "./numbers.js";
 
 /* Tokens as rows or columns: one each, or one a word; without markers if they are not wanted.
@@ -185,10 +185,14 @@ export function lines(map, { label, axes, t }) {
     readout.replaceChildren(h("b", {}, (across ? rows[only.row] : columns[only.column]).label), across ? " → " : " ← ",
       found.map(({ name, weight }) => `${name} ${percent(weight)}`).join(" · "));
   };
-  const side = (all, name, of) => h("ol", { class: `side ${name}` }, all.map((entry, k) => {
-    const hear = () => told({ [of]: k });
-    return h("li", {}, h("button", { type: "button", class: "bare", on: { pointerenter: hear, focus: hear } }, entry.label));
-  }));
+  const side = (all, name, of) => {
+    const list = h("ol", { class: `side ${name}` }, all.map((entry, k) => {
+      const hear = () => told({ [of]: k });
+      return h("li", {}, h("button", { type: "button", class: "bare", on: { pointerenter: hear, focus: hear } }, entry.label));
+    }));
+    roving(list, "button");
+    return list;
+  };
   draw();
   return h("div", { class: "lines", role: "group", "aria-label": label }, readout,
     h("div", { class: "bipartite", on: { pointerleave: () => { draw(); readout.textContent = t("pointWord"); } } },
