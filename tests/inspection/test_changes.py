@@ -93,7 +93,7 @@ def test_the_document_has_both_outputs_and_both_models_view_of_each(subject, eve
 def test_without_a_change_the_document_has_what_each_part_is_worth(subject):
     found = document.sentence(subject, TEXT, parts=["changes"])["changes"]
     assert found["changed"] is None
-    names = [place["name"] for place in found["worth"]]
+    names = [place["part"] for place in found["worth"]]
     assert names == [
         "encoder.0.self", "encoder.0.feed_forward",
         "decoder.0.self", "decoder.0.cross", "decoder.0.feed_forward",

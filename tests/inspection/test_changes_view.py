@@ -76,9 +76,9 @@ def test_the_map_says_what_every_part_is_worth_and_is_gone_through_by_keys(
         assert shown == pytest.approx(expected, abs=0.005001)
         cells.first.focus()
         told = page.locator("#changes .told")
-        expect(told).to_contain_text(places[0]["name"])
+        expect(told).to_contain_text(places[0]["part"])
         page.keyboard.press("ArrowRight")
-        expect(told).to_contain_text(f"{places[0]['name']}.head.0")
+        expect(told).to_contain_text(f"{places[0]['part']}.head.0")
         page.keyboard.press("ArrowDown")  # a feed-forward: it has no heads
         expect(told).to_contain_text(f"{places[1]['name']} ")
         expect(told).to_contain_text(f"--off {places[1]['name']}")

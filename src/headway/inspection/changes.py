@@ -53,7 +53,7 @@ def changes(sight: Sight) -> dict[str, Any]:
         places = worth(subject.model, passage.source, passage.fed, _written(subject, passage))
         found["worth"] = [
             {
-                "name": place.name,
+                "part": place.name,
                 "fall": finite(place.fall),
                 "heads": [finite(fall) for fall in place.heads],
             }

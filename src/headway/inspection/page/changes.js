@@ -123,11 +123,11 @@ function map(part, context) {
   const told = h("div", { class: "told", "aria-live": "polite" });
   const tell = (name, fall) => told.replaceChildren(...details(name, fall, context));
   const row = (place) => {
-    const [side, layer, sublayer] = place.name.split(".");
+    const [side, layer, sublayer] = place.part.split(".");
     return h("tr", {}, h("th", { scope: "row" }, h("span", { class: "soft" }, t(side, { layer })), " ", t(sublayer)),
-      cell(place.name, place.fall, tell, t),
+      cell(place.part, place.fall, tell, t),
       Array.from({ length: most }, (_, head) => (head < place.heads.length
-        ? cell(`${place.name}.head.${head}`, place.heads[head], tell, t)
+        ? cell(`${place.part}.head.${head}`, place.heads[head], tell, t)
         : h("td", {}, h("span", { class: "only-heard" }, t("none"))))));
   };
   const table = h("table", { class: "worth" },
