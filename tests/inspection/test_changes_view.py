@@ -80,8 +80,8 @@ def test_the_map_says_what_every_part_is_worth_and_is_gone_through_by_keys(
         page.keyboard.press("ArrowRight")
         expect(told).to_contain_text(f"{places[0]['part']}.head.0")
         page.keyboard.press("ArrowDown")  # a feed-forward: it has no heads
-        expect(told).to_contain_text(f"{places[1]['name']} ")
-        expect(told).to_contain_text(f"--off {places[1]['name']}")
+        expect(told).to_contain_text(f"{places[1]['part']} ")
+        expect(told).to_contain_text(f"--off {places[1]['part']}")
 
 
 @pytest.mark.parametrize("dark", [False, True])
