@@ -6,7 +6,12 @@ from typing import Any
 from headway.commands.arguments import Overrides, Several, option_names, takes
 from headway.runs.flags import FLAGS, sections_of
 
-TAKEN = {name: FLAGS[name] for name in ("valid_source", "valid_target", "budget", "seed")}
+TAKEN = {
+    "valid_source": FLAGS["valid_source"]._replace(
+        help="Text file(s) to validate on; those of the teacher if left out."
+    ),
+    **{name: FLAGS[name] for name in ("valid_target", "budget", "seed")},
+}
 
 
 @takes(TAKEN)
