@@ -1,6 +1,7 @@
 """`headway inspect`: one page, pictures or JSON, and clear words where there is nothing to see."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,59 @@ def test_a_folder_without_a_run_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert str(tmp_path) in complaint([str(tmp_path), "text"], capsys)
+
+
+def test_trainings_are_a_page_of_their_own(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = shutil.copytree(everyday_run, tmp_path / "other")
+    runs = [str(everyday_run), str(other)]
+    assert main(["inspect", *runs, "--training", "--watch", "The dog runs.", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [run["name"] for run in found["training"]["runs"]] == [everyday_run.name, "other"]
+    assert found["training"]["learning"]["text"] == "The dog runs."
+    assert found["sentences"] == []
+    page = tmp_path / "page.html"
+    assert main(["inspect", *runs, "--training", "--out", str(page)]) == 0
+    assert "valid_loss" in page.read_text(encoding="utf-8")
+
+
+def test_a_training_is_seen_before_there_is_a_model(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = shutil.copytree(everyday_run, tmp_path / "run")
+    (run / "model.safetensors").unlink()
+    assert main(["inspect", str(run), "--training", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["training"]
+    assert found["runs"][0]["updates"] == 12
+    assert "no model yet" in found["learning"]["missing"]["en"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--watch", "A dog."], "--watch is the text of --training"),
+        (["--training", "--off", "encoder.0"], "--off is about one text"),
+        (["--training", "--beside", "x"], "--beside is about one text"),
+        (["--training", "The dog runs."], "The dog runs. holds nothing"),
+        (["a text", "another"], "one text is looked at; got 2"),
+        (["--beside", "x", "--png", "x"], "--png draws one run"),
+    ],
+)
+def test_what_would_mean_nothing_is_refused(
+    everyday_run: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert words in complaint([str(everyday_run), *arguments], capsys)
+
+
+def test_a_second_run_is_shown_beside_the_first(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = shutil.copytree(everyday_run, tmp_path / "other")
+    arguments = ["inspect", str(everyday_run), "The dog runs.", "--beside", str(other), "--json"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    (sentence,) = found["sentences"]
+    assert sentence["beside"]["run"]["name"] == "other"
+    assert sentence["beside"]["tokens"] == sentence["tokens"]  # the same weights
+    assert [run["name"] for run in found["training"]["runs"]] == [everyday_run.name, "other"]

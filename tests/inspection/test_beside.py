@@ -80,7 +80,7 @@ def test_a_translator_beside_a_model_of_text_alone(transformer, tmp_path):
     assert counted.status == 0, counted.err
     found = side_by_side(transformer, open_subject(tmp_path / "ngram"), TEXT, "那只狗。")
     assert found["beside"]["translation"] == TEXT  # the text is what it writes; no target is forced
-    assert "both runs translate" in found["compared"]["translations"]["missing"]["en"]
+    assert "A translator and a model" in found["compared"]["translations"]["missing"]["en"]
     had = {one["part"]: one["missing"][1] is None for one in found["compared"]["parts"]}
     assert had["tokens"]
     assert not any(had[part] for part in ("attention", "cells", "gates", "ideas", "shapes"))

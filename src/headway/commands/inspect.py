@@ -94,8 +94,10 @@ def inspect(
     page = out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     if not json and not live and png is None:
         refuse_no_place(page, "--out")
-    if training and png is not None:
-        raise ConfigError("--png draws attention, not trainings. Leave one of them out.")
+    others = {"--png": png, "--target": target, "--tag": tag, "--off": off, "--force": force}
+    _refuse_beside_training(training, {**others, "--beside": beside}, watch)
+    if png is not None and beside is not None:
+        raise ConfigError("--png draws one run; --beside names a second one. Leave one out.")
     text = None if training else _one_text(given, target)
     if png is not None:
         _draw(run, text, target, tag, png)
@@ -134,6 +136,18 @@ class _Shown(NamedTuple):
     look_at: Callable[..., dict[str, Any]]
     found: dict[str, Any]
     news: Mapping[str, Callable[[], Any]]
+
+
+def _refuse_beside_training(training: bool, others: Mapping[str, Any], watch: str | None) -> None:
+    """Raise ConfigError for what would mean nothing."""
+    if watch is not None and not training:
+        raise ConfigError("--watch is the text of --training. Give both, or the text by itself.")
+    meaningless = [name for name, given in others.items() if training and given]
+    if meaningless:
+        raise ConfigError(
+            f"--training shows how runs were trained; {meaningless[0]} is about one text. Leave "
+            "one of them out. Other runs are named behind the first; a text to watch is --watch."
+        )
 
 
 def _one_text(given: Sequence[str], target: str | None) -> str | None:

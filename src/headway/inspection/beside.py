@@ -36,8 +36,11 @@ def side_by_side(
         "compared": {
             "parts": parts_of_both(own, theirs),
             "translations": translations(subject, other, own, theirs)
-            if alike and subject.reads_source
-            else _nothing_to_translate(),
+            if alike
+            else missing(
+                "A translator and a model of text alone do not write the same thing.",
+                "翻译模型与纯文本模型写的不是同一样东西。",
+            ),
         },
     }
 
@@ -54,7 +57,8 @@ def parts_of_both(own: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[dic
 def translations(
     subject: Subject, other: Subject, own: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What each wrote, and how likely each finds what either wrote.
+    """What each wrote, and how likely each finds what either wrote; under models of text alone, the
+    text.
 
     Nats a character, so that models of other vocabularies compare; the end marker counts to the
     text. Rows are texts, columns models.
@@ -75,10 +79,3 @@ def _nats_per_character(subject: Subject, text: str, target: str) -> float:
     wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
     nats = -sight.following.gather(1, wanted[:, None]).sum()
     return round(float(nats) / (len(target) + 1), 4)
-
-
-def _nothing_to_translate() -> dict[str, Any]:
-    return missing(
-        "Translations are compared where both runs translate.",
-        "只有两个运行都做翻译时才能比较译文。",
-    )

@@ -13,8 +13,8 @@ export const words = {
     lead: "Two runs on the same text: what each writes, how sure it is, what it makes of the other's translation, and where it looks.",
     run: "Run", type: "Model", parameters: "Parameters", vocabulary: "Vocabulary", sizes: "Sizes", writes: "What each writes",
     sure: "Tokens, coloured by the probability that the run gave them.",
-    crossed: "How likely each finds either translation", crossedLead: "Nats per character, the end included: lower is likelier. Both models read the same characters, whatever their tokens.",
-    text: "Translation of", by: "found by {name}", same: "Both write the same.", characters: "nats per character",
+    crossed: "How likely each finds what was written", crossedLead: "Nats per character, the end included: lower is likelier. Both models read the same characters, whatever their tokens.",
+    text: "Written by", by: "found by {name}", same: "Both have the same text.", characters: "nats per character",
     looks: "Where each looks while it writes", looksLead: "The mean over all layers and heads of the attention to the source, in words. Rows are written, columns are read.",
     parts: "What each has", has: "yes", lacks: "no",
     "p tokens": "Tokens and probabilities", "p attention": "Attention", "p cells": "Every number of a cell", "p steps": "Step by step", "p beams": "Beam tree", "p layers": "Layer by layer",
@@ -27,8 +27,8 @@ export const words = {
     lead: "同一段文本上的两个运行：各自写出什么、有多大把握、如何看待对方的译文，以及看向哪里。",
     run: "运行", type: "模型", parameters: "参数", vocabulary: "词表", sizes: "大小", writes: "各自写出的译文",
     sure: "词元按该运行给出的概率着色。",
-    crossed: "各自认为两种译文有多可能", crossedLead: "每个字符的奈特数（含结尾），越低越可能。不论如何切分，两个模型读的是同样的字符。",
-    text: "译文来自", by: "由 {name} 评估", same: "两者写出的相同。", characters: "奈特/字符",
+    crossed: "各自认为写出的文字有多可能", crossedLead: "每个字符的奈特数（含结尾），越低越可能。不论如何切分，两个模型读的是同样的字符。",
+    text: "写出者", by: "由 {name} 评估", same: "两者的文字相同。", characters: "奈特/字符",
     looks: "写的时候各自看向哪里", looksLead: "对原文的注意力在所有层和头上的平均，以词为单位。行是写出的，列是读到的。",
     parts: "各自有什么", has: "有", lacks: "无",
     "p tokens": "词元与概率", "p attention": "注意力", "p cells": "一格的全部数字", "p steps": "逐步", "p beams": "束搜索树", "p layers": "逐层",
@@ -109,7 +109,7 @@ function sizes(both, t) {
   const count = (n) => n?.toLocaleString("en").replaceAll(",", "\u202f") ?? "–";
   const names = [...new Set(both.flatMap(({ run }) => Object.keys(run.model)))]
     .filter((name) => both[0].run.model[name] !== both[1].run.model[name]);
-  const rows = [[t("type"), (run) => run.type], [t("parameters"), (run) => count(run.n_parameters)], [t("vocabulary"), (run) => count(run.vocabulary)]];
+  const rows = [[t("type"), (run) => run.type], [t("parameters"), (run) => count(run.n_parameters || undefined)], [t("vocabulary"), (run) => count(run.vocabulary)]];
   const settings = names.map((name) => [h("code", {}, name), (run) => String(run.model[name] ?? "–")]);
   const table = (some, label) => h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, h("table", {},
     h("thead", {}, h("tr", {}, h("td", {}), both.map(({ name }) => h("th", { scope: "col" }, name)))),

@@ -15,7 +15,7 @@ export const words = {
     scale: "Loss and gradient", linear: "linear", log: "logarithmic", runs: "Runs",
     loss: "Loss", lossUnit: "nats per token", score: "Score on validation: {name}", rate: "Learning rate", gradient: "Length of the gradient, before clipping",
     speed: "Speed, validations left out", speedUnit: "tokens per second",
-    train: "training, {name}", valid: "validation, {name}", isTrain: "line: training loss, with label smoothing and dropout", isTrainPlain: "line: training loss, with dropout", isValid: "dots: validation loss, without",
+    train: "training, {name}", valid: "validation, {name}", isTrain: "Line: training loss, with label smoothing and dropout", isTrainPlain: "Line: training loss, with dropout", isValid: "dots: validation loss, without",
     run: "Run", state: "State", made: "Updates", seen: "Tokens seen", took: "Time", last: "Training loss", lastValid: "Best validation loss", best: "Best score",
     finished: "finished", going: "{done} of {planned} updates", budget: "budget {budget}", none: "no curves",
     readOff: "The arrow keys read values off.", fromTo: "{name}: from {from} to {to}.",
