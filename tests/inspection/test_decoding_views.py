@@ -138,6 +138,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     row = page.locator("#steps .step-bars li").filter(has=page.locator(".force"))
     row.nth(1).locator(".force").click()
     expect(page.locator("#steps .course.here .course-name")).to_have_text("Forced")
+    expect(page.locator("#steps-slider")).to_be_focused()
     [given] = asked
     assert given["begin"][0] == part["taken"][0]
     assert given["begin"][1] in part["likeliest"][1]

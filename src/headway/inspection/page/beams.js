@@ -108,7 +108,7 @@ function drawOne(root, context) {
     select(node ?? tree.winner);
   };
   root.append(
-    h("div", { class: "scale plain keys" }, ["winner", "kept", "pruned", "open", "finished"].map((fate) =>
+    h("div", { class: "scale plain beam-keys" }, ["winner", "kept", "pruned", "open", "finished"].map((fate) =>
       h("span", {}, h("span", { class: `key-${fate}`, "aria-hidden": "true" }), t(fate))),
     h("label", { for: pruned.id }, pruned, " ", t("showPruned"))),
     figure, details,
@@ -266,13 +266,13 @@ function table(tree, t, show) {
   const others = ["greedy", "unpenalized"].filter((name) => found.every((one) => one.text !== rivals[name].text));
   const rows = [...found.map((one, i) => [String(i + 1), one]), ...others.map((name) => ["–", rivals[name]])];
   const heads = ["place", "found", "pieces", "log_prob", "penalty", "score"];
-  return h("div", { class: "wide" }, h("table", { class: "found" },
+  return h("div", { class: "wide" }, h("table", { class: "beam-found" },
     h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col" }, t(name))))),
     h("tbody", {}, rows.map(([name, one], i) => h("tr", { class: i === 0 ? "wins" : null },
       h("th", { scope: "row" }, name),
       h("td", { dir: "auto" }, h("button", { type: "button", class: "link", "aria-label": t("choose", { text: one.text }),
         on: { click: () => show(one.node) } }, one.text || t("nothing")),
-      names(one).map((name) => h("span", { class: "tag" }, t(name)))),
+      names(one).map((name) => h("span", { class: "beam-tag" }, t(name)))),
       h("td", {}, String(one.n_tokens)), h("td", {}, short(one.log_prob, 4)),
       h("td", {}, short(one.penalty)), h("td", {}, short(one.score, 4)))))));
 }

@@ -7,6 +7,8 @@ import { percent, short } from "./numbers.js";
 
 export const part = "steps";
 
+let forcing = false; // a reader has forced a piece, and waits for the page that shows it
+
 export const words = {
   en: {
     title: "Step by step",
@@ -83,7 +85,7 @@ function drawOne(root, context) {
     on: { input: () => show({ step: Number(slider.value) }) } });
   const place = h("span", { class: "soft step-place" });
   const strip = h("div", { class: "entropies", "aria-hidden": "true" });
-  const caption = h("p", { class: "soft caption" });
+  const caption = h("p", { class: "soft step-caption" });
   const means = h("p", { class: "soft means" });
   const now = h("div", { class: "step-now" });
   const looked = lookedAt(part, t);
@@ -147,11 +149,15 @@ function drawOne(root, context) {
     on: { click: () => show({ step: state.step + change }) } }, sign);
   root.append(
     ...rows, legend(t), means,
-    h("div", { class: "slide" },
+    h("div", { class: "step-slide" },
       h("label", { for: slider.id }, t("step")), place, by(-1, t("before"), "◀"),
       h("div", { class: "track" }, caption, strip, slider), by(1, t("after"), "▶")),
     now, h("ul", { class: "partings" }, inWords(context, show)));
   show({});
+  if (forcing && part.begin.length) {
+    forcing = false;
+    slider.focus({ preventScroll: true });
+  }
 }
 
 /* What a course is called: a model of text alone has no target, it is fed a text. */
@@ -178,7 +184,7 @@ function token(part, name, step, t, choose) {
 function legend(t) {
   return h("div", { class: "scale plain" }, h("span", {}, t("likely")), h("span", {}, "0 %"),
     h("span", { class: "ramp", "aria-hidden": "true" }), h("span", {}, "100 %"),
-    ["dotted", "ahead", "parting"].map((name) => h("span", { class: "also" }, t(name))));
+    ["dotted", "ahead", "parting"].map((name) => h("span", { class: "step-also" }, t(name))));
 }
 
 /* One step: what is fed, the distribution, the attention. */
@@ -206,7 +212,10 @@ function distribution({ part, sentence, live, t }, course, step) {
   const fate = (id) => (part.unwritten.includes(id) ? "barred" : fates.get(id));
   const force = (id) => live && !part.unwritten.includes(id) && h("button", {
     type: "button", class: "force", "aria-label": t("forceThis", { piece: piece(part, id), step }),
-    on: { click: () => live.ask({ begin: [...course.taken.slice(0, step), id] }) } }, t("force"));
+    on: { click: () => {
+      forcing = true;
+      live.ask({ begin: [...course.taken.slice(0, step), id] });
+    } } }, t("force"));
   return h("ol", { class: `bars step-bars${live ? " live" : ""}` },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
       fate(id) && t(fate(id)), force(id))),
@@ -234,10 +243,10 @@ function fatesBehind(tree, beginning) {
 function entropy(part, value, t) {
   const most = Math.log(part.vocabulary);
   return [
-    h("div", { class: "measure entropy" }, h("span", {}, t("entropy")),
+    h("div", { class: "measure step-entropy" }, h("span", {}, t("entropy")),
       h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", style: { width: `${(100 * value) / most}%` } })),
       h("span", { class: "value" }, t("nats", { entropy: short(value), n: short(Math.exp(value), 2) }))),
-    h("p", { class: "soft ends" }, h("span", {}, t("certain")),
+    h("p", { class: "soft entropy-ends" }, h("span", {}, t("certain")),
       h("span", {}, t("uniform", { most: short(most), vocabulary: part.vocabulary.toLocaleString() }))),
   ];
 }
