@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from everyday_run import write_pairs
 
-from headway.config import Sections
+from headway.config import Sections, merge
 from headway.errors import ConfigError
 from headway.runs.parent import Parent
 from headway.runs.settings import Settings
-from headway.tasks.translation.fitting import TUNED_RATE
+from headway.tasks.translation.fitting import HELD_BACK, TUNED_RATE
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.tuning import inherited
 from headway.text.everyday import generate
@@ -17,9 +17,12 @@ from headway.training.run_folder import RunFolder
 
 
 def parent_with(path: Path, sections: Sections) -> Parent:
+    """A run with these settings, whose texts are still there."""
     path.mkdir()
+    files = write_pairs(path, "a", generate(30, seed=3))
+    named = {side: [str(file)] for side, file in zip(("source", "target"), files, strict=True)}
     folder = RunFolder(path)
-    folder.write_settings(Settings.of(sections, KIND).sections())
+    folder.write_settings(Settings.of(merge({"data": named}, sections), KIND).sections())
     return Parent(folder, "0" * 64)
 
 
@@ -85,6 +88,14 @@ def test_another_type_of_model_is_refused(parent):
     with pytest.raises(ConfigError, match=r"is of type transformer, got recurrent\. Leave"):
         inherited(KIND, parent, {"model": {"type": "recurrent"}})
     inherited(KIND, parent, {"model": {"type": "transformer"}})
+
+
+def test_of_a_run_that_names_no_texts_the_rate_is_lower_still(tmp_path: Path) -> None:
+    (tmp_path / "imported").mkdir()
+    folder = RunFolder(tmp_path / "imported")
+    folder.write_settings(Settings.of(PARENT, KIND).sections())
+    found = Settings.of(inherited(KIND, Parent(folder, "0" * 64), {}), KIND)
+    assert found.training.learning_rate == pytest.approx(HELD_BACK * TUNED_RATE * 0.003)
 
 
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):
