@@ -16,7 +16,7 @@ export const words = {
     form: "Form", matrix: "Map", lines: "Lines", hold: "Hold beside", release: "Take away",
     weight: "Weight:", masked: "hidden by the mask", point: "Point at a cell, or move with the arrow keys.", pointWord: "Point at a word.",
     move: "The arrow keys move, Enter shows the numbers of a cell.",
-    source: "source", fed: "fed ▸ then written", writes: "writes {piece}",
+    source: "source", fed: "fed ▸ then written", seen: "fed", writes: "writes {piece}",
     habits: "What this head does here", share: "Weight that goes there; the mark is what equal weights would pay.",
     name: "{where}: {what}", spread: "Spread of the weights (100 %: all alike): {spread}.", short: "L{layer} H{head}",
     "pronoun": "pronoun", looks: "“{pronoun}” looks most at “{word}” ({weight}).",
@@ -33,7 +33,7 @@ export const words = {
     form: "形式", matrix: "方格", lines: "连线", hold: "留作对照", release: "移除对照",
     weight: "权重：", masked: "被掩码遮住", point: "指向一格，或用方向键移动。", pointWord: "指向一个词。",
     move: "方向键移动，回车显示该格的数字。",
-    source: "原文", fed: "输入 ▸ 随后写出", writes: "写出 {piece}",
+    source: "原文", fed: "输入 ▸ 随后写出", seen: "输入", writes: "写出 {piece}",
     habits: "这个头在这里做什么", share: "落在该处的权重；竖线是平均分配时的份额。",
     name: "{where}：{what}", spread: "权重的分散程度（100 %：完全均匀）：{spread}。", short: "层{layer} 头{head}",
     "pronoun": "代词", looks: "“{pronoun}”最看“{word}”（{weight}）。",
@@ -86,7 +86,7 @@ async function opened({ part, sentence, t }) {
     const weights = (r, c) => starts.reduce((sum, start) => sum + maps.values[start + r * n + c], 0) / (255 * starts.length);
     return shownMap(weights, (r, c) => visible.values[r * n + c], rows, columns);
   };
-  return { kind, nLayers, nHeads, tokens, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns) } };
+  return { kind, nLayers, nHeads, tokens, rows, columns, map, axes: { rows: t(sides.rows), columns: t(sides.columns === "fed" ? "seen" : sides.columns) } };
 }
 
 function drawn(view, context, again) {
@@ -101,7 +101,7 @@ function drawn(view, context, again) {
   const overview = grid(view, context, show);
   queueMicrotask(show); // when it has a width
   return [toolbar(view, context, again), colourScale(t),
-    h("div", { class: `spread${both ? " two" : ""}${view.nHeads > 5 ? " many" : ""}` }, overview, stage),
+    h("div", { class: `spread${both ? " two" : ""}${view.nHeads > 5 ? " many" : ""}${view.columns.length > 36 ? " long" : ""}` }, overview, stage),
     h("p", { class: "soft" }, t("error"))];
 }
 
