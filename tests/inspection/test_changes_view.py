@@ -119,9 +119,13 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
         page.goto(address)
         view = page.locator("#changes")
         view.scroll_into_view_if_needed()
+        before = view.bounding_box() or {}
         view.get_by_label("Part").fill("encoder.0.head.1")
-        view.get_by_role("button", name="Switch off").click()
+        view.get_by_label("Part").press("Enter")
         expect(view.locator(".change")).to_contain_text("encoder.0.head.1")
+        after = view.bounding_box() or {}
+        assert after["y"] == pytest.approx(before["y"], abs=2)  # the reader stays there
+        expect(view.get_by_label("Part")).to_be_focused()
         assert asked[-1]["off"] == [OFF, "encoder.0.head.1"]
         view.get_by_role("button", name=f"put back {OFF}").click()
         expect(view.locator(".change")).not_to_contain_text(OFF)

@@ -62,9 +62,13 @@ function show() {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   const t = speak(language);
-  const scrolled = window.scrollY;
+  const sections = [...document.querySelectorAll("main > section")];
+  const heights = Object.fromEntries(sections.map((one) => [one.id, one.offsetHeight]));
+  const read = sections.find((one) => one.getBoundingClientRect().bottom > window.innerHeight / 2);
+  const [scrolled, top] = [window.scrollY, read?.getBoundingClientRect().top];
+  state.focused = document.activeElement?.id ?? "";
   state.listeners = [];
-  const drawn = views().map((view) => section(view));
+  const drawn = views().map((view) => section(view, heights[view.id] ?? 0));
   const content = h("main", { id: "content" }, drawn);
   const parts = [bar(t), navigation(language), content, footer(t)];
   clear(document.body, (element) => element.tagName !== "SCRIPT");
@@ -72,6 +76,7 @@ function show() {
     h("a", { class: "skip", href: "#content" }, t("skip")), ...parts, said,
   );
   window.scrollTo(0, scrolled);
+  if (scrolled && read) window.scrollBy(0, document.getElementById(read.id).getBoundingClientRect().top - top);
 }
 
 const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
@@ -149,7 +154,9 @@ function navigation(language) {
   return h("nav", { "aria-label": speak(language)("views") }, h("ul", {}, links));
 }
 
-function section(view) {
+/* A section is as high as it was until it is drawn anew: a reader stays at the place, and at the
+   field, that they were at. */
+function section(view, height) {
   const t = speak(preferences.language, view.words);
   const root = h("div", { class: "view" });
   const element = h("section", { id: view.id, "aria-labelledby": `${view.id}-title` },
@@ -161,9 +168,12 @@ function section(view) {
     root.append(h("p", { class: "missing" }, part.missing[preferences.language]));
     return element;
   }
+  element.style.setProperty("min-height", `${height}px`);
   onceNear(element, () => {
     try {
       view.draw(root, context(view, t, sentence, part));
+      element.style.removeProperty("min-height");
+      if (state.focused) root.querySelector(`#${CSS.escape(state.focused)}`)?.focus({ preventScroll: true });
     } catch (error) {
       root.append(h("p", { class: "missing" }, t("broken")));
       throw error;
