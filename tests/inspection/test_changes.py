@@ -80,7 +80,7 @@ def test_the_document_has_both_outputs_and_both_models_view_of_each(subject, eve
     original, changed = found["original"], found["changed"]
     assert original["translation"] == whole.translation
     assert changed["translation"] == without.translation
-    assert original["tokens"][:-1] == whole.target_tokens[1:]
+    assert original["pieces"][:-1] == whole.target_tokens[1:]
     assert original["log_probs"] == pytest.approx(whole.log_probs, abs=1e-4)
     assert changed["log_probs"] == pytest.approx(without.log_probs, abs=1e-4)
     again = headway.inspect(everyday_run, TEXT, whole.translation, off=off, device="cpu")
@@ -109,7 +109,7 @@ def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(subject):
     assert found["parts"] == []
     assert found["worth"] is None
     forced = document.sentence(Subject(**fields), TEXT, parts=["changes"], force=["0=狗"])
-    assert forced["changes"]["changed"]["tokens"][0] == "狗"
+    assert forced["changes"]["changed"]["pieces"][0] == "狗"
     config = RecurrentConfig(d_model=4)
     alone = RecurrentLanguageModel(
         config, recurrence="gru", vocabulary_size=len(subject.vocabulary)
@@ -142,7 +142,7 @@ def test_a_word_of_the_source_is_the_step_that_looks_most_at_it(everyday_run, su
     begin = beginning(subject, subject.passage_of(TEXT), ["love=狗"])
     assert begin == beginning(subject, subject.passage_of(TEXT), [f"{step}=狗"])
     shown = document.sentence(subject, TEXT, parts=["changes"], force=["love=狗"])["changes"]
-    assert shown["changed"]["tokens"][: len(begin)] == subject.shown(begin, {})
+    assert shown["changed"]["pieces"][: len(begin)] == subject.shown(begin, {})
 
 
 @pytest.mark.parametrize(

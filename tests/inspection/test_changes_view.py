@@ -45,7 +45,7 @@ def test_both_outputs_stand_side_by_side_with_both_probabilities(
         expect(page.locator("#changes .change")).to_contain_text(OFF)
         for group, name, other in ((0, "original", "without"), (1, "changed", "with_all")):
             tokens = page.locator("#changes .weighed").nth(group).locator("li")
-            assert tokens.locator(".piece").all_text_contents() == part[name]["tokens"]
+            assert tokens.locator(".piece").all_text_contents() == part[name]["pieces"]
             marked = [
                 "differs" in classes.split()
                 for classes in tokens.evaluate_all("all => all.map((one) => one.className)")
@@ -57,7 +57,7 @@ def test_both_outputs_stand_side_by_side_with_both_probabilities(
                 if name == "original"
                 else (part[name][other], part[name]["log_probs"])
             )
-            for i in range(len(part[name]["tokens"])):
+            for i in range(len(part[name]["pieces"])):
                 shares = [float(each.removesuffix("%")) for each in widths[2 * i : 2 * i + 2]]
                 expected = [100 * math.exp(whole[i]), 100 * math.exp(without[i])]
                 assert shares == pytest.approx(expected, abs=1e-3)
@@ -136,3 +136,24 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
         assert asked[-1]["force"] == ["1=狗"]
         pieces = view.locator(".weighed").nth(1).locator(".piece")
         expect(pieces.nth(1)).to_have_text("狗")
+
+
+@pytest.mark.parametrize("text", ["<img src=x onerror=\"document.title='broken'\">", "x" * 20_000])
+def test_no_piece_and_no_wish_breaks_the_view(
+    chromium: Browser, found: dict[str, Any], tmp_path: Path, text: str
+) -> None:
+    [sentence] = found["sentences"]
+    part = sentence["changes"]
+    outputs = {
+        name: {**part[name], "translation": text, "pieces": [text] * len(part[name]["pieces"])}
+        for name in ("original", "changed")
+    }
+    spoiled = {**sentence, "text": text, "changes": {**part, **outputs, "off": [text]}}
+    file = tmp_path / "page.html"
+    file.write_text(html({**found, "sentences": [spoiled]}), encoding="utf-8")
+    with opened(chromium, file, width=PHONE) as page:
+        page.locator("#changes").scroll_into_view_if_needed()
+        page.locator("#changes .worth button").first.click()
+        assert page.locator("main img").count() == 0
+        assert page.title().startswith("headway: ")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE

@@ -287,6 +287,7 @@ def test_behind_an_error_as_well():
         ("encoder.1.haed.1", "encoder.1.self.head.1"),
         ("encoder.2.head.1", "encoder.1.self.head.1"),
         ("decoder.1.crossing", "decoder.1.cross"),
+        ("crss.1", "cross.1"),
         ("decoder.0.head.2", "decoder.0.self.head.2"),
         ("encoder.0.self.mask", "decoder.0.self.mask"),
         ("", ""),

@@ -68,7 +68,7 @@ def _output(subject: Subject, passage: Passage) -> dict[str, Any]:
     log_probs = Sight(subject, passage).following[torch.arange(len(written)), written]
     return {
         "translation": passage.target,
-        "tokens": subject.shown(written, passage.names),
+        "pieces": subject.shown(written, passage.names),
         "log_probs": [finite(value) for value in log_probs.tolist()],
         "log_prob": finite(float(log_probs.sum())),
     }

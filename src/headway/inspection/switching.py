@@ -103,7 +103,8 @@ def part_of(model: nn.Module, name: str) -> Part:
             "a row of attention is set by HEAD.row.QUERY=KEY or =uniform, such as "
             f"encoder.0.head.0.row.5=3; got {name!r}. Count from 0."
         )
-    near = get_close_matches(written, known, 1, 0.0)[0]
+    abbreviated = (re.sub(r"^decoder\.(\d+)\.cross", r"cross.\1", each) for each in known)
+    near = get_close_matches(name, [*known, *abbreviated], 1, 0.0)[0]
     raise ConfigError(
         f"a part is one that the model has, counted from 0; got {name!r}. "
         f"Did you mean {near!r}? Others are {', '.join(_examples(known))}."
@@ -157,8 +158,8 @@ def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, Part]]:
 
 
 def _examples(known: Iterable[str]) -> list[str]:
-    """One of each kind, of the last layer that has it."""
-    kinds = {re.sub(r"\d+", "0", name): name for name in known}
+    """One of each kind in a layer, of the last layer that has it."""
+    kinds = {re.sub(r"\d+", "0", name.partition(".")[2]): name for name in known}
     return list(kinds.values())
 
 

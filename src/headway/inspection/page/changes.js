@@ -79,12 +79,12 @@ function chip(name, t, back) {
 }
 
 /* Piece by piece, each with a bar for its probability under either model. */
-function output(label, { tokens, same, translation }, whole, without, t) {
+function output(label, { pieces, same, translation }, whole, without, t) {
   const sum = (values) => short(values.reduce((a, b) => a + b, 0));
   return h("div", { class: "tokens", role: "group", "aria-label": label },
     h("span", { class: "side" }, label),
     h("div", {}, h("p", { class: "so-far", dir: "auto" }, translation),
-      h("ul", { class: "pieces weighed", dir: "auto" }, tokens.map((piece, i) => {
+      h("ul", { class: "pieces weighed", dir: "auto" }, pieces.map((piece, i) => {
         const shares = [Math.exp(whole[i]), Math.exp(without[i])];
         const spoken = t("spoken", { piece, whole: percent(shares[0]), without: percent(shares[1]) });
         return h("li", { class: `token${same[i] ? "" : " differs"}${piece.startsWith("▁") ? " first" : ""}`, title: spoken },
@@ -99,8 +99,8 @@ function output(label, { tokens, same, translation }, whole, without, t) {
 
 function wishes(part, { live, t }) {
   const name = h("input", { id: "off-part", type: "text", list: "parts", required: true, autocomplete: "off", "aria-describedby": "off-hint" });
-  const step = h("select", { id: "force-step" }, part.original.tokens.map((piece, i) =>
-    h("option", { value: String(i) }, `${i} ${i === part.original.tokens.length - 1 ? t("end") : piece}`)));
+  const step = h("select", { id: "force-step" }, part.original.pieces.map((piece, i) =>
+    h("option", { value: String(i) }, `${i} ${i === part.original.pieces.length - 1 ? t("end") : piece}`)));
   const word = h("input", { id: "force-word", type: "text", required: true, autocomplete: "off" });
   const asking = (change) => (event) => {
     event.preventDefault();
