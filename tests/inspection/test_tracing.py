@@ -66,6 +66,7 @@ STANDARD = {
     "none": lambda: transformer(positions="none", activation="gelu"),
     "window": lambda: transformer(window=2, positions="relative"),
     "swiglu": lambda: transformer(activation="swiglu"),
+    "swish": lambda: transformer(activation="swish"),
     "unscaled": lambda: ablated(scale=False),
     "one matrix": lambda: ablated(query_is_key=True, positions="rotary"),
     "not causal": lambda: ablated(causal=False),

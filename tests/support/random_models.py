@@ -1,10 +1,13 @@
 """Small Transformers of every kind that the compiled engine knows, with sources and searches."""
 
+from typing import get_args
+
 import torch
 from hypothesis import strategies as st
 
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
+from headway.nn.layers import Activation
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 
@@ -21,7 +24,7 @@ def _config(draw: st.DrawFn) -> TransformerConfig:
         d_ff=draw(st.integers(3, 70)),
         norm=draw(st.sampled_from(("post", "pre"))),
         positions=draw(st.sampled_from(("sinusoidal", "learned", "none"))),
-        activation=draw(st.sampled_from(("relu", "gelu", "swiglu"))),
+        activation=draw(st.sampled_from(get_args(Activation))),
         tied=draw(st.booleans()),
         output_bias=draw(st.booleans()),
         max_length=40,

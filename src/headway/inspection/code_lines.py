@@ -13,6 +13,7 @@ _PACKAGE = Path(headway.__file__).parent.parent
 _INNER: dict[Activation, str] = {
     "relu": "max(0, x W₁ + b₁)",
     "gelu": "gelu(x W₁ + b₁)",
+    "swish": "silu(x W₁ + b₁)",
     "swiglu": "silu(x W₁ + b₁) · (x W₃ + b₃)",
 }
 

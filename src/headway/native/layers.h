@@ -63,8 +63,12 @@ static void activate(const model *m, int64_t rows, float *x) {
                 store(x + i, larger(one, all(0.0f)));
             else if (m->activation == GELU)
                 store(x + i, one * normal_share(one));
-            else
-                store(x + i, one / (1.0f + exponential(-one)) * load(x + inner + i));
+            else {
+                vec swish = one / (1.0f + exponential(-one));
+                if (m->activation == SWIGLU)
+                    swish *= load(x + inner + i);
+                store(x + i, swish);
+            }
         }
 }
 

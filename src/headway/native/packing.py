@@ -17,7 +17,7 @@ from headway.nn.layers import Layer as TorchLayer
 if TYPE_CHECKING:
     from headway.models.transformer import Transformer
 
-ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2}
+ACTIVATIONS = {"relu": 0, "gelu": 1, "swiglu": 2, "swish": 3}
 MOST_POSITIONS = 4096
 """Of the sinusoids' table, which has no end of its own."""
 
