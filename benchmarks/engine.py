@@ -38,6 +38,8 @@ BEAMS = (1, 5)
 Written = list[list[int]]
 Translate = Callable[[int], Written]
 """All sentences with a beam of so many hypotheses; 1 is greedy."""
+Taken = dict[tuple[int, str], list[tuple[float, float, Written]]]
+"""By beam and contender, for each round: seconds of the clock, of processors, and what came out."""
 
 
 def random_model(shape: str, vocabulary: int) -> Transformer:
@@ -133,7 +135,6 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--batches", type=int, nargs="*", default=[512, 1024, 2048, 4096])
-    options.add_argument("--only", nargs="*", default=[], help="contenders by their names")
     add_record_option(options)
     asked = options.parse_args()
     torch.set_num_threads(asked.threads)
@@ -156,12 +157,13 @@ def main() -> None:
         write_ctranslate2(model, [str(i) for i in range(n_tokens)], special, folder, 2048)
         rows = measured(model, sources, special, extra, forced, folder, asked)
     for row in rows:
-        print(
-            f"beam {row['beam']} {row['name']:22} {row['per_s']:8.1f} sentences/s, "
-            f"{row['per_processor_s']:8.1f} a processor second; of CTranslate2 float32 "
-            f"{row['of_float32']:.2f}x, of its best {row['of_best']:.2f}x; "
-            f"{row['differing']} texts differ from torch's"
+        by = "; ".join(
+            f"{row[f'per_s_{unit}']:7.1f} sentences a {unit} second, "
+            f"{row[f'of_float32_{unit}']:.2f}x CTranslate2 float32, "
+            f"{row[f'of_best_{unit}']:.2f}x its best"
+            for unit in ("clock", "processor")
         )
+        print(f"beam {row['beam']} {row['name']:20} {by}; {row['differing']} texts differ")
     write(asked.record, "engine", seeds=[1], figures={"rows": rows})
 
 
@@ -186,36 +188,34 @@ def measured(
         contenders[f"CTranslate2 {kind}"] = lambda beam, peer=peer, sizes=sizes: peer(
             beam, sizes[beam]
         )
-    contenders = {k: v for k, v in contenders.items() if not asked.only or k in asked.only}
     for translate in contenders.values():
         translate(1)  # what is done once
-    taken: dict[tuple[int, str], list[tuple[float, float, Written]]] = {}
+    taken: Taken = {}
     for _ in range(asked.rounds):
         for beam in BEAMS:
             for name, translate in contenders.items():
                 one = timed(lambda t=translate, b=beam: t(b))
                 taken.setdefault((beam, name), []).append(one)
-    rows = []
-    for (beam, name), runs in taken.items():
-        seconds = median(run[0] for run in runs)
-        peers = {
-            kind: median(run[0] for run in taken[beam, f"CTranslate2 {kind}"])
-            for kind in ("float32", "int8")
-            if (beam, f"CTranslate2 {kind}") in taken
-        } or {"float32": float("nan")}
-        reference = taken.get((beam, "torch"), runs)[0][2]
-        rows.append(
-            {
-                "beam": beam,
-                "name": name,
-                "per_s": len(sources) / seconds,
-                "per_processor_s": len(sources) / median(run[1] for run in runs),
-                "of_float32": peers["float32"] / seconds,
-                "of_best": min(peers.values()) / seconds,
-                "differing": sum(a != b for a, b in zip(runs[0][2], reference, strict=True)),
-            }
-        )
-    return rows
+    return [row_of(name, beam, taken, len(sources)) for beam, name in taken]
+
+
+def row_of(name: str, beam: int, taken: Taken, n: int) -> dict[str, Any]:
+    """Figures of one contender: by the clock, and by processor time, which other work on the
+    machine hardly changes."""
+    row: dict[str, Any] = {"beam": beam, "name": name}
+    for unit, which in (("clock", 0), ("processor", 1)):
+        seconds = {
+            other: median(run[which] for run in runs)
+            for (its_beam, other), runs in taken.items()
+            if its_beam == beam
+        }
+        peers = [value for other, value in seconds.items() if "CTranslate2" in other]
+        row[f"per_s_{unit}"] = n / seconds[name]
+        row[f"of_float32_{unit}"] = seconds["CTranslate2 float32"] / seconds[name]
+        row[f"of_best_{unit}"] = min(peers) / seconds[name]
+    ours, reference = taken[beam, name][0][2], taken[beam, "torch"][0][2]
+    row["differing"] = sum(a != b for a, b in zip(ours, reference, strict=True))
+    return row
 
 
 if __name__ == "__main__":
