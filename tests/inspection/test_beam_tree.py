@@ -1,6 +1,7 @@
 """Laws of the beam tree: it is the search's own, whole and to the last bit."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 import torch
@@ -86,6 +87,14 @@ def test_at_each_step_what_was_kept_is_the_best_of_what_there_was(
             rank < beam for rank in range(len(considered))
         ]
         assert len(considered) == min(2 * beam, len(totals))
+
+
+@examples(max_examples=40)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), beam=st.integers(1, 5))
+def test_the_winner_is_the_same_however_many_are_asked_for(kind: str, seed: int, beam: int) -> None:
+    one = writing(kind, seed)
+    settings = DecodingSettings(beam=beam)
+    assert grown(one, settings).found[0] == grown(one, replace(settings, n_best=beam)).found[0]
 
 
 def fates(tree: Tree) -> dict[str, int]:

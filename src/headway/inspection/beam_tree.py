@@ -188,9 +188,9 @@ class _Notes:
         row, token = divmod(at, scores.shape[1])
         parent, log_prob = self.beam[row], scores[row, token].item()
         rank = 1 + int((sums > sums[at]).sum() + (sums[:at] == sums[at]).sum())
+        total = log_prob + (self.nodes[parent].total if parent != ROOT else 0.0)
         if fate == "kept" and token == self.end:
-            fate = "finished"
-        total = sum([*self._log_probs(parent), log_prob])
+            fate, total = "finished", sum([*self._log_probs(parent), log_prob])  # as search adds
         self.nodes.append(Node(parent, self.n_steps, token, log_prob, total, rank, fate))
         return len(self.nodes) - 1
 
