@@ -5,12 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import text_run
+from axe_playwright_python.sync_playwright import Axe
+from browser import PHONE, needs_chromium, opened
 from everyday_run import command
 
 from headway.inspection import document
 from headway.inspection.beside import side_by_side
+from headway.inspection.page_file import html
 from headway.inspection.sight import ROOM, Sight
 from headway.inspection.subject import open_subject
+from headway.inspection.training import training
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 TEXT = "The dog didn't see the cat because it was tired."
@@ -102,3 +106,36 @@ def test_gates_are_the_mean_of_what_the_units_let_pass(recurrent):
     ways = [(row["layer"], row["way"]) for row in encoder["rows"]]
     assert {row["gate"] for row in decoder["rows"]} == {"reset", "update"}
     assert all(a <= b for a, b in pairwise(ways))
+
+
+@pytest.fixture(scope="module")
+def page_file(transformer, recurrent, tmp_path_factory):
+    found = {
+        "run": document.run(transformer),
+        "sentences": [side_by_side(transformer, recurrent, TEXT)],
+        "training": training([transformer.run, recurrent.run]),
+    }
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(html(found), encoding="utf-8")
+    return file
+
+
+@needs_chromium
+@pytest.mark.parametrize(("language", "dark"), [("en-US", False), ("zh-CN", True)])
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_the_page_shows_both_fits_the_screen_and_passes_axe(
+    chromium, page_file, recurrent, language, dark, width
+):
+    gates = document.sentence(recurrent, TEXT, parts=["gates"])["gates"]
+    with opened(chromium, page_file, width=width, language=language, dark=dark) as page:
+        for view in ("compared", "gates", "training"):
+            page.locator(f"#{view}").scroll_into_view_if_needed()
+        page.locator("#compared .board").nth(1).wait_for()
+        assert page.locator("#compared .one-run").count() == 2
+        assert page.locator("#compared .lacks").count() >= 2
+        n_rows = sum(len(stack["rows"]) for stack in gates["stacks"])
+        assert page.locator("#gates tbody tr").count() == n_rows
+        assert page.locator("#training .runs tbody tr").count() == 2
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()

@@ -14,9 +14,8 @@ from headway.nn.embedding import project
 
 ROWS = 16
 """Passes that are computed together."""
-MOST_WORK = 2.5e11
-"""Multiplications for one text. One core did 6.7e10 in a second (13 million weights, 6 + 6 layers
-of 8 heads, 50 tokens on either side), so that a reader waits some four seconds at most."""
+MOST_WORK = 1e12
+"""Multiplications for one text, of which a machine with two cores does some 5e10 in a second."""
 _TOKENS = 512
 """Whose logits are in memory at a time."""
 
