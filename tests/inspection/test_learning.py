@@ -5,7 +5,7 @@ import shutil
 import pytest
 import torch
 from everyday_run import train
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from sights import TARGET, TEXT
 
 from headway.inspection import learning as learning_file
@@ -57,7 +57,19 @@ def test_maps_and_probabilities_are_those_of_the_checkpoints_weights(everyday_ru
         log_probs = model(source, fed)[0].log_softmax(-1)[torch.arange(len(written)), written]
         assert moment["probabilities"] == pytest.approx(log_probs.exp().tolist(), rel=1e-3)
         assert moment["loss"] == pytest.approx(-float(log_probs.mean()), abs=1e-3)
-        assert moment["writes"] == sight.subject.write(TEXT)
+
+
+def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_path):
+    found = learning(sight_of(run))
+    alone = shutil.copytree(run, tmp_path / "alone")
+    for moment in found["moments"][1:-1]:
+        kept = run / "checkpoints" / f"step-{moment['updates']}" / "weights.safetensors"
+        shutil.copy(kept, alone / "model.safetensors")
+        assert moment["writes"] == open_subject(alone, device="cpu").write(TEXT)
+    first = alone / "model.safetensors"
+    save_file({name: t.detach() for name, t in drawn(open_subject(run)).items()}, first)
+    assert found["moments"][0]["writes"] == open_subject(alone, device="cpu").write(TEXT)
+    assert found["moments"][0]["writes"] != found["moments"][-1]["writes"]
 
 
 def test_the_model_is_as_it_was_behind_it(everyday_run):

@@ -107,12 +107,18 @@ def drawn(subject: Subject) -> dict[str, Tensor]:
 
 @contextmanager
 def borrowed(subject: Subject) -> Iterator[None]:
-    """While it is open the model may be given other weights; behind it, it has its own again."""
+    """While it is open the model may be given other weights; behind it, it has its own again.
+
+    The compiled engine holds the run's own weights. It leaves a model alone that has a hook, so
+    that meanwhile the model itself writes.
+    """
     own = {name: tensor.clone() for name, tensor in saved_tensors(subject.model).items()}
+    hook = subject.model.register_forward_hook(lambda *_: None)
     try:
         with torch.no_grad():
             yield
     finally:
+        hook.remove()
         load_weights(subject.model, own)
 
 
