@@ -44,6 +44,7 @@ def run_that_translates(monkeypatch):
                 ],
                 target_language="en",
                 longest=2,
+                plain=SimpleNamespace(how={}),
                 settings=SimpleNamespace(data=data),
                 decoding=lambda given: DecodingSettings(**given),
             )

@@ -128,6 +128,17 @@ def test_without_a_compiler_torch_translates(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_engine
+def test_what_needs_more_memory_than_there_is_is_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(_n: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("headway.native.translating.aligned", short)
+    model, sources = small(), [[5, 6, 7]]
+    torchs = found(model, sources, GREEDY, engine="torch")
+    assert found(model, sources, GREEDY, engine="native") == torchs
+
+
+@needs_engine
 def test_a_model_that_gives_no_numbers_is_said_to_be_damaged() -> None:
     model = small()
     with torch.no_grad():

@@ -67,7 +67,10 @@ def compiled_search(
         length_penalty=settings.length_penalty,
         want_scores=want_scores or settings.method == "beam",
     )
-    found = translate(packed, rows, limits.tolist(), search, threads=threads, done=done)
+    try:
+        found = translate(packed, rows, limits.tolist(), search, threads=threads, done=done)
+    except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
+        return None
     if not all(found):
         raise diverged()
     rules = Rules(settings, special.end, limits, want_scores=search.want_scores)

@@ -4,8 +4,7 @@
 
 #include "model.h"
 
-/* LayerNorm of each row of x + y into z (which may be x or y); without y, of x alone. `sum`, where
-   it is wanted, gets x + y. */
+/* LayerNorm of each row of x + y into z (which may be x or y); without y, of x alone. */
 static void add_and_norm(const model *m, const norm *by, int64_t rows, const float *x,
                          const float *y, float *z) {
     const int64_t d = m->d_model, whole = d / WIDTH * WIDTH;
