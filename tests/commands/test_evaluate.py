@@ -52,7 +52,8 @@ def run_that_translates(monkeypatch):
     module = ModuleType("headway.translator")
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "headway.translator", module)
-    monkeypatch.setattr("headway.training.run_folder.RunFolder.below_use", "")
+    folder = SimpleNamespace(below_use="")
+    monkeypatch.setattr("headway.training.run_folder.RunFolder.open", lambda _: folder)
 
 
 def evaluate(*arguments):
