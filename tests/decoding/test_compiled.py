@@ -13,6 +13,7 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
+from headway.inspection.switching import switched
 from headway.models import Transformer, TransformerConfig
 from headway.native.building import NoEngineError, engine
 from headway.text.subwords import SpecialIds
@@ -112,7 +113,18 @@ def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
     assert "on cuda" in compiled.unfit(small(), torch.device("cuda"))
     hooked = small()
     hooked.decoder[0].feed_forward.register_forward_hook(lambda *_: None)
-    assert "hooks" in compiled.unfit(hooked, CPU)
+    assert "changes it" in compiled.unfit(hooked, CPU)
+
+
+@pytest.mark.parametrize(
+    "part", ["encoder.0.self.head.0", "decoder.0.self.residual", "cross.0", "decoder.0.self.mask"]
+)
+def test_parts_that_are_switched_off_are_off_in_the_engines_place_too(part: str) -> None:
+    model = small()
+    assert compiled.unfit(model, CPU) == ""
+    with switched(model, [part]):
+        assert "changes it" in compiled.unfit(model, CPU)
+    assert compiled.unfit(model, CPU) == ""
     assert "is no plain Transformer" in compiled.unfit(type("Own", (Transformer,), {}), CPU)
 
 
