@@ -17,6 +17,8 @@ from headway.native.translating import Search, translate
 from headway.text.subwords import SpecialIds
 
 PACKED = "packed"
+WEIGHTS = "weights"
+"""Where the weights lay that were packed, and how often they had been written to."""
 MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
 
@@ -41,9 +43,12 @@ def compiled_search(
     """
     kept = {} if kept is None else kept
     reason = unfit(decoder, device)
-    if not reason and PACKED not in kept:
+    if not reason:
+        model = cast(Transformer, decoder)
+        weights = [(one.data_ptr(), one._version) for one in model.parameters()]
         try:
-            kept[PACKED] = Packed(cast(Transformer, decoder), engine())
+            if kept.get(WEIGHTS) != weights:
+                kept |= {PACKED: Packed(model, engine()), WEIGHTS: weights}
         except NoEngineError as error:
             reason = str(error)
     if reason and by_name:

@@ -98,7 +98,7 @@ def decode_all(
     On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
     do; the batches are the same for any number. `done` hears how many sentences each finished;
     `wanted` is what the output of each source must hold. `engine` is that of `compiled`, which
-    keeps what it makes of the weights in `kept`, of a caller whose weights stay as they are.
+    keeps what it makes of the weights in `kept`.
     """
     processes = processes or min(torch.get_num_threads(), available_cores())
     if engine != "torch" and not want_attention and not any(wanted):
