@@ -317,7 +317,9 @@ def test_a_model_without_such_layers_is_refused():
         pass
 
 
-@pytest.mark.parametrize("part", ["encoder.0.head.1", "cross.1", "decoder.0.self.mask"])
+@pytest.mark.parametrize(
+    "part", ["encoder.0.head.1", "cross.1", "decoder.0.self.mask", "encoder.1.self.residual"]
+)
 def test_search_and_the_processes_that_share_it_are_without_the_part(part):
     model, device = transformer(), torch.device("cpu")
     sources = [[4 + (i * j) % 9 for j in range(1, 4 + i % 3)] for i in range(8)]

@@ -95,13 +95,15 @@ def translated(
         tell_cut(n_cut, translator)
         return System(name, [translation.target for translation in found], n_cut)
 
-    systems = [system(str(run))]
-    if off:
-        from headway.inspection.switching import switched
+    if not off:
+        return [system(str(run))], translator.target_language
+    from headway.inspection.switching import switched
 
-        say(f"headway: the same without {', '.join(off)}")
-        with switched(model, off):
-            systems.append(system(f"without {', '.join(off)}"))
+    with switched(model, ()):  # both in torch, so that nothing but the parts differs
+        systems = [system(str(run))]
+    say(f"headway: the same without {', '.join(off)}")
+    with switched(model, off):
+        systems.append(system(f"without {', '.join(off)}"))
     return systems, translator.target_language
 
 

@@ -67,11 +67,13 @@ class Sublayer(NamedTuple):
 def switched(model: nn.Module, parts: Iterable[str]) -> Iterator[None]:
     """While it is open, the model runs without the `parts`; see the head of this file.
 
-    Raises ConfigError for a part that the model has not got, and once a row is to look at a key
+    It runs in torch, without parts too: the compiled engine knows the weights only, and leaves a
+    model alone that has a hook. Raises ConfigError for a part that the model has not got, and once a row is to look at a key
     that its query cannot see.
     """
     found = [part_of(model, name) for name in dict.fromkeys(parts)]
     with ExitStack() as stack:
+        stack.enter_context(_removed(model.register_forward_hook(lambda *_: None)))
         for part in found:
             stack.enter_context(part.off())
         if any(part.rereads for part in found):
