@@ -9,6 +9,7 @@ from torch import nn
 from translators import BEGIN, END, SOURCE, step_by_step
 from translators import FED as LONGER
 
+from headway.decoding.compiled import unfit
 from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -344,3 +345,13 @@ def test_search_and_the_processes_that_share_it_are_without_the_part(part):
     for one, other, before in zip(alone, shared, whole, strict=True):
         assert one.log_prob == pytest.approx(other.log_prob, abs=1e-5)
         assert one.log_prob != pytest.approx(before.log_prob, abs=1e-4)
+
+
+@pytest.mark.parametrize("parts", [(), ["encoder.0.self.residual"], ["encoder.0.head.1.row.0=1"]])
+def test_the_compiled_engine_leaves_a_switched_model_alone(parts):
+    """It reads the weights and nothing else."""
+    model = transformer()
+    assert unfit(model, torch.device("cpu")) == ""
+    with switched(model, parts):
+        assert "hooks" in unfit(model, torch.device("cpu"))
+    assert unfit(model, torch.device("cpu")) == ""

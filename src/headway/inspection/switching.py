@@ -67,9 +67,9 @@ class Sublayer(NamedTuple):
 def switched(model: nn.Module, parts: Iterable[str]) -> Iterator[None]:
     """While it is open, the model runs without the `parts`; see the head of this file.
 
-    It runs in torch, without parts too: the compiled engine knows the weights only, and leaves a
-    model alone that has a hook. Raises ConfigError for a part that the model has not got, and once a row is to look at a key
-    that its query cannot see.
+    It runs in torch, even with no parts: the compiled engine knows the weights only, and leaves a
+    model alone that has a hook. Raises ConfigError for a part that the model has not got, and once
+    a row is to look at a key that its query cannot see.
     """
     found = [part_of(model, name) for name in dict.fromkeys(parts)]
     with ExitStack() as stack:
