@@ -218,7 +218,7 @@ def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
             count_on=(counted := _about_it(parts.test)),
         )
         print(f"\nA picture: {out / picture}")
-        print(f"  {title}, layer {found.head.layer + 1}, head {found.head.head + 1}")
+        print(f"  {title}, layer {found.head.layer}, head {found.head.head} (counted from 0)")
         for sentence, (on_antecedent, on_rival) in zip(shown, found.weights, strict=True):
             print(
                 f"  {sentence.text} -> {sentence.antecedent} {on_antecedent:.2f}, "

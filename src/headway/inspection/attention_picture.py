@@ -166,7 +166,7 @@ def _draw_small(
     axes.set_xticks([])
     axes.set_yticks([])
     colour = _MARK if chosen else "black"
-    axes.set_title(f"head {head + 1}", fontsize=9, color=colour)
+    axes.set_title(f"head {head}", fontsize=9, color=colour)
     for spine in axes.spines.values():
         spine.set_edgecolor(colour)
         spine.set_linewidth(2.0 if chosen else 0.5)

@@ -122,7 +122,7 @@ def draw_pronouns(
         for look, sentence in zip(looks, shown, strict=True)
     ]
     n_layers, n_heads = looks[0].weights.shape[:2]
-    where = f"layer {head.layer + 1} of {n_layers}, head {head.head + 1} of {n_heads}"
+    where = f"layer {head.layer}, head {head.head}, counted from 0"
     legend = draw_attention(maps, path, title=f"{title} ({where})")
     weights = []
     for look, sentence in zip(looks, shown, strict=True):
