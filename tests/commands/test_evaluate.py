@@ -36,7 +36,7 @@ def run_that_translates(monkeypatch):
         @staticmethod
         def load(run, **_):
             assert str(run) == "runs/x"
-            data = SimpleNamespace(tags=())
+            data = SimpleNamespace(tags=(), glossary="")
             return SimpleNamespace(
                 translate_fully=lambda texts, **_: [
                     SimpleNamespace(target=GOOD[int(text.split()[1])], n_cut=len(text.split()) - 2)
@@ -44,6 +44,7 @@ def run_that_translates(monkeypatch):
                 ],
                 target_language="en",
                 longest=2,
+                model=None,
                 plain=SimpleNamespace(how={}),
                 settings=SimpleNamespace(data=data),
                 decoding=lambda given: DecodingSettings(**given),

@@ -99,6 +99,9 @@ def unfit(decoder: StepDecoder, device: torch.device) -> str:
         return f"its positions are {config.positions}"
     if decoder.training or {one.dtype for one in decoder.parameters()} != {torch.float32}:
         return "it is being trained"
+    layers = len(decoder.encoder), len(decoder.decoder)
+    if layers != (config.encoder_layers, config.decoder_layers):
+        return "layers were taken out of it"
     if any(map(changed, decoder.modules())):
         return "something changes it, or looks into it"
     return ""

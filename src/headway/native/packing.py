@@ -46,8 +46,8 @@ class Packed:
         n_tokens = len(model.output_weight)
         embedded = self._rows(model.target_embedding.weight)
         tied = model.source_embedding is model.target_embedding
-        self.encoder = (Layer * config.encoder_layers)(*map(self._layer, model.encoder))
-        self.decoder = (Layer * config.decoder_layers)(*map(self._layer, model.decoder))
+        self.encoder = (Layer * len(model.encoder))(*map(self._layer, model.encoder))
+        self.decoder = (Layer * len(model.decoder))(*map(self._layer, model.decoder))
         self.structure = Model(
             d_model=config.d_model,
             width=self.width,
@@ -59,8 +59,8 @@ class Packed:
             inner=self.inner,
             activation=ACTIVATIONS[config.activation],
             norm_first=config.norm == "pre",
-            encoder_layers=config.encoder_layers,
-            decoder_layers=config.decoder_layers,
+            encoder_layers=len(model.encoder),
+            decoder_layers=len(model.decoder),
             n_tokens=n_tokens,
             source_positions=source_rows,
             target_positions=target_rows,
