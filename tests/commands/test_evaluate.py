@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import get_args
 
@@ -53,7 +54,7 @@ def run_that_translates(monkeypatch):
     module = ModuleType("headway.translator")
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "headway.translator", module)
-    folder = SimpleNamespace(below_use="")
+    folder = SimpleNamespace(below_use="", glossary=Path("none"))
     monkeypatch.setattr("headway.training.run_folder.RunFolder.open", lambda _: folder)
 
 
