@@ -353,5 +353,5 @@ def test_the_compiled_engine_leaves_a_switched_model_alone(parts):
     model = transformer()
     assert unfit(model, torch.device("cpu")) == ""
     with switched(model, parts):
-        assert "hooks" in unfit(model, torch.device("cpu"))
+        assert unfit(model, torch.device("cpu")) != ""
     assert unfit(model, torch.device("cpu")) == ""

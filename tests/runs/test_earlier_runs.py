@@ -61,7 +61,10 @@ def test_stopped_there_and_resumed_here_it_ends_as_it_would_have_there(runs):
     found = load_file(runs / "stopped" / "model.safetensors")
     assert found.keys() == expected.keys()
     for name, tensor in expected.items():
-        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-6)
+        # The gradient of a key's bias is zero: it adds the same to all scores of a query. What Adam
+        # makes of the rounding errors in its place is another processor's own.
+        if not name.endswith("to_key.bias"):
+            torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-6)
     logs = [RunFolder(runs / name).read_log() for name in ("stopped", "finished")]
     for here, there in zip(*logs, strict=True):
         assert here["step"] == there["step"]
