@@ -177,9 +177,10 @@ def measured(
     asked: argparse.Namespace,
 ) -> list[dict[str, Any]]:
     """One row of figures for each contender and search."""
-    own = {"torch": {"engine": "torch"}, "native": {"engine": "native"}}
+    # CTranslate2 sets the number of threads of the whole process to its own: it is said each time.
     contenders: dict[str, Translate] = {
-        name: in_headway(model, sources, special, extra, **how) for name, how in own.items()
+        name: in_headway(model, sources, special, extra, engine=name, processes=asked.threads)
+        for name in ("torch", "native")
     }
     for kind in ("float32", "int8"):
         peer = in_ctranslate2(folder, sources, special, asked, kind, forced)
