@@ -59,13 +59,16 @@ def test_it_finds_what_torch_finds_but_for_ties(
     model: Transformer, how: DecodingSettings, lengths: list[int]
 ) -> None:
     sources = sources_for(model, lengths)
-    native = found(model, sources, how, engine="native")
-    for ours, theirs in zip(native, found(model, sources, how, engine="torch"), strict=True):
+    native = found(model, sources, how, engine="native", want_attention=True)
+    torchs = found(model, sources, how, engine="torch", want_attention=True)
+    for ids, ours, theirs in zip(sources, native, torchs, strict=True):
         assert equal_but_for_ties(ours, theirs)
         for one, other in zip(ours, theirs, strict=True):
             if one.ids == other.ids:
                 assert one.token_log_probs == pytest.approx(other.token_log_probs, abs=TIE)
                 assert one.log_prob == pytest.approx(sum(one.token_log_probs))
+                expected = other.attention[:, : len(ids) + 1]  # torch's goes on over padding
+                torch.testing.assert_close(one.attention, expected, atol=TIE, rtol=0)
 
 
 @needs_engine

@@ -35,15 +35,14 @@ def main() -> None:
     @settings(
         max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from(engines), models(), searches(), LENGTHS, st.integers(1, 3))
-    def whole(engine, model, how, lengths, threads):  # type: ignore[no-untyped-def]
+    @given(st.sampled_from(engines), models(), searches(), LENGTHS, st.booleans())
+    def whole(engine, model, how, lengths, look):  # type: ignore[no-untyped-def]
         nonlocal cases
         sources = [[*ids, 3] for ids in sources_for(model, lengths)]
         limits = [min(len(ids) + how.max_extra_length, 39) for ids in sources]
-        search = Search(2, 3, (0, 1, 2), how.rows, how.n_best, how.length_penalty, True)
-        found = translate(
-            Packed(model, engine), sources, limits, search, threads=threads, done=lambda n: None
-        )
+        search = Search(2, 3, (0, 1, 2), how.rows, how.n_best, how.length_penalty, True, look)
+        packed, threads = Packed(model, engine), 1 + cases % 3
+        found = translate(packed, sources, limits, search, threads=threads, done=lambda n: None)
         assert all(found)
         cases += 1
 

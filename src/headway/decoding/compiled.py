@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
 from headway.decoding.settings import DecodingSettings
@@ -13,7 +13,7 @@ from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer
 from headway.native.building import NoEngineError, engine
 from headway.native.packing import Packed
-from headway.native.translating import Search, translate
+from headway.native.translating import Found, Search, translate
 from headway.text.subwords import SpecialIds
 
 PACKED = "packed"
@@ -31,6 +31,7 @@ def compiled_search(
     device: torch.device,
     threads: int,
     want_scores: bool,
+    want_attention: bool,
     done: Callable[[int], None],
     kept: dict[str, Any] | None,
     *,
@@ -72,6 +73,7 @@ def compiled_search(
         n_best=settings.n_best,
         length_penalty=settings.length_penalty,
         want_scores=want_scores or settings.method == "beam",
+        want_attention=want_attention,
     )
     try:
         found = translate(packed, rows, limits.tolist(), search, threads=threads, done=done)
@@ -81,9 +83,14 @@ def compiled_search(
         raise diverged()
     rules = Rules(settings, special.end, limits, want_scores=search.want_scores)
     return [
-        ranked(scored(one.tokens[:-1], one.log_probs, rules) for one in hypotheses)
+        ranked(scored(one.tokens[:-1], one.log_probs, rules, look(one)) for one in hypotheses)
         for hypotheses in found
     ]
+
+
+def look(found: Found) -> Tensor | None:
+    """Its weights on the source, where they were wanted."""
+    return None if found.looked is None else torch.from_numpy(found.looked)
 
 
 def unfit(decoder: StepDecoder, device: torch.device) -> str:

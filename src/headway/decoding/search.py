@@ -101,11 +101,11 @@ def decode_all(
     keeps what it makes of the weights in `kept`.
     """
     processes = processes or min(torch.get_num_threads(), available_cores())
-    if engine != "torch" and not want_attention and not any(wanted):
+    if engine != "torch" and not any(wanted):
         from headway.decoding.compiled import compiled_search  # a side room
 
-        given = decoder, sources, special, settings, device, processes, want_scores, done, kept
-        if quick := compiled_search(*given, by_name=engine == "native"):
+        given = decoder, sources, special, settings, device, processes, want_scores, want_attention
+        if quick := compiled_search(*given, done, kept, by_name=engine == "native"):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

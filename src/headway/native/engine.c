@@ -64,6 +64,7 @@ static int advance(const job *j, workspace *w, int64_t number, int64_t first) {
         w->trace_tokens[step + c] = best[c].token;
         w->trace_log_probs[step + c] = best[c].log_prob;
         w->trace_parents[step + c] = parents[best[c].row];
+        w->trace_rows[step + c] = (uint8_t)best[c].row;
         if (best[c].token == j->end) {
             finish(s, j->n_best, best[c].total / w->penalties[t + 1], t, c);
             continue;
@@ -94,6 +95,10 @@ static void write_results(const job *j, const workspace *w, int64_t number) {
             const int64_t place = (number * j->longest_output + t) * j->beam + choice;
             j->tokens[to + t] = w->trace_tokens[place];
             j->log_probs[to + t] = w->trace_log_probs[place];
+            if (j->looked)
+                memcpy(j->looked + j->looks[s->sentence] + (to - j->results[s->sentence] + t) * s->n_read,
+                       look_of(j, w, number, t, w->trace_rows[place]),
+                       (size_t)s->n_read * sizeof(float));
             choice = w->trace_parents[place];
         }
     }

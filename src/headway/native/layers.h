@@ -72,9 +72,10 @@ static void activate(const model *m, int64_t rows, float *x) {
 }
 
 /* softmax(q k) v for one row, every head: `seen` points at each key, with its value
-   `m->keys` numbers behind. Queries are already divided by sqrt(d_k). */
+   `m->keys` numbers behind. Queries are already divided by sqrt(d_k). Where `looked` is wanted it
+   gets the weights on the keys, mean over heads. */
 static void attend(const model *m, const float *query, const float *const *seen, int64_t n,
-                   float *weights, float *context) {
+                   float *weights, float *context, float *looked) {
     const int64_t even = (n + WIDTH - 1) / WIDTH * WIDTH;
     for (int64_t h = 0; h < m->heads; h++) {
         const float *q = query + h * m->key;
@@ -100,6 +101,10 @@ static void attend(const model *m, const float *query, const float *const *seen,
             sums += one;
         }
         const float share = 1.0f / sum_of(sums);
+        for (int64_t j = 0; looked && j < even; j += WIDTH) {
+            const vec before = h ? load(looked + j) : (vec){0};
+            store(looked + j, before + load(weights + j) * (share / (float)m->heads));
+        }
         for (int64_t i = h * m->value; i < (h + 1) * m->value; i += WIDTH) {
             vec mixed[4] = {{0}}; /* four sums at a time: one would wait for itself */
             int64_t j = 0;

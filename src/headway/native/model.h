@@ -52,6 +52,10 @@ typedef struct {
     const int64_t *results;
     int32_t *lengths, *tokens;
     float *log_probs;
+    /* Where wanted: of token t of that hypothesis, from (looks[i] + (h * (limits[i] + 1) + t) *
+       its source's length) on, the weights on the source; the last layer's, mean over its heads. */
+    const int64_t *looks;
+    float *looked; /* none: not wanted */
     /* Shared by threads. */
     int64_t next, done, stop;
 } job;

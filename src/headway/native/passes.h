@@ -68,7 +68,7 @@ static void encode(const model *m, const job *j, workspace *w, const int64_t *sl
                 w->seen[i] = w->projected + (from + i) * stride + m->keys;
             for (int64_t i = from; i < from + length; i++)
                 attend(m, w->projected + i * stride, w->seen, length, w->weights,
-                       w->context + i * m->values);
+                       w->context + i * m->values, 0);
             from += length;
         }
         product(&l->self_output, rows, w->context, m->values, w->result, m->width);
@@ -117,15 +117,21 @@ static void look_back(const model *m, const job *j, workspace *w, int64_t n, int
             next = found_past(m, j, w, n, r + 1, w->seen_next);
             for (int64_t i = 0; i < next; i++) fetch(w->seen_next[i], memory);
         }
-        attend(m, projected, w->seen, t + 1, w->weights, w->context + r * m->values);
+        attend(m, projected, w->seen, t + 1, w->weights, w->context + r * m->values, 0);
         const float **other = w->seen;
         w->seen = w->seen_next, w->seen_next = other;
         t = next;
     }
 }
 
+/* Where step `t` of a slot keeps what the row at a place looked at. */
+static float *look_of(const job *j, const workspace *w, int64_t slot, int64_t t, int64_t place) {
+    return w->looks + ((slot * j->longest_output + t) * j->beam + place) * look_size(j);
+}
+
 static void look_across(const model *m, const job *j, workspace *w, int64_t n, int64_t rows) {
     const int64_t memory = m->keys + m->values;
+    const int kept = j->looked && n == m->decoder_layers - 1;
     for (int64_t r = 0; r < rows; r++) {
         const int64_t number = w->row_slot[r], n_read = w->slots[number].n_read;
         const float *cross = cross_of(m, j, w, number, n);
@@ -137,8 +143,10 @@ static void look_across(const model *m, const job *j, workspace *w, int64_t n, i
                 fetch(cross_of(m, j, w, other, n), w->slots[other].n_read * memory);
             }
         }
+        float *looked =
+            kept ? look_of(j, w, number, w->slots[number].n_written, w->row_place[r]) : 0;
         attend(m, w->projected + r * m->keys, w->seen, n_read, w->weights,
-               w->context + r * m->values);
+               w->context + r * m->values, looked);
     }
 }
 

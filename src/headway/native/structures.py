@@ -64,6 +64,7 @@ class Job(ctypes.Structure):
         ("length_penalty", _double),
         *((name, _int) for name in ("slots", "encoded_rows", "longest_source", "longest_output")),
         *((name, _pointer) for name in ("results", "lengths", "tokens", "log_probs")),
+        *((name, _pointer) for name in ("looks", "looked")),
         *((name, _int) for name in ("next", "done", "stop")),
     )
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.native.packing import Packed
-from headway.native.structures import Job, aligned
+from headway.native.structures import Floats, Job, aligned
 
 ROWS = (32, 96)
 """Hypotheses that a thread has in work: few, so that their keys and values stay near; more where a
@@ -32,6 +32,7 @@ class Search(NamedTuple):
     n_best: int
     length_penalty: float
     want_scores: bool
+    want_attention: bool = False
 
 
 class Found(NamedTuple):
@@ -39,6 +40,8 @@ class Found(NamedTuple):
 
     tokens: list[int]
     log_probs: list[float]
+    looked: Floats | None = None
+    """`[tokens, source]`: the weights on the source, where they are wanted."""
 
 
 def translate(
@@ -133,6 +136,11 @@ class Held:
         self.log_probs = np.zeros(int(results[-1]), dtype=np.float32)
         ids, forbidden = ids.astype(np.int32), forbidden.astype(np.int32)
         self.read_only = (ids, first, most_written, forbidden)
+        self.read_lengths = lengths.tolist()
+        self.looks = np.concatenate([[0], (places * lengths).cumsum()])
+        self.looked: Floats | None = None
+        if search.want_attention:
+            self.looked = np.empty(int(self.looks[-1]), dtype=np.float32)
         self.job = Job(
             n_sentences=len(sources),
             ids=ids.ctypes.data,
@@ -154,6 +162,8 @@ class Held:
             lengths=self.lengths.ctypes.data,
             tokens=self.tokens.ctypes.data,
             log_probs=self.log_probs.ctypes.data,
+            looks=self.looks.ctypes.data,
+            looked=None if self.looked is None else self.looked.ctypes.data,
         )
         workspace = packed.engine.library.headway_workspace
         while self.job.slots > 1 and workspace(packed.structure, self.job) > WORKSPACE_BYTES:
@@ -163,8 +173,20 @@ class Held:
         """For each source its hypotheses, in the order in which they were given."""
         tokens, log_probs = self.tokens.tolist(), self.log_probs.tolist()
         lengths = self.lengths.reshape(-1, self.n_best).tolist()
-        for at, stride, here in zip(
-            self.results.tolist(), self.strides.tolist(), lengths, strict=False
+        for i, (at, stride, here) in enumerate(
+            zip(self.results.tolist(), self.strides.tolist(), lengths, strict=False)
         ):
             places = [slice(at + h * stride, at + h * stride + n) for h, n in enumerate(here) if n]
-            yield [Found(tokens[place], log_probs[place]) for place in places]
+            looked = [self.look(i, h, n) for h, n in enumerate(here) if n]
+            yield [
+                Found(tokens[place], log_probs[place], look)
+                for place, look in zip(places, looked, strict=True)
+            ]
+
+    def look(self, i: int, hypothesis: int, n_tokens: int) -> Floats | None:
+        """The weights on the source of one hypothesis' tokens, a copy, where they are wanted."""
+        if self.looked is None:
+            return None
+        width = self.read_lengths[i]
+        at = int(self.looks[i]) + hypothesis * int(self.strides[i]) * width
+        return self.looked[at : at + n_tokens * width].reshape(n_tokens, width).copy()

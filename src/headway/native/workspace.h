@@ -36,7 +36,8 @@ typedef struct {
     slot *slots;
     int32_t *trace_tokens;                /* [slots][output][beam] */
     float *trace_log_probs;
-    uint8_t *trace_parents;
+    uint8_t *trace_parents, *trace_rows;  /* the choice that it continues; of which live row */
+    float *looks;                         /* [slots][output][beam][look_size], where wanted */
     uint8_t *ancestors;                   /* [slots][2][beam][output]: where each token's key is */
     int32_t *row_slot, *row_place;        /* [rows]: which of a slot's live hypotheses it is */
     float *penalties;                     /* [output + 1] */
@@ -69,6 +70,9 @@ static int64_t past_size(const model *m, const job *j) {
     return m->decoder_layers * j->longest_output * j->beam * (m->keys + m->values);
 }
 
+/* Numbers of one look at the source, padded to a line. */
+static int64_t look_size(const job *j) { return (j->longest_source + 15) & ~(int64_t)15; }
+
 /* Bytes; -1 where they are beyond all numbers. */
 static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     const int64_t live = j->slots * j->beam;
@@ -96,12 +100,14 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->trace_tokens = taken(&a, sizeof(int32_t), steps, j->beam);
     w->trace_log_probs = taken(&a, sizeof(float), steps, j->beam);
     w->trace_parents = taken(&a, 1, steps, j->beam);
+    w->trace_rows = taken(&a, 1, steps, j->beam);
     w->ancestors = taken(&a, 1, steps, 2 * j->beam);
     w->row_place = taken(&a, sizeof(int32_t), live, 1);
     w->row_slot = taken(&a, sizeof(int32_t), live, 1);
     w->penalties = taken(&a, sizeof(float), j->longest_output + 1, 1);
     w->cross = taken(&a, sizeof(float), j->slots, cross_size(m, j));
     w->past = taken(&a, sizeof(float), j->slots, past_size(m, j));
+    if (j->looked) w->looks = taken(&a, sizeof(float), steps * j->beam, look_size(j));
     return a.used;
 }
 
