@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import needs_chromium, opened
+from browser import needs_chromium, opened, seen
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from headway.inspection.packing import packed, unpacked
@@ -17,8 +17,7 @@ pytestmark = needs_chromium
 
 def attention_of(page: Page) -> Locator:
     """The view, when it is drawn."""
-    view = page.locator("#attention")
-    view.scroll_into_view_if_needed()
+    view = seen(page, "attention")
     expect(view.locator(".board")).to_be_visible()
     return view
 
@@ -143,8 +142,7 @@ def test_a_chosen_cell_shows_its_numbers_and_they_agree(
 def test_the_keyboard_stays_where_it_was(chromium: Browser, page_file: Path) -> None:
     """Though the view is drawn anew with every choice."""
     with opened(chromium, page_file) as page:
-        view = page.locator("#cells")
-        view.scroll_into_view_if_needed()
+        view = seen(page, "cells")
         choice = view.get_by_label("Token looked at (j)")
         choice.focus()
         page.keyboard.press("Home")
@@ -162,8 +160,7 @@ def test_the_keyboard_stays_where_it_was(chromium: Browser, page_file: Path) -> 
 
 def test_numbers_can_be_read_instead_of_bars(chromium: Browser, page_file: Path) -> None:
     with opened(chromium, page_file) as page:
-        view = page.locator("#cells")
-        view.scroll_into_view_if_needed()
+        view = seen(page, "cells")
         view.get_by_role("button", name="numbers").click()
         assert view.locator(".numbers").count() == view.locator(".strip").count()
         assert view.locator(".numbers").nth(1).locator("li").count() == 16  # d_k = 32 / 2
@@ -179,8 +176,7 @@ def test_what_had_no_room_is_said_to_be_missing(
     file = tmp_path / "page.html"
     file.write_text(html(short), encoding="utf-8")
     with opened(chromium, file) as page:
-        view = page.locator("#cells")
-        view.scroll_into_view_if_needed()
+        view = seen(page, "cells")
         expect(view.locator(".missing")).to_contain_text("are not on this page")
 
 
@@ -193,8 +189,7 @@ def test_layers_that_collapse_are_named_in_red(
     file = tmp_path / "page.html"
     file.write_text(html(flat), encoding="utf-8")
     with opened(chromium, file) as page:
-        view = page.locator("#layers")
-        view.scroll_into_view_if_needed()
+        view = seen(page, "layers")
         expect(view.locator(".bad")).to_contain_text("encoder, layer 0")
         expect(view.locator(".bad-dot")).to_have_count(1)
 
@@ -210,8 +205,7 @@ def test_a_word_shows_which_tokens_lose_without_it(
     file = tmp_path / "page.html"
     file.write_text(html(known), encoding="utf-8")
     with opened(chromium, file) as page:
-        view = page.locator("#layers")
-        view.scroll_into_view_if_needed()
+        view = seen(page, "layers")
         view.get_by_role("button", name="dog", exact=True).click()
         shown = view.locator(".lost-token .id").all_text_contents()
         assert shown[:2] == ["2.50", "−0.25"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import text_run
 from axe_playwright_python.sync_playwright import Axe
-from browser import PHONE, needs_chromium, opened
+from browser import PHONE, needs_chromium, opened, seen
 from everyday_run import command
 
 from headway.inspection import document
@@ -129,7 +129,7 @@ def test_the_page_shows_both_fits_the_screen_and_passes_axe(
     gates = document.sentence(recurrent, TEXT, parts=["gates"])["gates"]
     with opened(chromium, page_file, width=width, language=language, dark=dark) as page:
         for view in ("compared", "gates", "training"):
-            page.locator(f"#{view}").scroll_into_view_if_needed()
+            seen(page, view)
         page.locator("#compared .board").nth(1).wait_for()
         assert page.locator("#compared .one-run").count() == 2
         assert page.locator("#compared .lacks").count() >= 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import PHONE, needs_chromium, opened
+from browser import PHONE, all_seen, needs_chromium, opened, seen
 from playwright.sync_api import Browser, Route, expect
 
 from headway.inspection import document
@@ -41,7 +41,7 @@ def test_both_outputs_stand_side_by_side_with_both_probabilities(
 ) -> None:
     part = found["sentences"][0]["changes"]
     with opened(chromium, file, width=width) as page:
-        page.locator("#changes").scroll_into_view_if_needed()
+        seen(page, "changes")
         expect(page.locator("#changes .change")).to_contain_text(OFF)
         for group, name, other in ((0, "original", "without"), (1, "changed", "with_all")):
             tokens = page.locator("#changes .weighed").nth(group).locator("li")
@@ -69,7 +69,7 @@ def test_the_map_says_what_every_part_is_worth_and_is_gone_through_by_keys(
 ) -> None:
     places = found["sentences"][0]["changes"]["worth"]
     with opened(chromium, file) as page:
-        page.locator("#changes").scroll_into_view_if_needed()
+        seen(page, "changes")
         cells = page.locator("#changes .worth button")
         shown = [float(text.replace("−", "-")) for text in cells.all_text_contents()]
         expected = [fall for place in places for fall in (place["fall"], *place["heads"])]
@@ -91,8 +91,7 @@ def test_axe_finds_nothing_to_complain_of(
     live = tmp_path / "live.html"
     live.write_text(html({**found, "live": True}, live=True), encoding="utf-8")
     with opened(chromium, live, dark=dark) as page:
-        page.locator("#changes").scroll_into_view_if_needed()
-        page.wait_for_timeout(50)
+        seen(page, "changes")
         result = Axe().run(page)
         assert result.violations_count == 0, result.generate_report()
 
@@ -117,8 +116,9 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
     with opened(chromium, "about:blank") as page:
         page.route(f"{address}**", answer)
         page.goto(address)
-        view = page.locator("#changes")
-        view.scroll_into_view_if_needed()
+        all_seen(page)  # what is drawn above a view moves it
+        view = seen(page, "changes")
+        view.get_by_label("Part").scroll_into_view_if_needed()
         before = view.bounding_box() or {}
         view.get_by_label("Part").fill("encoder.0.head.1")
         view.get_by_label("Part").press("Enter")
@@ -152,7 +152,7 @@ def test_no_piece_and_no_wish_breaks_the_view(
     file = tmp_path / "page.html"
     file.write_text(html({**found, "sentences": [spoiled]}), encoding="utf-8")
     with opened(chromium, file, width=PHONE) as page:
-        page.locator("#changes").scroll_into_view_if_needed()
+        seen(page, "changes")
         page.locator("#changes .worth button").first.click()
         assert page.locator("main img").count() == 0
         assert page.title().startswith("headway: ")

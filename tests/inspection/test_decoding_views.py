@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import PHONE, needs_chromium, opened
+from browser import PHONE, needs_chromium, opened, seen
 from playwright.sync_api import Browser, Page, Route, expect
 
 from headway.inspection.document import sentence
@@ -33,7 +33,7 @@ def test_the_slider_goes_through_the_steps(
     beam = part["courses"]["beam"]
     looked = unpacked(beam["attention"]).astype(float)
     with opened(chromium, page_file, width=width) as page:
-        page.locator("#steps").scroll_into_view_if_needed()
+        seen(page, "steps")
         slider = page.locator("#steps-slider")
         expect(page.locator("#steps .fed")).to_have_text("<s>")
         slider.focus()
@@ -60,7 +60,7 @@ def test_another_course_is_chosen_by_its_name_or_by_one_of_its_pieces(
 ) -> None:
     part = document["sentences"][0]["steps"]
     with opened(chromium, page_file) as page:
-        page.locator("#steps").scroll_into_view_if_needed()
+        seen(page, "steps")
         page.locator("#steps").get_by_role("button", name="Greedy", exact=True).click()
         row = page.locator("#steps .course.here .piece")
         assert row.all_text_contents() == pieces(part, "greedy")
@@ -76,7 +76,7 @@ def test_the_tree_has_every_node_and_says_of_each_what_it_is(
 ) -> None:
     part = document["sentences"][0]["beams"]
     with opened(chromium, page_file) as page:
-        page.locator("#beams").scroll_into_view_if_needed()
+        seen(page, "beams")
         nodes = page.locator("#beams .node")
         expect(nodes).to_have_count(len(part["nodes"]["token"]))
         said = page.locator("#beams .hypothesis")
@@ -99,7 +99,7 @@ def test_a_row_of_the_table_leads_to_its_leaf(
 ) -> None:
     part = document["sentences"][0]["beams"]
     with opened(chromium, page_file) as page:
-        page.locator("#beams").scroll_into_view_if_needed()
+        seen(page, "beams")
         rows = page.locator("#beams table .link")
         assert rows.count() >= len(part["found"])
         rows.nth(1).click()
@@ -131,7 +131,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     page = context.new_page()
     page.route("**/*", answer)
     page.goto(ADDRESS)
-    page.locator("#steps").scroll_into_view_if_needed()
+    seen(page, "steps")
     page.locator("#steps-slider").focus()
     page.keyboard.press("ArrowRight")
     part = document["sentences"][0]["steps"]["courses"]["beam"]
@@ -144,7 +144,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     assert given["begin"][1] in part["likeliest"][1]
     forced = page.locator("#steps .course.here .piece").nth(1).text_content()
     assert forced == subject.vocabulary.pieces(given["begin"][1:])[0]
-    page.locator("#beams").scroll_into_view_if_needed()
+    seen(page, "beams")
     expect(page.locator("#beams .reasons")).to_contain_text("The first 2 pieces were forced.")
     context.close()
 
@@ -157,13 +157,13 @@ def test_a_run_beside_has_views_of_its_own(
     file = tmp_path / "page.html"
     file.write_text(html({**document, "sentences": [{**own, "beside": other}]}), encoding="utf-8")
     with opened(chromium, file) as page:
-        page.locator("#steps").scroll_into_view_if_needed()
+        seen(page, "steps")
         expect(page.locator("#steps .run-name")).to_have_count(2)
         page.locator("#steps-slider-beside").focus()
         page.keyboard.press("End")
         fed = page.locator("#steps .fed").all_text_contents()
         last = other["steps"]["courses"]["beam"]["fed"][-1]
         assert fed == ["<s>", other["steps"]["pieces"][str(last)]]
-        page.locator("#beams").scroll_into_view_if_needed()
+        seen(page, "beams")
         texts = page.locator("#beams .so-far b").all_text_contents()
         assert texts == [one["beams"]["found"][0]["text"].strip() for one in (own, other)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import PHONE, needs_chromium, opened
-from playwright.sync_api import Browser, Page, expect
+from browser import PHONE, all_seen, needs_chromium, opened, seen
+from playwright.sync_api import Browser, expect
 
 from headway.inspection.page_file import FOLDER, html, joined
 
@@ -28,13 +28,6 @@ HOSTILE = (
 )
 
 
-def drawn(page: Page) -> None:
-    """Scroll through, so that every view is drawn."""
-    for section in page.locator("main > section:not([hidden])").all():
-        section.scroll_into_view_if_needed()
-    page.wait_for_timeout(50)
-
-
 @needs_chromium
 @pytest.mark.parametrize("language", ["en-US", "zh-CN"])
 @pytest.mark.parametrize("dark", [False, True])
@@ -43,7 +36,7 @@ def test_all_views_are_drawn_without_a_complaint_and_fit_the_screen(
     chromium: Browser, page_file: Path, language: str, dark: bool, width: int
 ) -> None:
     with opened(chromium, page_file, width=width, language=language, dark=dark) as page:
-        drawn(page)
+        all_seen(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator(".missing").count() == 0
         lang = page.evaluate("document.documentElement.lang")
@@ -54,7 +47,7 @@ def test_all_views_are_drawn_without_a_complaint_and_fit_the_screen(
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_to_complain_of(chromium: Browser, page_file: Path, dark: bool) -> None:
     with opened(chromium, page_file, dark=dark) as page:
-        drawn(page)
+        all_seen(page)
         # axe looks at what a script may see: its own is put in by the driver, not by the page.
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
@@ -77,8 +70,9 @@ def test_the_other_sentence_is_shown_when_it_is_chosen(
 ) -> None:
     with opened(chromium, page_file) as page:
         page.locator("#sentence-choice").select_option("1")
+        view = seen(page, "sentence")
         wanted = [token["piece"] for token in document["sentences"][1]["tokens"]["source"]]
-        shown = page.locator("#sentence .tokens").first.locator(".piece").all_text_contents()
+        shown = view.locator(".tokens").first.locator(".piece").all_text_contents()
         assert shown == wanted
 
 
@@ -91,7 +85,7 @@ def test_no_text_runs_or_breaks_the_page(
     file = tmp_path / "page.html"
     file.write_text(html(spoiled), encoding="utf-8")
     with opened(chromium, file, width=PHONE) as page:
-        drawn(page)
+        all_seen(page)
         assert page.title().startswith("headway: ")
         assert page.locator("main script, main img, main style").count() == 0
         assert page.locator("main section").first.is_visible()

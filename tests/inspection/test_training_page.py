@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import PHONE, needs_chromium, opened
-from playwright.sync_api import Browser, Page, expect
+from browser import PHONE, all_seen, needs_chromium, opened
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from headway.inspection.page_file import html
 from headway.inspection.training import page as page_of
@@ -40,13 +40,7 @@ def file(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> 
     return file
 
 
-def drawn(page: Page) -> None:
-    for section in ("#training", "#learning"):
-        page.locator(section).scroll_into_view_if_needed()
-    page.locator("#learning .tile").first.wait_for()
-
-
-def plot(page: Page, title: str) -> Any:
+def plot(page: Page, title: str) -> Locator:
     return page.locator("figure.charted").filter(has_text=title)
 
 
@@ -57,7 +51,7 @@ def test_it_is_drawn_without_a_complaint_fits_the_screen_and_passes_axe(
     chromium: Browser, file: Path, language: str, dark: bool, width: int
 ) -> None:
     with opened(chromium, file, width=width, language=language, dark=dark) as page:
-        drawn(page)
+        all_seen(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.title() != "broken"
         assert page.locator(".runs tbody tr").count() == 3
@@ -75,7 +69,7 @@ def test_the_arrow_keys_read_off_what_was_logged(
     rates = [json.loads(line).get("learning_rate") for line in text.splitlines()]
     first, *_, last = [rate for rate in rates if rate is not None]
     with opened(chromium, file) as page:
-        drawn(page)
+        all_seen(page)
         rate = plot(page, "Learning rate")
         rate.locator(".curve-board").focus()
         for key, expected in (("Home", first), ("End", last)):
@@ -87,7 +81,7 @@ def test_the_arrow_keys_read_off_what_was_logged(
 @needs_chromium
 def test_runs_axes_and_scales_are_chosen(chromium: Browser, file: Path) -> None:
     with opened(chromium, file) as page:
-        drawn(page)
+        all_seen(page)
         loss = page.locator("#training .across figure")
         assert loss.locator("polyline").count() == 4  # training and validation of two runs
         page.locator(".choose-runs button").nth(1).click()
@@ -105,7 +99,7 @@ def test_the_slider_shows_every_moment_as_it_was(
 ) -> None:
     moments = document["training"]["learning"]["moments"]
     with opened(chromium, file) as page:
-        drawn(page)
+        all_seen(page)
         slider = page.get_by_role("slider")
         slider.focus()
         page.keyboard.press("Home")
@@ -128,7 +122,7 @@ def test_the_slider_shows_every_moment_as_it_was(
 @needs_chromium
 def test_a_map_that_is_chosen_is_shown_large(chromium: Browser, file: Path) -> None:
     with opened(chromium, file) as page:
-        drawn(page)
+        all_seen(page)
         page.get_by_role("button", name="layer 0, head 1").click()
         expect(page.locator(".large figcaption")).to_have_text("layer 0, head 1")
         page.get_by_role("button", name="encoder", exact=True).click()

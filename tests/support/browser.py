@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -20,6 +20,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 PHONE, SCREEN = 360, 1280
+expect.set_options(timeout=20_000)  # a machine may have other work
 needs_chromium = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium on this machine; with Debian: apt-get install chromium"
 )
@@ -73,6 +74,20 @@ def opened(
     finally:
         context.close()
     assert complaints == []
+
+
+def seen(page: Page, view: str) -> Locator:
+    """A view of the page, scrolled to and drawn: it is drawn when it comes near the screen."""
+    section = page.locator(f"#{view}")
+    section.scroll_into_view_if_needed()
+    expect(section).not_to_have_attribute("aria-busy", "true")
+    return section
+
+
+def all_seen(page: Page) -> None:
+    """Scroll through, so that every view is drawn."""
+    for name in page.locator("main > section").evaluate_all("all => all.map((one) => one.id)"):
+        seen(page, name)
 
 
 def _elsewhere(asked: str, url: str) -> bool:

@@ -35,7 +35,7 @@ export function clear(element, drop = () => true) {
   }
 }
 
-/* Calls f once when the element comes near the screen, or is to be printed. */
+/* Calls f once when the element comes near the screen, or is to be printed; busy until then. */
 export function onceNear(element, f) {
   let done = false;
   const once = () => {
@@ -43,11 +43,13 @@ export function onceNear(element, f) {
     done = true;
     watcher.disconnect();
     window.removeEventListener("beforeprint", once);
+    element.removeAttribute("aria-busy");
     f();
   };
   const watcher = new IntersectionObserver((entries) => {
     if (entries.some((entry) => entry.isIntersecting)) once();
   }, { rootMargin: "300px" });
+  element.setAttribute("aria-busy", "true");
   watcher.observe(element);
   window.addEventListener("beforeprint", once);
 }
