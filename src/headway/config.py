@@ -6,6 +6,7 @@ text (preset, file, flags) are merged first and checked once, by `build`.
 """
 
 import dataclasses
+import functools
 import json
 import re
 import tomllib
@@ -13,7 +14,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -24,6 +25,8 @@ SECTIONS = ("run", "text", "data", "model", "training", "decoding", "runtime")
 
 T = TypeVar("T")
 Sections = dict[str, dict[str, Any]]
+_type_hints = functools.cache(typing.get_type_hints)  # both take longer than to translate a line
+_adapter = functools.cache(functools.partial(TypeAdapter, config=ConfigDict(allow_inf_nan=False)))
 
 
 def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
@@ -104,7 +107,7 @@ def build(kind: type[T], values: Mapping[str, Any], *, section: str) -> T:
     `ConfigError` for an unknown or missing key and for a value of the wrong type.
     """
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
-    annotations = typing.get_type_hints(kind)
+    annotations = _type_hints(cast(Any, kind))
     converted = {}
     for key, value in values.items():
         if key not in fields:
@@ -132,8 +135,7 @@ def _convert(value: Any, annotation: Any) -> Any:
             value = [part.strip() for part in value.split(",")] if value else []
     if isinstance(value, bool) and bool not in options:  # pydantic takes it for 0 or 1
         raise ValueError
-    adapter = TypeAdapter(annotation, config=ConfigDict(allow_inf_nan=False))
-    converted = adapter.validate_python(value)
+    converted = _adapter(annotation).validate_python(value)
     if isinstance(converted, int) and abs(converted) >= 1 << 63:  # no tensor, nor seed, takes it
         raise ValueError
     return converted

@@ -1,7 +1,6 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -138,8 +137,7 @@ class Translator:
         finished.
         """
         settings, tag = self.decoding(decoding), self.chosen_tag(tag)
-        how: dict[str, Any] = {"want_alignment": want_alignment, "generator": generator}
-        how["done"] = done
+        how = {"want_alignment": want_alignment, "generator": generator, "done": done}
         plain = self._plain(tag, glossary)
         if not any(map(self._may_be_cut, texts)):
             return self._found(texts, plain, settings, tag, want_scores, how)
@@ -253,7 +251,7 @@ class Translator:
 
     def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
-        stored = asdict(self.settings.decoding)
+        stored = vars(self.settings.decoding)
         return build(DecodingSettings, {**stored, **given}, section="decoding")
 
     def _may_hold_codes(self, text: str) -> bool:

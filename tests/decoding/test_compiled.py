@@ -95,6 +95,30 @@ def test_weights_are_packed_once_and_anew_when_they_are_written_to() -> None:
     assert equal_but_for_ties(after[0], found(model, sources, GREEDY, engine="torch")[0])
 
 
+def test_whatever_changes_a_model_that_was_examined_is_seen() -> None:
+    model = small()
+    examined = compiled.Examined(model)
+    assert examined.still_is(model, CPU)
+    assert not examined.still_is(small(), CPU)
+    assert not examined.still_is(model, torch.device("cuda"))
+    for part in ("encoder.0.self.head.0", "decoder.0.self.residual", "decoder.0.self.mask"):
+        with switched(model, [part]):
+            assert not examined.still_is(model, CPU)
+    hook = model.decoder[0].feed_forward.register_forward_pre_hook(lambda *_: None)
+    assert not examined.still_is(model, CPU)
+    hook.remove()
+    feed_forward = model.decoder[0].feed_forward
+    model.decoder[0].feed_forward = small().decoder[0].feed_forward
+    assert not examined.still_is(model, CPU)
+    model.decoder[0].feed_forward = feed_forward
+    bias = feed_forward.to_output.bias
+    feed_forward.to_output.bias = torch.nn.Parameter(bias.clone())
+    assert not examined.still_is(model, CPU)
+    feed_forward.to_output.bias = bias
+    assert not examined.still_is(model.train(), CPU)
+    assert examined.still_is(model.eval(), CPU)
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

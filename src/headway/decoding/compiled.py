@@ -1,6 +1,7 @@
 """The door to the compiled engine: what it can do is done there, everything else in torch."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, cast
 
 import torch
@@ -17,8 +18,8 @@ from headway.native.translating import Found, Search, translate
 from headway.text.subwords import SpecialIds
 
 PACKED = "packed"
-WEIGHTS = "weights"
-"""Where the weights lay that were packed, and how often they had been written to."""
+EXAMINED = "examined"
+"""The model that was packed, as it was then."""
 MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
 
@@ -42,14 +43,14 @@ def compiled_search(
     Weights as the engine reads them are found in `kept`, or put there. Raises ConfigError where the
     engine is asked for `by_name` and there is none for this model or machine.
     """
-    kept = {} if kept is None else kept
-    reason = unfit(decoder, device)
-    if not reason:
-        model = cast(Transformer, decoder)
-        weights = [(one.data_ptr(), one._version) for one in model.parameters()]
+    kept, reason = {} if kept is None else kept, ""
+    examined: Examined | None = kept.get(EXAMINED)
+    if not examined or not examined.still_is(decoder, device):
+        reason = unfit(decoder, device)
         try:
-            if kept.get(WEIGHTS) != weights:
-                kept |= {PACKED: Packed(model, engine()), WEIGHTS: weights}
+            if not reason:
+                model = cast(Transformer, decoder)
+                kept |= {PACKED: Packed(model, engine()), EXAMINED: Examined(model)}
         except NoEngineError as error:
             reason = str(error)
     if reason and by_name:
@@ -57,11 +58,11 @@ def compiled_search(
             f"runtime.engine native is for machines and models that it can do; {reason}. "
             "Use --runtime.engine auto."
         )
+    if reason or settings.draws or settings.beam > MOST_BEAM:
+        return None
     rows = [[*map(int, ids), special.end] for ids in sources]
     read = torch.tensor([len(row) for row in rows], dtype=torch.long)
     limits = length_limits(read, settings.max_extra_length, decoder.longest)
-    if reason or settings.draws or settings.beam > MOST_BEAM:
-        return None
     packed: Packed = kept[PACKED]
     if rows and max(int(read.max()), int(limits.max()) + 1) > packed.longest:
         return None  # longer than its table of positions
@@ -91,6 +92,44 @@ def compiled_search(
 def look(found: Found) -> Tensor | None:
     """Its weights on the source, where they were wanted."""
     return None if found.looked is None else torch.from_numpy(found.looked)
+
+
+class Examined:
+    """A model that was found fit; whether it still is what it was takes some microseconds."""
+
+    def __init__(self, model: Transformer) -> None:
+        """As it is now."""
+        self.modules: list[Any] = list(model.modules())
+        self.variables = list(map(vars, self.modules))
+        self.children = [one._modules for one in self.modules if one._modules]
+        self.own_parameters = [one._parameters for one in self.modules if one._parameters]
+        self.hooks = [module._forward_hooks for module in self.modules]
+        self.hooks += [module._forward_pre_hooks for module in self.modules]
+        self.parameters = self._parameters()  # held, so that no other takes its address
+        self.state = self._state()
+
+    def still_is(self, decoder: StepDecoder, device: torch.device) -> bool:
+        """Whether no weight was written to or exchanged, no module, method or hook is new."""
+        return (
+            device.type == "cpu"
+            and decoder is self.modules[0]
+            and not cast(nn.Module, decoder).training
+            and not any(self.hooks)
+            and self._state() == self.state
+        )
+
+    def _parameters(self) -> list[nn.Parameter]:
+        each = chain.from_iterable(map(dict.values, self.own_parameters))
+        return [parameter for parameter in each if parameter is not None]
+
+    def _state(self) -> list[Any]:
+        parameters = self._parameters()
+        return [
+            list(map(id, chain.from_iterable(map(dict.values, self.children)))),
+            list(map(len, self.variables)),
+            list(map(id, parameters)),
+            [(one.data_ptr(), one._version) for one in parameters],
+        ]
 
 
 def unfit(decoder: StepDecoder, device: torch.device) -> str:

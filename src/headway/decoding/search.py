@@ -100,7 +100,7 @@ def decode_all(
     `wanted` is what the output of each source must hold. `engine` is that of `compiled`, which
     keeps what it makes of the weights in `kept`.
     """
-    processes = processes or min(torch.get_num_threads(), available_cores())
+    processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
     if engine != "torch" and not any(wanted):
         from headway.decoding.compiled import compiled_search  # a side room
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Packed:
         )
         self.n_tokens = n_tokens
 
-    @property
+    @cached_property
     def n_bytes(self) -> int:
         """Of all arrays."""
         return sum(array.nbytes for array in self.arrays)
