@@ -28,6 +28,19 @@ def test_no_text_that_holds_a_code_passes_unseen(some: list[str]) -> None:
     assert may_hold_codes(text) or not holds_codes(text)
 
 
+@settings(max_examples=300)
+@given(pieces)
+@example(["1http://a.b"])
+@example(["_C:\\x"])
+def test_no_code_begins_where_none_is_looked_for(some: list[str]) -> None:
+    anywhere = re.compile("|".join(code_patterns._PATTERNS.values()), re.VERBOSE | re.ASCII)
+    found, expected = (
+        [match.span() for match in pattern.finditer("".join(some))]
+        for pattern in (code_patterns._CODE, anywhere)
+    )
+    assert found == expected
+
+
 @pytest.mark.parametrize("kind", code_patterns._PATTERNS)
 def test_no_code_of_any_kind_passes_unseen(kind: str) -> None:
     pattern = re.compile(code_patterns._PATTERNS[kind], re.VERBOSE | re.ASCII)

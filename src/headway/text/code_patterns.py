@@ -96,10 +96,10 @@ _PATTERNS = {
 KINDS = (*_PATTERNS, "private")
 """The names of the kinds of codes."""
 
-_CODE = re.compile(
-    "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS.items()),
-    re.VERBOSE | re.ASCII,
-)
+# A sign, or a letter or digit that no letter stands before: asked first, as most places are none.
+_BEGINS = r"(?=[!$%&./:<@\[\\`{|~-]|(?<![A-Za-z])\w)"
+_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS.items())
+_CODE = re.compile(f"{_BEGINS}(?:{_ANY})", re.VERBOSE | re.ASCII)
 _FRAMES = [(name, f"close{name[4:]}") for name in _CODE.groupindex if name.startswith("open")]
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 

@@ -323,8 +323,8 @@ class Trainer(Generic[AnyTask]):
         """Remove the checkpoints that nobody needs any more, and what a killed process left."""
         folder, progress = self.folder.checkpoints, self.progress
         recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
-        last = 0 if self.settings.keep_all else self.settings.average
-        window = self.averaged() + progress.validated[-last:] + self.begun_with
+        n_last = len(progress.validated) if self.settings.keep_all else self.settings.average
+        window = self.averaged() + progress.validated[-n_last:] + self.begun_with
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
     def resume(self) -> bool:

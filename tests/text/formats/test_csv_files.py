@@ -52,18 +52,19 @@ def test_the_empty_cells_are_filled(tmp_path, before, after):
 def test_columns_are_found_by_their_names(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(
-        "id,de,Comment,en,fr,Status,maxlength\n7,ja,not OK,yes,oui,draft,4\n8,,,a,b,,x\n"
+        "id,de,Comment,en,fr,Status,maxlength\n"
+        "7,ja,not OK,yes,oui,draft,4\n8,,,a,b,,x\n9,,,c,d,,\x1d3 \n"
     )
     pairs, report = read(path, "en", "de")
     assert pairs == [("yes", "ja")]
-    assert report.dropped == {"header": 1, "untranslated": 1}
+    assert report.dropped == {"header": 1, "untranslated": 2}
     [pair] = read_csv(path, Corpus(source_language="fr", target_language="de"), Report())
     assert (pair.source, pair.remarks) == ("oui", ("not OK", "state: draft"))
     corpus = Corpus(source_language="en", target_language="de")
     assert csv_languages(path, corpus) == ("en", "de")
     document = open_document(path, "en", "de", True)
     assert [(gap.key, gap.width and gap.width.most) for gap in document.gaps] == [
-        ("7", 4), ("8", None),
+        ("7", 4), ("8", None), ("9", 3),
     ]  # fmt: skip
 
 

@@ -224,7 +224,9 @@ def test_what_is_no_po_is_refused_with_its_line(tmp_path, data, line, what):
         assert f"a.po:{line} " in str(error.value)
 
 
-@pytest.mark.parametrize("charset", ["EBCDIC", "utf-16", "utf-7", "cp037", "rot13", "x" * 300])
+@pytest.mark.parametrize(
+    "charset", ["EBCDIC", "utf-16", "utf-7", "cp037", "rot13", "x\0y", "x" * 300]
+)
 def test_an_encoding_that_cannot_be_is_refused(written, charset):
     path = written(HEADER.format(charset=charset, n_plurals=2), header=False)
     with pytest.raises(DataError, match="names its encoding"):

@@ -78,6 +78,18 @@ def test_equal_sequences_share_a_key_and_empty_ones_have_none() -> None:
     assert index.lengths.tolist() == [1, 2]
 
 
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=60))
+def test_only_equal_sequences_share_a_key(texts: list[list[str]]) -> None:
+    gathered = Keys()
+    for text in texts:
+        gathered.add(text)
+    _, keys = gathered.index()
+    same = {(tuple(text), int(key)) for text, key in zip(texts, keys, strict=True)}
+    kept = {text for text, _ in same if text}
+    assert len({key for text, key in same if text}) == len(kept)
+    assert len(same) == len({text for text, _ in same})
+
+
 @pytest.mark.parametrize("query", [[], ["a"], ["a"] * (MAX_WORDS + 1)])
 def test_an_empty_index_and_what_cannot_be_looked_up_give_nothing(query: list[str]) -> None:
     assert Keys().index()[0].near(query, LEAST) == []

@@ -117,8 +117,8 @@ def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
         return before + _written(new, sign, quoted=quoted)
 
     key = "/".join(row.cells[n].text for n in columns.keys if n < len(row.cells))
-    most = row.cells[columns.width].text if 0 <= columns.width < len(row.cells) else ""
-    width = Width(int(most)) if re.fullmatch("[0-9]{1,9}", most.strip()) else None
+    most = row.cells[columns.width].text.strip() if 0 <= columns.width < len(row.cells) else ""
+    width = Width(int(most)) if re.fullmatch("[0-9]{1,9}", most) else None
     return Entry(
         source.text, row.line, there.start, there.end, write, key, there.text,
         _remarks(row, columns), width=width,

@@ -140,7 +140,7 @@ def _encoding(charset: str | None, path: Path) -> str:
             return charset
     except UnicodeError:
         pass
-    except LookupError:
+    except (LookupError, ValueError):
         why = "unknown"
     raise DataError(
         f"the header of a PO file names its encoding; in {path} it is {charset!r}, which is {why}. "

@@ -171,22 +171,20 @@ class Keys:
         self._numbers = _Numbers(as_word)
         self._words = array("I")
         self._lengths = array("I")
-        self._digests = array("Q")
 
     def add(self, words: Sequence[str]) -> None:
         """One more sequence."""
         if len(words) > MAX_WORDS:
             words = ()
-        numbers = array("I", map(self._numbers.__getitem__, words))
-        self._words += numbers
+        self._words.extend(map(self._numbers.__getitem__, words))
         self._lengths.append(len(words))
-        self._digests.append(digest64(numbers.tobytes()))
 
     def index(self) -> tuple[Index, NDArray[np.uint32]]:
         """The index, and the key of every sequence in the order of adding."""
         all_lengths = np.frombuffer(self._lengths, np.uint32).astype(np.int64)
         all_starts = np.cumsum(all_lengths) - all_lengths
-        digests = np.frombuffer(self._digests, np.uint64)
+        words = np.frombuffer(self._words, np.uint32)
+        digests = _digests(words, all_starts, all_lengths)
         _, first, same = np.unique(digests, return_index=True, return_inverse=True)
         by_length = np.argsort(all_lengths[first], kind="stable")
         by_length = by_length[np.searchsorted(all_lengths[first][by_length], 1) :]  # not the empty
@@ -194,7 +192,6 @@ class Keys:
         key_of[by_length] = np.arange(len(by_length))
         first = first[by_length]
         lengths = all_lengths[first]
-        words = np.frombuffer(self._words, np.uint32)
         numbers = _gathered(words, all_starts[first], lengths)
         counts = np.bincount(numbers, minlength=len(self._numbers.words))
         by_count = np.argsort(counts, kind="stable")
@@ -226,6 +223,27 @@ def _gathered(words: Integers, starts: Integers, lengths: Integers) -> NDArray[n
     chunks = range(0, len(starts), _CHUNK)
     parts = (words[ragged(starts[c : c + _CHUNK], lengths[c : c + _CHUNK])] for c in chunks)
     return np.concatenate([np.zeros(0, np.uint32), *parts])
+
+
+def _digests(words: Integers, starts: Integers, lengths: Integers) -> NDArray[np.uint64]:
+    """64 bits for each sequence that hardly any other one has: the sum over its words of word and
+    place, mixed as by SplitMix64 (Steele et al. 2014)."""
+    parts = [np.zeros(0, np.uint64)]
+    for chunk in range(0, len(starts), _CHUNK):
+        n_words = lengths[chunk : chunk + _CHUNK]
+        ends = np.cumsum(n_words)
+        first = starts[chunk]
+        some = words[first : first + ends[-1]]
+        place = np.arange(1, len(some) + 1) - np.repeat(ends - n_words, n_words)
+        mixed = place.astype(np.uint64) << np.uint64(32) | some
+        mixed *= np.uint64(0x9E37_79B9_7F4A_7C15)
+        for shift, factor in ((30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed)))
+        parts.append(sums[ends] - sums[ends - n_words])
+    return np.concatenate(parts)
 
 
 def _n_rarest(n_words: int, at_least: int) -> int:

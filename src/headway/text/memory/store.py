@@ -153,13 +153,16 @@ class StoreBuilder:
         return Store(entries, index)
 
 
-@lru_cache(maxsize=16)  # a unit's text is looked at again as its neighbours' neighbour
 def text_digest(text: str) -> int:
     """What a text is found by; 0 for none."""
     return digest64(text.encode("utf-8", "surrogatepass")) if text else 0
 
 
+@lru_cache(maxsize=16)  # a unit's text is looked at again as its neighbours' neighbour
+def _digest_beside(text: str) -> int:
+    return text_digest(normal(text))
+
+
 def context_digests(key: str, before: str | None, after: str | None) -> tuple[int, int, int]:
     """What a context is compared by; 0 for what is not known, or is not there."""
-    beside = (text_digest(normal(text or "")) for text in (before, after))
-    return text_digest(key), next(beside), next(beside)
+    return text_digest(key), _digest_beside(before or ""), _digest_beside(after or "")
