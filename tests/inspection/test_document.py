@@ -1,12 +1,15 @@
 """Every type of model has a document: what it has not got is said, and nothing fails."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from writers import SIZES
 
+import headway
 from headway.inspection import document
 from headway.inspection.subject import open_subject
 from headway.models import MODELS
@@ -29,3 +32,15 @@ def test_every_type_of_model_can_be_looked_into(kind: str, everyday_run: Path) -
     assert json.loads(text)["sentences"][0].keys() >= document.PARTS.keys()
     attention = found["sentences"][0]["steps"]["courses"]["beam"]["attention"]
     assert (attention is None) == (kind == "bytenet")
+
+
+def test_torchs_compiler_is_not_loaded_for_a_page() -> None:
+    """It takes a second of every command. In a process of its own, as others load it."""
+    lines = (
+        "import sys; from pathlib import Path; from headway.inspection import document, subject",
+        "demo = subject.open_subject(Path(sys.argv[1]))",
+        "document.sentence(demo, 'A dog runs.')",
+        "sys.exit('torch._dynamo' in sys.modules)",
+    )
+    shipped = Path(headway.__file__).parent / "shipped" / "demo"
+    subprocess.run([sys.executable, "-c", "\n".join(lines), str(shipped)], check=True)

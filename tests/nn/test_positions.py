@@ -37,12 +37,12 @@ def test_a_distance_is_one_fixed_linear_map_at_every_position(k):
 
 
 def test_sinusoids_go_on_past_their_table_and_are_no_parameter():
-    positions = SinusoidalPositions(6, n_positions=4)
+    positions = SinusoidalPositions(6)
     assert not list(positions.parameters())
     assert not positions.state_dict()
     x = torch.zeros(1, 3, 6)
-    torch.testing.assert_close(positions(x, first=50)[0], sinusoids(60, 6)[50:53])
     torch.testing.assert_close(positions(x)[0], sinusoids(3, 6))
+    torch.testing.assert_close(positions(x, first=700)[0], sinusoids(710, 6)[700:703])
 
 
 def test_learned_positions_are_a_parameter_and_end():

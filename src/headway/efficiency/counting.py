@@ -7,7 +7,8 @@ not counted. Of causal attention the whole square is counted, as it is computed.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from inspect import unwrap
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -15,7 +16,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils.flop_counter import FlopCounterMode
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode, _FlopCounterMode
 
 from headway.efficiency.parts import named_parts, part_of
 from headway.errors import ConfigError
@@ -93,28 +95,68 @@ def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> Count:
 
     Raises ConfigError for a task whose models are not known here.
     """
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        model = build().train()
+        kept = _Kept(model)
+        operations, logits = _forward(model, task, lengths, counter, kept.watched())
+        before = counter.get_total_flops()
+        logits.float().sum().backward()
+        backward = counter.get_total_flops() - before
+    return Count(lengths, operations, backward, kept.n_bytes)
+
+
+@torch.no_grad()
+def forward_by_part(model: nn.Module, task: str, lengths: Lengths) -> dict[str, int]:
+    """`Count.by_part` of a model that is in memory, for which nothing is built or compiled.
+
+    torch keeps counters out of what it compiles, and would load its compiler to say so: a second.
+    """
+    dispatch = unwrap(_FlopCounterMode.__torch_dispatch__)
+    dispatch.__dynamo_disable = dispatch
+    device = next(model.parameters()).device
+    with _in_products(), device, FlopCounterMode(display=False) as counter:
+        return _forward(model, task, lengths, counter, nullcontext())[0]
+
+
+@contextmanager
+def _in_products() -> Iterator[None]:
+    """While it is open, attention and recurrent layers are computed product by product: torch
+    counts nothing of what is done in one piece."""
+    backends: tuple[Any, ...] = torch.backends.mkldnn, torch.backends.cudnn
+    before = [backend.enabled for backend in backends]
+    try:
+        for backend in backends:
+            backend.enabled = False
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        for backend, enabled in zip(backends, before, strict=True):
+            backend.enabled = enabled
+
+
+def _forward(
+    model: Any,
+    task: str,
+    lengths: Lengths,
+    counter: FlopCounterMode,
+    watched: AbstractContextManager[None],
+) -> tuple[dict[str, int], Float[Tensor, "batch length vocabulary"]]:
+    """Operations by part, and the logits; the features are computed while it is `watched`."""
     if task not in PASSES:
         raise ConfigError(
             f"operations are counted of the tasks {' and '.join(PASSES)}; got {task}. "
             "Its parameters can be counted: leave the lengths out."
         )
-    with torch.device("meta"):
-        model: Any = build().train()
-        names = [name for name, _ in named_parts(model)]
-        operations = dict.fromkeys((*names, OUTPUT, ELSEWHERE), 0)
-        kept = _Kept(model)
-        counter = FlopCounterMode(display=False)
-        with counter:
-            with _told_apart(model, names, counter, operations), kept.watched():
-                features = PASSES[task](model, lengths)
-            before = counter.get_total_flops()
-            logits = project(features, model.output_weight, model.output_bias)
-            forward = counter.get_total_flops()
-            operations[OUTPUT] = forward - before
-            logits.float().sum().backward()
-            total = counter.get_total_flops()
+    names = [name for name, _ in named_parts(model)]
+    operations = dict.fromkeys((*names, OUTPUT, ELSEWHERE), 0)
+    with _told_apart(model, names, counter, operations), watched:
+        features = PASSES[task](model, lengths)
+    before = counter.get_total_flops()
+    logits = project(features, model.output_weight, model.output_bias)
+    forward = counter.get_total_flops()
+    operations[OUTPUT] = forward - before
     operations[ELSEWHERE] = forward - sum(operations.values())
-    return Count(lengths, operations, total - forward, kept.n_bytes)
+    return operations, logits
 
 
 def operations_per_target_token(

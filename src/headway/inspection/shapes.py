@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from headway.efficiency.counting import Lengths, count
+from headway.efficiency.counting import Lengths, forward_by_part
 from headway.efficiency.parts import parts_of
 from headway.inspection.packing import missing
 from headway.inspection.sight import Sight
-from headway.tasks import kind_named
 
 
 def shapes(sight: Sight) -> dict[str, Any]:
@@ -27,11 +26,8 @@ def parts(sight: Sight) -> list[dict[str, Any]]:
     """By the names that `--freeze` takes; what is no part, such as the product with the shared
     matrix, has operations alone."""
     subject, passage = sight.subject, sight.passage
-    kind = kind_named(subject.task)
     lengths = Lengths(1, len(passage.source), len(passage.fed))
-    counted = count(
-        lambda: kind.build(subject.settings, subject.vocabulary), subject.task, lengths
-    ).by_part
+    counted = forward_by_part(subject.model, subject.task, lengths)
     found = [
         {"name": part.name, "parameters": part.parameters, "operations": counted.pop(part.name, 0)}
         for part in parts_of(subject.model)

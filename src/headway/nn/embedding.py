@@ -62,14 +62,13 @@ def sinusoids(n_positions: int, d_model: int, first: int = 0) -> Float[Tensor, "
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds the paper's table to the embeddings: a buffer, no parameter; it grows when needed."""
+    """Adds the paper's table to the embeddings: a buffer, no parameter, as long as was needed."""
 
     table: Tensor
 
-    def __init__(self, d_model: int, n_positions: int = 512) -> None:
+    def __init__(self, d_model: int) -> None:
         super().__init__()
-        self.d_model = d_model
-        self.register_buffer("table", sinusoids(n_positions, d_model), persistent=False)
+        self.register_buffer("table", torch.empty(0, d_model), persistent=False)
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], first: int = 0
@@ -77,6 +76,6 @@ class SinusoidalPositions(nn.Module):
         """`first` is the position of x's first token."""
         end = first + x.shape[1]
         if end > self.table.shape[0]:
-            longer = sinusoids(2 * end, self.d_model)
+            longer = sinusoids(max(512, 2 * end), self.table.shape[1])
             self.table = longer.to(device=self.table.device, dtype=self.table.dtype)
         return x + self.table[first:end]

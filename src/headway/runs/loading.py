@@ -1,16 +1,13 @@
 """A run opened for use: settings, vocabulary and model, on the device that is there."""
 
-import itertools
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
 from headway import runtime as machine
 from headway.errors import RunError
@@ -23,6 +20,29 @@ from headway.training.tensor_files import Shapes, load_finite, shape_of, shapes
 
 _BYTES_PER_PIECE = 1 << 10
 """Of tokenizer.json, at most: the piece, its id, and what it is merged from."""
+_CALLS_PER_TENSOR = 100
+"""Of torch's functions, at most, while a model is built: a Transformer takes 9, an LSTM 16."""
+
+
+class _Undrawn(TorchFunctionMode):
+    """While it is open, the first weights of what is built are not drawn: others will be loaded. On
+    the meta device torch would load its compiler to draw them, for a second.
+
+    Raises RunError, of `refusal`, for what takes more than `most` calls of torch: layers without
+    end.
+    """
+
+    def __init__(self, most: int = sys.maxsize, refusal: str = "") -> None:
+        super().__init__()
+        self.left, self.refusal = most, refusal
+
+    def __torch_function__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise RunError(self.refusal)
+        if getattr(function, "__module__", "") == "torch.nn.init":
+            return kwargs["tensor"]
+        return function(*args, **(kwargs or {}))
 
 
 class Opened(NamedTuple):
@@ -56,7 +76,7 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
         )
     folder.refuse_damaged()
     vocabulary = fitting_vocabulary(kind, settings, folder)
-    with torch.random.fork_rng(devices=[]):  # the first weights are overwritten at once
+    with torch.random.fork_rng(devices=[]), _Undrawn():
         model = kind.build(settings, vocabulary)
     (kind.load(settings) if kind.load else copied)(model, folder.model)
     place = machine.chosen_device(replace(settings.runtime, device=device))
@@ -83,7 +103,10 @@ def fitting_vocabulary(
     found = shapes(weights)
     refuse_larger_vocabulary(folder, found)
     vocabulary = kind.vocabulary(folder.path)
-    with torch.device("meta"), _no_more_tensors(2 * len(found) + 100, folder, weights):
+    rule = f"weights must be those that {folder.config} describes; {weights} has "
+    remedy = ". Put the two files of one run together."
+    endless = _Undrawn(_CALLS_PER_TENSOR * (len(found) + 10), f"{rule}far fewer tensors{remedy}")
+    with torch.device("meta"), endless:
         model = kind.build(settings, vocabulary)
     wanted = {name: shape_of(tensor) for name, tensor in saved_tensors(model).items()}
     for name in [*wanted, *found]:
@@ -92,10 +115,7 @@ def fitting_vocabulary(
                 f"{kind} {list(shape)}" if shape is not None else "nothing"
                 for kind, shape in (of.get(name, ("", None)) for of in (found, wanted))
             )
-            raise RunError(
-                f"weights must be those that {folder.config} describes; {weights} has "
-                f"{held} for {name} where {needed} belongs. Put the two files of one run together."
-            )
+            raise RunError(f"{rule}{held} for {name} where {needed} belongs{remedy}")
     return vocabulary
 
 
@@ -112,22 +132,3 @@ def refuse_larger_vocabulary(folder: RunFolder, found: Shapes) -> None:
             f"{limit:,} bytes, and {folder.model} has {rows:,} rows at most. Put the two files of "
             "one run together."
         )
-
-
-@contextmanager
-def _no_more_tensors(n: int, folder: RunFolder, weights: Path) -> Iterator[None]:
-    """Raise RunError as soon as this thread has made so many parameters: layers without end."""
-    thread, made = threading.get_ident(), itertools.count(1)
-
-    def count(_module: nn.Module, name: str, _parameter: object) -> None:
-        if threading.get_ident() == thread and next(made) > n:
-            raise RunError(
-                f"weights must be those that {folder.config} describes; it describes far more than "
-                f"{weights} has. Put the two files of one run together."
-            )
-
-    handle = register_module_parameter_registration_hook(count)
-    try:
-        yield
-    finally:
-        handle.remove()
