@@ -62,11 +62,6 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "BatchNorm": (*ABLATED, "--model.normalize", "batch"),
         "no norm": (*ABLATED, "--model.normalize", "none"),
     },
-    "families": {
-        "Transformer": TINY,
-        "recurrent, additive": (*RECURRENT, "--model.attention", "additive"),
-        "convolutional": ("--preset", "convolutional"),
-    },
 }
 BUDGET = "20m"
 
