@@ -4,21 +4,31 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pytest
+import torch
 from random_models import sources_for
+from torch import Tensor
+from torch.nn import functional
 
+from headway.decoding.search import decode_all
+from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.native import building, translating
+from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.translating import Found, Search, translate
+from headway.text.subwords import SpecialIds
 
 SUPPORT = Path(__file__).parent.parent / "support"
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
 pytestmark = pytest.mark.skipif(not COMPILER, reason="no C compiler here")
 
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
 SEARCH = Search(
     begin=2, end=3, forbidden=(0, 1, 2), beam=4, n_best=3, length_penalty=1.0, want_scores=True
 )
@@ -42,16 +52,68 @@ def all_of(
     return translate(packed, sources, limits, search, threads=threads, done=lambda n: None)
 
 
+@pytest.mark.parametrize("precision", PRECISIONS)
 def test_batch_mates_and_threads_change_no_bit(
-    model: Transformer, sources: list[list[int]], monkeypatch: pytest.MonkeyPatch
+    precision: Precision,
+    model: Transformer,
+    sources: list[list[int]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    packed = Packed(model, building.engine())
+    packed = Packed(model, building.engine(), precision)
     together = all_of(packed, sources)
     assert [all_of(packed, [ids])[0] for ids in sources] == together
     assert all_of(packed, sources, threads=3) == together
     monkeypatch.setattr(translating, "ROWS", (9, 9))
     monkeypatch.setattr(translating, "ENCODED_ROWS", 30)
     assert all_of(packed, sources) == together
+
+
+def in_bf16(numbers: Tensor) -> Tensor:
+    return numbers.bfloat16().float()
+
+
+def in_int8(numbers: Tensor) -> Tensor:
+    """Each row in 127 steps."""
+    step = numbers.abs().amax(-1, keepdim=True) / 127
+    return torch.where(step > 0, (numbers / step).round() * step, 0.0)
+
+
+@pytest.mark.parametrize(("precision", "rounded"), [("bf16", in_bf16), ("int8", in_int8)])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
+    precision: Precision,
+    rounded: Callable[[Tensor], Tensor],
+    norm: Literal["post", "pre"],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch.manual_seed(3)
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 48, "d_ff": 40, "heads": 3}
+    config = TransformerConfig(**sizes, norm=norm, activation="swiglu", output_bias=True)
+    model = Transformer(config, vocabulary_size=120).eval()
+    read = sources_for(model, [5, 0, 11, 8, 3, 3, 6, 2])
+    limits = [len(ids) + 5 for ids in read]
+    ours = translate(
+        Packed(model, building.engine(), precision),
+        [[*ids, 3] for ids in read],
+        limits,
+        SEARCH,
+        threads=1,
+        done=lambda n: None,
+    )
+    linear = functional.linear
+    monkeypatch.setattr(
+        functional, "linear", lambda x, weight, *bias: linear(rounded(x), rounded(weight), *bias)
+    )
+    how = DecodingSettings(beam=4, n_best=3, max_extra_length=4)
+    theirs = decode_all(model, read, SpecialIds(), how, device=torch.device("cpu"), engine="torch")
+    off = []
+    for one, other in zip(ours, theirs, strict=True):
+        assert [h.tokens[:-1] for h in one] == [h.ids for h in other]
+        both = zip(one, other, strict=True)
+        off += [np.subtract(h.log_probs, k.token_log_probs) for h, k in both]
+    sizes_off = np.abs(np.concatenate(off))  # where both round a number alike: nearly everywhere
+    assert np.quantile(sizes_off, 0.5) < 1e-5
+    assert sizes_off.max() < 0.05
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="names x86-64's instruction sets")

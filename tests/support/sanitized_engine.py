@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from random_models import LENGTHS, models, searches, sources_for
 
 from headway.native import building
+from headway.native.matrices import KINDS, packed
 from headway.native.packing import Packed
+from headway.native.structures import aligned, zeros
 from headway.native.translating import Search, translate
 
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
@@ -35,18 +37,47 @@ def main() -> None:
     @settings(
         max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    @given(st.sampled_from(engines), models(), searches(), LENGTHS, st.booleans())
-    def whole(engine, model, how, lengths, look):  # type: ignore[no-untyped-def]
+    @given(
+        st.sampled_from(engines),
+        st.sampled_from(list(KINDS)),
+        models(),
+        searches(),
+        LENGTHS,
+        st.booleans(),
+    )
+    def whole(engine, precision, model, how, lengths, look):  # type: ignore[no-untyped-def]
         nonlocal cases
         sources = [[*ids, 3] for ids in sources_for(model, lengths)]
         limits = [min(len(ids) + how.max_extra_length, 39) for ids in sources]
         search = Search(2, 3, (0, 1, 2), how.rows, how.n_best, how.length_penalty, True, look)
-        packed, threads = Packed(model, engine), 1 + cases % 3
-        found = translate(packed, sources, limits, search, threads=threads, done=lambda n: None)
+        model, threads = Packed(model, engine, precision), 1 + cases % 3
+        found = translate(model, sources, limits, search, threads=threads, done=lambda n: None)
         assert all(found)
         cases += 1
 
+    @settings(max_examples=30, deadline=None, derandomize=True)
+    @given(
+        st.sampled_from(engines),
+        st.sampled_from(list(KINDS)),
+        *[st.integers(1, most) for most in (33, 5, 5)],
+        st.sampled_from((0.0, 1e-42, 1.0, 1e30, float("inf"), float("nan"))),
+    )
+    def product(engine, precision, rows, inputs, outputs, size):  # type: ignore[no-untyped-def]
+        """One product, in arrays that are just as large as they must be, of numbers of any size."""
+        nonlocal cases
+        inputs, outputs = inputs * engine.panel, outputs * engine.panel
+        x, y = zeros(rows, inputs), zeros(rows, outputs)
+        x[...] = size * torch.randn(rows, inputs).numpy()
+        weight = zeros(outputs, inputs)
+        weight[...] = torch.randn(outputs, inputs).numpy() / max(size, 1e-3)
+        matrix = packed(weight, zeros(outputs), engine.panel, precision)
+        room, steps = aligned(4 * rows * inputs), zeros(rows)
+        places = [one.ctypes.data for one in (x, y, room, steps)]
+        engine.library.headway_product(matrix.structure, rows, *places)
+        cases += 1
+
     whole()
+    product()
     print(f"{cases} cases")
 
 

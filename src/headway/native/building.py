@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from headway.data.cache import cache_root, key_of, made_once, silent
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import HeadwayError
-from headway.native.structures import Job, Model
+from headway.native.structures import Job, Matrix, Model
 
 SOURCES = Path(__file__).parent
 FLAGS = ("-std=gnu11", "-O3", "-fno-math-errno", "-fPIC", "-shared")
@@ -41,6 +41,9 @@ class Engine(NamedTuple):
     panel: int
     """What sizes are padded to."""
     most_beam: int
+    has_bfloat16: int
+    """Whether the processor has instructions for products in bfloat16."""
+    has_int8: int
 
 
 @functools.cache
@@ -106,7 +109,8 @@ def opened(folder: Path) -> Engine:
 def loaded(file: Path) -> Engine:
     """A library that was compiled before."""
     library = ctypes.CDLL(str(file))
-    for name in ("width", "panel", "most_beam"):
+    names = Engine._fields[1:]
+    for name in names:
         getattr(library, f"headway_{name}").restype = ctypes.c_int64
     library.headway_workspace.restype = ctypes.c_int64
     library.headway_workspace.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Job)]
@@ -116,9 +120,13 @@ def loaded(file: Path) -> Engine:
         ctypes.POINTER(Job),
         ctypes.c_void_p,
     ]
-    sizes: dict[str, Any] = {
-        name: getattr(library, f"headway_{name}")() for name in ("width", "panel", "most_beam")
-    }
+    library.headway_product.restype = None
+    library.headway_product.argtypes = [
+        ctypes.POINTER(Matrix),
+        ctypes.c_int64,
+        *[ctypes.c_void_p] * 4,
+    ]
+    sizes: dict[str, Any] = {name: getattr(library, f"headway_{name}")() for name in names}
     return Engine(library, **sizes)
 
 

@@ -131,6 +131,16 @@ static int admit(const model *m, job *j, workspace *w, int64_t *taken_slots) {
 int64_t headway_panel(void) { return PANEL; }
 int64_t headway_width(void) { return WIDTH; }
 int64_t headway_most_beam(void) { return MOST_BEAM; }
+int64_t headway_has_bfloat16(void) { return HAS_BFLOAT16; }
+int64_t headway_has_int8(void) { return HAS_INT8; }
+
+/* One product alone: for those who want to know what it gives. `room` has four bytes for each input
+   of each row, and `steps` four for each row. */
+void headway_product(const matrix *w, int64_t rows, const float *x, float *y, int32_t *room,
+                     float *steps) {
+    rounded rounded = {room, steps};
+    product(w, rows, x, w->inputs, y, w->outputs, &rounded);
+}
 
 /* Bytes that `headway_translate` needs, at a multiple of 64; -1 where they cannot be counted. */
 int64_t headway_workspace(const model *m, const job *j) {

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.native.building import Engine
+from headway.native.matrices import Numbers, Precision, packed
 from headway.native.structures import Floats, Layer, Matrix, Model, Norm, zeros
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.embedding import SinusoidalPositions, sinusoids
@@ -31,10 +32,10 @@ def up_to(size: int, multiple: int) -> int:
 class Packed:
     """A model as the engine reads it: structures that point into arrays, and the arrays."""
 
-    def __init__(self, model: "Transformer", engine: Engine) -> None:
-        """Copies of the weights as they are now."""
-        self.engine = engine
-        self.arrays: list[Floats] = []
+    def __init__(self, model: "Transformer", engine: Engine, precision: Precision = "fp32") -> None:
+        """Copies of the weights as they are now, those of products in `precision`."""
+        self.engine, self.precision = engine, precision
+        self.arrays: list[Numbers] = []
         config, panel, width = model.config, engine.panel, engine.width
         self.key, self.value = up_to(config.key_size, width), up_to(config.value_size, width)
         self.heads = config.heads
@@ -84,7 +85,7 @@ class Packed:
         """Of all arrays."""
         return sum(array.nbytes for array in self.arrays)
 
-    def _kept(self, array: Floats) -> int:
+    def _kept(self, array: Numbers) -> int:
         self.arrays.append(array)
         return int(array.ctypes.data)
 
@@ -114,13 +115,9 @@ class Packed:
 
     def _matrix(self, weight: Floats, bias: Floats) -> Matrix:
         """Padded weights `[outputs, inputs]` in panels of outputs."""
-        outputs, inputs = weight.shape
-        panel = self.engine.panel
-        packed = zeros(outputs // panel, inputs, panel)
-        packed[...] = weight.reshape(-1, panel, inputs).transpose(0, 2, 1)
-        return Matrix(
-            weights=self._kept(packed), bias=self._kept(bias), inputs=inputs, outputs=outputs
-        )
+        structure, arrays = packed(weight, bias, self.engine.panel, self.precision)
+        self.arrays += arrays
+        return structure
 
     def _from_heads(self, attention: MultiHeadAttention, names: Sequence[str]) -> Matrix:
         """Projections of d_model to all heads, side by side, each head padded."""
@@ -170,7 +167,7 @@ class Packed:
     def _layer(self, layer: TorchLayer) -> Layer:
         own, forward = layer.self_attention, layer.feed_forward
         gated = [] if forward.to_gate is None else [forward.to_gate]
-        packed = Layer(
+        found = Layer(
             self_projections=self._from_heads(own, ("to_query", "to_key", "to_value")),
             self_output=self._to_output(own.to_output),
             inner=self._linear([forward.to_inner, *gated], self.width, self.inner),
@@ -180,11 +177,11 @@ class Packed:
         )
         across, around = layer.cross_attention, layer.around_cross_attention
         if across is not None and around is not None:
-            packed.cross_query = self._from_heads(across, ("to_query",))
-            packed.cross_memory = self._from_heads(across, ("to_key", "to_value"))
-            packed.cross_output = self._to_output(across.to_output)
-            packed.around_cross = self._norm(around.norm)
-        return packed
+            found.cross_query = self._from_heads(across, ("to_query",))
+            found.cross_memory = self._from_heads(across, ("to_key", "to_value"))
+            found.cross_output = self._to_output(across.to_output)
+            found.around_cross = self._norm(around.norm)
+        return found
 
     def _vocabulary(self, weight: Tensor, bias: Tensor | None) -> Matrix:
         """What pads it can never be chosen, and adds nothing to a sum of exponentials."""

@@ -32,9 +32,9 @@ static void written_by(const model *m, const norm *by, int64_t rows, workspace *
 
 static void feed_forward(const model *m, const layer *l, int64_t rows, workspace *w) {
     const float *x = read_by(m, &l->around_feed_forward, rows, w);
-    product(&l->inner, rows, x, m->width, w->inner, l->inner.outputs);
+    product(&l->inner, rows, x, m->width, w->inner, l->inner.outputs, &w->rounded);
     activate(m, rows, w->inner);
-    product(&l->outer, rows, w->inner, l->inner.outputs, w->result, m->width);
+    product(&l->outer, rows, w->inner, l->inner.outputs, w->result, m->width, &w->rounded);
     written_by(m, &l->around_feed_forward, rows, w);
 }
 
@@ -60,7 +60,7 @@ static void encode(const model *m, const job *j, workspace *w, const int64_t *sl
     }
     for (const layer *l = m->encoder; l < m->encoder + m->encoder_layers; l++) {
         const float *x = read_by(m, &l->around_self, rows, w);
-        product(&l->self_projections, rows, x, m->width, w->projected, stride);
+        product(&l->self_projections, rows, x, m->width, w->projected, stride, &w->rounded);
         int64_t from = 0;
         for (int64_t s = 0; s < n; s++) {
             const int64_t length = w->slots[slots[s]].n_read;
@@ -71,13 +71,14 @@ static void encode(const model *m, const job *j, workspace *w, const int64_t *sl
                        w->context + i * m->values, 0);
             from += length;
         }
-        product(&l->self_output, rows, w->context, m->values, w->result, m->width);
+        product(&l->self_output, rows, w->context, m->values, w->result, m->width, &w->rounded);
         written_by(m, &l->around_self, rows, w);
         feed_forward(m, l, rows, w);
     }
     if (m->norm_first) add_and_norm(m, &m->encoder_norm, rows, w->x, 0, w->x);
     for (int64_t n_layer = 0; n_layer < m->decoder_layers; n_layer++) {
-        product(&m->decoder[n_layer].cross_memory, rows, w->x, m->width, w->projected, memory);
+        product(&m->decoder[n_layer].cross_memory, rows, w->x, m->width, w->projected, memory,
+                &w->rounded);
         const float *from = w->projected;
         for (int64_t s = 0; s < n; s++) {
             const int64_t size = w->slots[slots[s]].n_read * memory;
@@ -156,15 +157,16 @@ static void decode(const model *m, const job *j, workspace *w, int64_t rows) {
     for (int64_t n = 0; n < m->decoder_layers; n++) {
         const layer *l = m->decoder + n;
         const float *x = read_by(m, &l->around_self, rows, w);
-        product(&l->self_projections, rows, x, m->width, w->projected, 2 * m->keys + m->values);
+        product(&l->self_projections, rows, x, m->width, w->projected, 2 * m->keys + m->values,
+                &w->rounded);
         look_back(m, j, w, n, rows);
-        product(&l->self_output, rows, w->context, m->values, w->result, m->width);
+        product(&l->self_output, rows, w->context, m->values, w->result, m->width, &w->rounded);
         written_by(m, &l->around_self, rows, w);
 
         x = read_by(m, &l->around_cross, rows, w);
-        product(&l->cross_query, rows, x, m->width, w->projected, m->keys);
+        product(&l->cross_query, rows, x, m->width, w->projected, m->keys, &w->rounded);
         look_across(m, j, w, n, rows);
-        product(&l->cross_output, rows, w->context, m->values, w->result, m->width);
+        product(&l->cross_output, rows, w->context, m->values, w->result, m->width, &w->rounded);
         written_by(m, &l->around_cross, rows, w);
 
         feed_forward(m, l, rows, w);

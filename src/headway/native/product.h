@@ -1,72 +1,98 @@
-/* Matrix products with packed weights. A matrix of [outputs, inputs] is cut into panels of PANEL
-   outputs, each stored input by input, so that a product reads it once from front to back.
+/* Matrix products with packed weights: in float32, in bfloat16 with sums in float32, or in int8 with
+   sums in int32. A matrix of [outputs, inputs] is cut into panels of PANEL outputs, each stored unit
+   of inputs by unit, so that a product reads it once from front to back. A unit has 32 bits: one
+   float, two bfloat16, or four bytes. So one tile serves all three; only what is added differs.
 
-   Every output is one sum over the inputs in their order, however many rows there are: what a row
-   gives does not depend on its batch-mates, to the last bit. */
+   Every output is one sum over the inputs in their order, however many rows there are, and every
+   row is rounded for itself: what it gives does not depend on its batch-mates, to the last bit. */
 #ifndef HEADWAY_PRODUCT_H
 #define HEADWAY_PRODUCT_H
 
-#include "vectors.h"
+#include "rounding.h"
 
 typedef struct {
-    const float *weights; /* [outputs / PANEL][inputs][PANEL] */
-    const float *bias;    /* [outputs] */
-    int64_t inputs, outputs; /* multiples of PANEL; what was added is zeros */
+    const void *weights; /* [outputs / PANEL][inputs / inputs of a unit][PANEL] units */
+    const float *bias;   /* [outputs] */
+    /* What sums begin with: the bias, but in int8 -128 times the sum of an output's weights, because
+       inputs are stored with 128 more than they are. */
+    const void *starts;
+    const float *steps; /* of int8: what one step of an output's weights is worth */
+    int64_t kind, inputs, outputs; /* multiples of PANEL; what was added is zeros */
 } matrix;
 
-/* `rows` (a constant wherever this is called) rows times one panel. */
-INLINE void tile(const int rows, const float *x, int64_t x_stride, const float *panel,
-                 const float *bias, int64_t inputs, float *y, int64_t y_stride) {
-    vec sums[TILE_ROWS][TILE_VECTORS];
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 16
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = load(bias + v * WIDTH);
-    for (int64_t k = 0; k < inputs; k++) {
-        vec column[TILE_VECTORS];
-#pragma GCC unroll 16
-        for (int v = 0; v < TILE_VECTORS; v++) column[v] = load(panel + k * PANEL + v * WIDTH);
-#pragma GCC unroll 16
-        for (int r = 0; r < rows; r++) {
-            vec one = all(x[r * x_stride + k]);
-#pragma GCC unroll 16
-            for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] += one * column[v];
-        }
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 16
-        for (int v = 0; v < TILE_VECTORS; v++) store(y + r * y_stride + v * WIDTH, sums[r][v]);
+/* Rows as a product reads them; `steps` are those of rows in int8. */
+typedef struct {
+    const int32_t *units;
+    const float *steps;
+    int64_t stride; /* units from row to row */
+} operand;
+
+/* Rows of floats as `w` needs them, rounded into `room` if need be. */
+static operand operand_for(const matrix *w, int64_t rows, const float *x, int64_t x_stride,
+                           rounded *room) {
+    if (w->kind == FLOAT32) return (operand){(const int32_t *)x, 0, x_stride};
+    const int64_t stride = w->inputs / PER_UNIT(w->kind);
+    for (int64_t r = 0; r < rows; r++)
+        if (w->kind == BFLOAT16)
+            round_to_bfloat16(w->inputs, x + r * x_stride, (uint16_t *)(room->units + r * stride));
+        else
+            room->steps[r] =
+                round_to_int8(w->inputs, x + r * x_stride, (uint8_t *)(room->units + r * stride));
+    return (operand){room->units, room->steps, stride};
 }
 
-static void panel_product(int64_t rows, const float *x, int64_t x_stride, const float *panel,
-                          const float *bias, int64_t inputs, float *y, int64_t y_stride) {
-    for (int64_t done = 0; done < rows;) {
-        int64_t tiles = (rows - done + TILE_ROWS - 1) / TILE_ROWS; /* of like heights */
-        int64_t height = (rows - done + tiles - 1) / tiles;
-        const float *from = x + done * x_stride;
-        float *to = y + done * y_stride;
-        switch (height) {
-#define HEIGHT(n) case n: tile(n, from, x_stride, panel, bias, inputs, to, y_stride); break;
-            HEIGHT(1) HEIGHT(2) HEIGHT(3)
-#if TILE_ROWS > 3
-            HEIGHT(4) HEIGHT(5) HEIGHT(6)
-#endif
-#if TILE_ROWS > 6
-            HEIGHT(7) HEIGHT(8) HEIGHT(9) HEIGHT(10) HEIGHT(11) HEIGHT(12) HEIGHT(13) HEIGHT(14)
-#endif
-#undef HEIGHT
-        }
-        done += height;
-    }
+INLINE vec float_result(const matrix *w, const operand *x, int64_t row, int64_t n, vec sums) {
+    (void)w, (void)x, (void)row, (void)n;
+    return sums;
+}
+
+/* Of sums of steps times steps. */
+INLINE vec int8_result(const matrix *w, const operand *x, int64_t row, int64_t n, ivec sums) {
+    const vec worth = x->steps[row] * load(w->steps + n);
+    return __builtin_convertvector(sums, vec) * worth + load(w->bias + n);
+}
+
+#define TILE float32_tile
+#define TILES float32_tiles
+#define KIND FLOAT32
+#define SUMS vec
+#define ADDED float32_added
+#define RESULT float_result
+#include "tile.h"
+
+#define TILE bfloat16_tile
+#define TILES bfloat16_tiles
+#define KIND BFLOAT16
+#define SUMS vec
+#define ADDED bfloat16_added
+#define RESULT float_result
+#include "tile.h"
+
+#define TILE int8_tile
+#define TILES int8_tiles
+#define KIND INT8
+#define SUMS ivec
+#define ADDED int8_added
+#define RESULT int8_result
+#include "tile.h"
+
+/* `rows` rows times the panel of `w` that begins at column `n`. */
+static void panel_product(const matrix *w, int64_t n, const operand *x, int64_t rows, float *y,
+                          int64_t y_stride) {
+    if (w->kind == FLOAT32)
+        float32_tiles(w, n, x, rows, y, y_stride);
+    else if (w->kind == BFLOAT16)
+        bfloat16_tiles(w, n, x, rows, y, y_stride);
+    else
+        int8_tiles(w, n, x, rows, y, y_stride);
 }
 
 /* y = x W^T + bias, for `rows` rows. */
 static void product(const matrix *w, int64_t rows, const float *x, int64_t x_stride, float *y,
-                    int64_t y_stride) {
+                    int64_t y_stride, rounded *room) {
+    const operand read = operand_for(w, rows, x, x_stride, room);
     for (int64_t n = 0; n < w->outputs; n += PANEL)
-        panel_product(rows, x, x_stride, w->weights + n * w->inputs, w->bias + n, w->inputs, y + n,
-                      y_stride);
+        panel_product(w, n, &read, rows, y + n, y_stride);
 }
 
 #endif

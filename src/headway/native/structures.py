@@ -16,7 +16,10 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 class Matrix(ctypes.Structure):
     """Packed weights of one product."""
 
-    _fields_ = (("weights", _pointer), ("bias", _pointer), ("inputs", _int), ("outputs", _int))
+    _fields_ = (
+        *((name, _pointer) for name in ("weights", "bias", "starts", "steps")),
+        *((name, _int) for name in ("kind", "inputs", "outputs")),
+    )
 
 
 class Norm(ctypes.Structure):
@@ -76,9 +79,13 @@ def aligned(n_bytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return room[first : first + n_bytes]
 
 
+def placed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy from a line of the cache on."""
+    found = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
+
+
 def zeros(*shape: int) -> Floats:
     """An aligned array of zeros."""
-    n_bytes = 4 * int(np.prod(shape))
-    found = aligned(n_bytes).view(np.float32).reshape(shape)
-    found[...] = 0
-    return found
+    return placed(np.zeros(shape, dtype=np.float32))

@@ -24,6 +24,7 @@ INLINE float chunk_maximum(const float *logits, int64_t n) {
 static void read_vocabulary(const model *m, const job *j, workspace *w, int64_t rows,
                             const float *features) {
     const matrix *v = &m->vocabulary;
+    const operand read = operand_for(v, rows, features, m->width, &w->rounded);
     for (int64_t r = 0; r < rows; r++) {
         w->most[r] = -INFINITY;
         w->sum[r] = 0;
@@ -32,8 +33,7 @@ static void read_vocabulary(const model *m, const job *j, workspace *w, int64_t 
     for (int64_t n = 0; n < v->outputs; n += CHUNK) {
         const int64_t columns = v->outputs - n < CHUNK ? v->outputs - n : CHUNK;
         for (int64_t p = 0; p < columns; p += PANEL)
-            panel_product(rows, features, m->width, v->weights + (n + p) * v->inputs,
-                          v->bias + n + p, v->inputs, w->logits + p, CHUNK);
+            panel_product(v, n + p, &read, rows, w->logits + p, CHUNK);
         for (int64_t r = 0; r < rows; r++) {
             float *logits = w->logits + r * CHUNK, highest = chunk_maximum(logits, columns);
             if (j->want_scores) {

@@ -28,6 +28,7 @@ typedef struct {
     float *x, *normed, *projected, *context, *inner, *result; /* [rows][..] */
     float *weights;                                           /* of one row's attention */
     const float **seen, **seen_next;
+    rounded rounded;                      /* what a product reads, in fewer bits */
     float *logits;                        /* [rows][CHUNK] */
     float *most, *sum, *end_logit;        /* [rows] */
     candidate *best;                      /* [rows][beam] */
@@ -73,6 +74,12 @@ static int64_t past_size(const model *m, const job *j) {
 /* Numbers of one look at the source, padded to a line. */
 static int64_t look_size(const job *j) { return (j->longest_source + 15) & ~(int64_t)15; }
 
+/* Of any product. */
+static int64_t longest_inputs(const model *m) {
+    const int64_t most = m->width > m->values ? m->width : m->values;
+    return m->inner > most ? m->inner : most;
+}
+
 /* Bytes; -1 where they are beyond all numbers. */
 static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     const int64_t live = j->slots * j->beam;
@@ -88,6 +95,8 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->context = taken(&a, sizeof(float), rows, m->values);
     w->inner = taken(&a, sizeof(float), rows, gates * m->inner);
     w->result = taken(&a, sizeof(float), rows, m->width);
+    w->rounded.units = taken(&a, sizeof(int32_t), rows, longest_inputs(m) / 2);
+    w->rounded.steps = taken(&a, sizeof(float), rows, 1);
     w->weights = taken(&a, sizeof(float), longest + WIDTH, 1);
     w->seen = taken(&a, sizeof(float *), longest, 1);
     w->seen_next = taken(&a, sizeof(float *), longest, 1);
