@@ -65,13 +65,6 @@ def weighed(hope: Hope, log_prob: float, after: Hashable, judged: Judged) -> tup
     return Hope(after, credit, judged.completes), value
 
 
-def share(looked: Sequence[float], span: Sequence[int]) -> float:
-    """How much of attention lies on a span, against the place outside of it that has most."""
-    inside = sum(looked[place] for place in span)
-    outside = max((one for place, one in enumerate(looked) if place not in span), default=0.0)
-    return inside / (inside + outside) if inside else 0.0
-
-
 def shared_out(viable: Sequence[Candidate], count: int) -> list[Candidate]:
     """At most `count`, best first: as many of each number of missing tokens as can be; where there
     are more numbers than places, those with the best prospects."""

@@ -6,7 +6,7 @@ not. What is wanted is an `Acceptor`'s to say; search knows only how many tokens
 """
 
 from collections.abc import Hashable, Sequence
-from heapq import nlargest
+from heapq import heappush, heappushpop
 from itertools import groupby
 from typing import Protocol, runtime_checkable
 
@@ -15,8 +15,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.decoding.beam import beam_search, best
-from headway.decoding.candidates import Candidate, Hope, Judged, share, shared_out, weighed
+from headway.decoding.candidates import Candidate, Hope, Judged, shared_out, weighed
 from headway.decoding.hypothesis import Hypothesis, Rules
+from headway.decoding.looks import Look, Looks
 from headway.models.interfaces import State, StepDecoder
 
 
@@ -82,8 +83,11 @@ def constrained_search(
     whatever the width of the beam. A sentence with None is searched for as by `beam_search`, with
     the same hypotheses.
     """
-    steering = Steering(wanted, rules)
-    looking = rules._replace(want_attention=True)
+    own = [None if one is None else one.longest for one in wanted]
+    limits = zip(rules.max_lengths.tolist(), own, strict=True)
+    shorter = [limit if longest is None else min(limit, longest) for limit, longest in limits]
+    looking = rules._replace(want_attention=True, max_lengths=rules.max_lengths.new_tensor(shorter))
+    steering = Steering(wanted, looking)
     found = beam_search(decoder, state, last, looking, steering.choose)
     if rules.want_attention:
         return found
@@ -98,13 +102,11 @@ class Steering:
         self.wanted, self.end = wanted, rules.end
         self.states: dict[int, list[Hope]] = {}
         """For each sentence with something wanted, those of its hypotheses, in order."""
-        self.spare: dict[int, int] = {}
-        """Tokens that the search allows, and that are not to be written."""
         for i, limit in enumerate(rules.max_lengths.tolist()):
             if (acceptor := wanted[i]) is not None:
-                longest = min(limit, acceptor.longest)
-                self.spare[i] = limit - longest
-                self.states[i] = [Hope(acceptor.start(longest))]
+                self.states[i] = [Hope(acceptor.start(limit))]
+        self.looks = Looks({i: self._acceptor(i) for i in self.states}, rules.max_lengths.device)
+        self._wished: dict[int, dict[Hashable, frozenset[int]]] = {i: {} for i in self.states}
 
     def choose(
         self,
@@ -127,10 +129,7 @@ class Steering:
         if closed:
             scores[torch.tensor(closed, device=scores.device), self.end] = -torch.inf
         total, place = best(scores, before, count)
-        left = [
-            one - self.spare.get(i, 0)
-            for i, one in zip(sentence.tolist(), room.tolist(), strict=True)
-        ]
+        left = room.tolist()
         steered = [
             (at, i)
             for at, i in steered
@@ -139,9 +138,9 @@ class Steering:
         if not steered:
             return total, place
         offers = self._offers(scores, before, count, steered)
+        looks = self.looks.of(steered, scores, attention, width)
         for (at, i), offered in zip(steered, offers, strict=True):
-            looks = self._looks(i, scores, attention, range(at * width, (at + 1) * width))
-            viable = self._viable(i, offered, scores.shape[1], left[at], looks, total.shape[1])
+            viable = self._viable(i, offered, scores.shape[1], left[at], looks.get(i), count)
             kept = shared_out(viable, total.shape[1])
             n_short = total.shape[1] - len(kept)
             new = [one.total for one in kept] + [-torch.inf] * n_short
@@ -218,43 +217,24 @@ class Steering:
             offers.append(found)
         return offers
 
-    def _looks(
-        self,
-        i: int,
-        scores: Float[Tensor, "rows tokens"],
-        attention: Float[Tensor, "rows source"] | None,
-        rows: range,
-    ) -> list[tuple[list[float], list[float]]] | None:
-        """For each row its shares and its rivals; see `Acceptor.judged`."""
-        spans, rivals = self._acceptor(i).spans, self._acceptor(i).rivals
-        if attention is None or not any(spans):
-            return None
-        here = slice(rows.start, rows.stop)
-        best_rivals = [
-            scores[here][:, list(tokens)].amax(1).tolist() if tokens else [-torch.inf] * len(rows)
-            for tokens in rivals
-        ]
-        looked = attention[here].tolist()
-        return [
-            ([share(row, span) for span in spans], [one[n] for one in best_rivals])
-            for n, row in enumerate(looked)
-        ]
-
     def _viable(
         self,
         i: int,
         offered: dict[int, tuple[float, float]],
         n_tokens: int,
         room: int,
-        looks: list[tuple[list[float], list[float]]] | None,
+        looks: Sequence[Look] | None,
         count: int,
     ) -> list[Candidate]:
         """Those that leave room for what is missing, best first; of each number of missing tokens
         `count` are looked for."""
-        acceptor, states = self._acceptor(i), self.states[i]
+        acceptor, states, wished = self._acceptor(i), self.states[i], self._wished[i]
         viable: list[Candidate] = []
         banks: dict[int, list[float]] = {}
-        wished = {hope.state: set(acceptor.onward(hope.state)) for hope in states}
+        """The `count` highest totals of each number of missing tokens, as heaps."""
+        for hope in states:
+            if hope.state not in wished:
+                wished[hope.state] = frozenset(acceptor.onward(hope.state))
         for place, (before, log_prob) in sorted(offered.items(), key=_likeliest):
             if log_prob == -torch.inf:
                 continue
@@ -266,17 +246,14 @@ class Steering:
                 continue
             bank = banks.setdefault(missing, [])
             # nothing but what is wished for counts for more than its probability
-            if (
-                token not in wished[hope.state]
-                and len(bank) >= count
-                and before + log_prob < nlargest(count, bank)[-1]
-            ):
+            full = len(bank) >= count
+            if full and before + log_prob < bank[0] and token not in wished[hope.state]:
                 continue
             then, value = Hope(after), log_prob
             if looks is not None and not ends:
                 judged = acceptor.judged(hope.state, token, *looks[row])
                 then, value = weighed(hope, log_prob, after, judged)
-            bank.append(before + value)
+            heappushpop(bank, before + value) if full else heappush(bank, before + value)
             viable.append(Candidate(before + value, place, then, missing))
         return sorted(viable, key=lambda one: (-one.total, one.place))
 

@@ -47,6 +47,7 @@ class TermTranslator(TextTranslator):
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
         super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
+        self.how = plain.how
         self.terms = terms
         self._n_tag = len(tagged("", tag)) if tag else 0
         self._vocabulary = plain.spellings
@@ -64,10 +65,11 @@ class TermTranslator(TextTranslator):
     ) -> list[Translation]:
         """As `TextTranslator`; where terms are lacking, by beam search whatever the method."""
         asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
+        looking = want_alignment or any(asked)
         found = super().__call__(
             texts,
             settings,
-            want_alignment=want_alignment,
+            want_alignment=looking,
             want_scores=want_scores,
             done=done,
             generator=generator,

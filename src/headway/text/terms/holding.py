@@ -86,6 +86,8 @@ class Holding:
 
     def read(self, reading: Reading, text: str) -> Reading:
         """Go on with these characters."""
+        if not (reading.begun or reading.unclosed) and self._by_first.keys().isdisjoint(text):
+            return _passed(reading, text)
         for character in text:
             reading = self._read(reading, character)
         return reading
@@ -135,6 +137,41 @@ class Holding:
     def lacking_in(self, text: str) -> list[int]:
         """How often each thing is missing in a whole text."""
         return self.lacks(self.read(self.start(), text))
+
+
+class _Passage(NamedTuple):
+    """What a text without anything wanted does to a reading."""
+
+    worded: bool
+    opening: tuple[bool, bool]
+    """Behind it, where it was not before, and where it was."""
+
+
+def _passed(reading: Reading, text: str) -> Reading:
+    """Behind a text in which nothing that is wanted can begin or go on."""
+    if not text:
+        return reading
+    passage = _passage(text)
+    return Reading(
+        reading.lacking,
+        in_word=in_word(text[-1]),
+        blank=reading.blank and not passage.worded,
+        opening=passage.opening[reading.opening],
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def _passage(text: str) -> _Passage:
+    any_worded, outside, inside = False, False, True
+    for character in text:
+        worded, ends = _worded(character), character in _SENTENCE_ENDS
+        outside, inside = ((opening or ends) and not worded for opening in (outside, inside))
+        any_worded |= worded
+    return _Passage(any_worded, (outside, inside))
+
+
+def _worded(character: str) -> bool:
+    return in_word(character) or character.isalnum()
 
 
 @lru_cache(maxsize=1 << 14)

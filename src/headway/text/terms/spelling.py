@@ -36,6 +36,11 @@ class Vocabulary:
         return found
 
     @cached_property
+    def texts(self) -> list[str | None]:
+        """The characters of each id; None where it begins or ends inside of one."""
+        return [_decoded(surface) for surface in self.surfaces]
+
+    @cached_property
     def longest(self) -> int:
         """Bytes of the longest piece."""
         return max(map(len, self.surfaces), default=0)
@@ -174,7 +179,7 @@ class Spelled:
         self.holding, self.spans = Holding(wanted), spans
         self.rivals = [list(tokens) for tokens in rivals]
         self._rivals = {token for tokens in rivals for token in tokens}
-        self._surfaces = vocabulary.surfaces
+        self._vocabulary = vocabulary
         self._writings = [
             [Writing.of(spelling, vocabulary) for spelling in one.spellings] for one in wanted
         ]
@@ -216,10 +221,13 @@ class Spelled:
         """Read the characters that this token completes."""
         known = self._next[state].get(token)
         if known is None:
-            decoder = codecs.getincrementaldecoder("utf-8")("replace")
             reading, tail = self._states[state]
-            text = decoder.decode(tail + self._surfaces[token])
-            written = Written(self.holding.read(reading, text), decoder.getstate()[0])
+            text = None if tail else self._vocabulary.texts[token]
+            if text is None:
+                decoder = codecs.getincrementaldecoder("utf-8")("replace")
+                text = decoder.decode(tail + self._vocabulary.surfaces[token])
+                tail = decoder.getstate()[0]
+            written = Written(self.holding.read(reading, text), tail)
             known = self._next[state][token] = self._number(written)
         return known
 
@@ -300,6 +308,13 @@ class Spelled:
                     yield Step.on(writing.plain, place, thing, begins=True)
                 if writing.spaced and self.holding.may_begin(outside, writing.spelling):
                     yield Step.on(writing.spaced, 0, thing, begins=True)
+
+
+def _decoded(surface: bytes) -> str | None:
+    try:
+        return surface.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _cost(writings: Sequence[Writing]) -> int:
