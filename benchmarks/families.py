@@ -4,14 +4,16 @@ The recurrent ones (Elman's cell, LSTM, GRU) attend as Bahdanau et al. 2015 do; 
 et al. 2017, ByteNet Kalchbrenner et al. 2016. Each has about as many parameters as the preset
 `tiny`. Each tries the same three peaks of the learning rate for --trial on the first corpus, and
 learns with the best of them for --budget on every corpus; then `headway compare` has all of them
-translate the test set, and writes its page. A second table reads each curve where the slowest had
-ended: equal tokens, with the caveat that the faster ones were then still at a high rate.
+translate the test set, and writes its page. A budget becomes a number of updates by the speed at the
+start, so minutes differ where a machine has other work; two columns read the curves where the
+quickest had ended, and where the slowest had: equal time and equal tokens, at rates that still fall.
 Started again after a kill, it goes on.
 Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m
 """
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -127,10 +129,10 @@ def compared(
 def report(found: Mapping[str, Any], tried: Mapping[str, Mapping[str, float]]) -> str:
     """The table of one corpus."""
     curves = {run["name"]: run["curves"]["bleu"] for run in found["runs"]}
-    slowest = min(points[-1]["tokens"] for points in curves.values())
+    least = {of: min(points[-1][of] for points in curves.values()) for of in ("time_s", "tokens")}
     rows = []
     for run in found["runs"]:
-        bleu = run["figures"]["BLEU"]
+        bleu, curve = run["figures"]["BLEU"], curves[run["name"]]
         rows.append([
             run["name"],
             f"{run['parameters']:,}",
@@ -139,16 +141,20 @@ def report(found: Mapping[str, Any], tried: Mapping[str, Mapping[str, float]]) -
             f"{sum(run['counts'].values()) / 1e6:.1f} M",
             f"{run['time_s'] / 60:.1f}",
             f"{bleu['value']:.1f} ({bleu['low']:.1f} to {bleu['high']:.1f})",
-            f"{at(curves[run['name']], slowest):.1f}",
+            *(f"{at(curve, of, until):.1f}" for of, until in least.items()),
         ])  # fmt: skip
-    head = ["family", "parameters", "peak rate", "updates", "tokens", "minutes", "test BLEU"]
-    return record.table([*head, f"validation at {slowest / 1e6:.1f} M tokens"], rows)
+    head = [
+        *("family", "parameters", "peak rate", "updates", "tokens", "minutes", "test BLEU"),
+        f"validation after {least['time_s'] / 60:.1f} min",
+        f"after {least['tokens'] / 1e6:.1f} M tokens",
+    ]
+    return record.table(head, rows)
 
 
-def at(curve: Sequence[Mapping[str, float]], tokens: int) -> float:
-    """The last value that was measured before so many tokens; the first one if none was."""
-    before = [point["value"] for point in curve if point["tokens"] <= tokens]
-    return before[-1] if before else curve[0]["value"]
+def at(curve: Sequence[Mapping[str, float]], of: str, until: float) -> float:
+    """The last value that was measured up to that time, or number of tokens."""
+    before = [point["value"] for point in curve if point[of] <= until]
+    return before[-1] if before else math.nan
 
 
 def without_texts(found: Mapping[str, Any]) -> dict[str, Any]:
