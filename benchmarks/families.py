@@ -4,9 +4,9 @@ The recurrent ones (Elman's cell, LSTM, GRU) attend as Bahdanau et al. 2015 do; 
 et al. 2017, ByteNet Kalchbrenner et al. 2016. Each has about as many parameters as the preset
 `tiny`. Each tries the same three peaks of the learning rate for --trial on the first corpus, and
 learns with the best of them for --budget on every corpus; then `headway compare` has all of them
-translate the test set, and writes its page. A budget becomes a number of updates by the speed at the
-start, so minutes differ where a machine has other work; two columns read the curves where the
-quickest had ended, and where the slowest had: equal time and equal tokens, at rates that still fall.
+translate the test set, and writes its page. A budget becomes a number of updates by the speed at
+the start, so minutes differ where a machine has other work; two columns read the curves where the
+quickest had ended, and where the slowest had: equal time and equal tokens, the rates still falling.
 Started again after a kill, it goes on.
 Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m
 """
