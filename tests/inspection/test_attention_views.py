@@ -208,5 +208,5 @@ def test_a_word_shows_which_tokens_lose_without_it(
         view = seen(page, "layers")
         view.get_by_role("button", name="dog", exact=True).click()
         shown = view.locator(".lost-token .id").all_text_contents()
-        assert shown[:2] == ["2.50", "−0.25"]
+        assert shown[:2] == ["2.50", "−0.250"]
         assert set(shown[2:]) <= {"0"}

@@ -34,6 +34,17 @@ def test_every_type_of_model_can_be_looked_into(kind: str, everyday_run: Path) -
     assert (attention is None) == (kind == "bytenet")
 
 
+def test_of_a_text_that_is_too_long_the_beginning_is_read(everyday_run: Path) -> None:
+    subject = replace(open_subject(everyday_run, device="cpu"), longest=7)
+    text = "The dog runs in the park. " * 500
+    found = document.sentence(subject, text, parts=["tokens"])
+    assert found["text"] + text[-found["left_out"] :] == text
+    assert len(found["tokens"]["source"]) == 7
+    assert found["translation"] == subject.write(found["text"])
+    assert len(subject.passage(text[: len(found["text"]) + 1], "").source) == 8
+    assert document.sentence(subject, "Dogs.", parts=[])["left_out"] == 0
+
+
 def test_torchs_compiler_is_not_loaded_for_a_page() -> None:
     """It takes a second of every command. In a process of its own, as others load it."""
     lines = (

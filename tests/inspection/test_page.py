@@ -113,6 +113,19 @@ def _spoiled(pieces: Any, text: str) -> Any:
     return [text if isinstance(one, str) else _everywhere(one, text) for one in pieces]
 
 
+@needs_chromium
+def test_numbers_keep_the_digits_that_matter(chromium: Browser, page_file: Path) -> None:
+    source = (FOLDER / "numbers.js").read_text(encoding="utf-8").replace("export ", "")
+    values = [0, 0.0091, -0.0004, 0.25, 0.99999, 1.5, -12.34, 999.4, 54321]
+    with opened(chromium, page_file) as page:
+        found = page.evaluate(
+            f"(all) => {{ {source}; return all.map((one) => short(one)); }}", values
+        )
+        counts = page.evaluate(f"(all) => {{ {source}; return all.map(whole); }}", [999, 1234567])
+    assert found == "0.00 0.00910 −4.00e−4 0.250 1.00 1.50 −12.3 999 54321".split()
+    assert counts == ["999", "1,234,567"]
+
+
 def test_modules_make_no_element_of_text() -> None:
     forbidden = re.compile(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|DOMParser"

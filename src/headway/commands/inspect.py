@@ -18,6 +18,7 @@ def inspect(
     /,
     *given: str,
     target: str | None = None,
+    texts: Path | None = None,
     tag: str | None = None,
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
@@ -47,6 +48,9 @@ def inspect(
         other runs, whose curves are drawn over those of RUN.
     target
         A translation to follow, as if the model had written it; without it the model's own.
+    texts
+        A file of texts, one a line: what each head does over all of them, and some of them looked
+        at one by one.
     tag
         One of the run's tags, if it has any.
     off
@@ -83,7 +87,7 @@ def inspect(
         Print the document that the page draws, as one JSON object on standard output.
     """
     if pronouns:
-        if given or out or png or live or open:
+        if given or texts or out or png or live or open:
             raise ConfigError("--pronouns takes sentences of its own, and makes no page. Take one.")
         from headway.commands.pronoun_report import show
 
@@ -94,10 +98,19 @@ def inspect(
     page = out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
     if not json and not live and png is None:
         refuse_no_place(page, "--out")
-    others = {"--png": png, "--target": target, "--tag": tag, "--off": off, "--force": force}
+    others = {
+        "--png": png,
+        "--texts": texts,
+        "--target": target,
+        "--tag": tag,
+        "--off": off,
+        "--force": force,
+    }
     _refuse_beside_training(training, {**others, "--beside": beside}, watch)
     if png is not None and beside is not None:
         raise ConfigError("--png draws one run; --beside names a second one. Leave one out.")
+    if texts is not None and (given or png is not None):
+        raise ConfigError("--texts names a file of texts. Leave out the text, or --png.")
     text = None if training else _one_text(given, target)
     if png is not None:
         _draw(run, text, target, tag, png)
@@ -106,7 +119,7 @@ def inspect(
         look_at, found, news = _trainings([run, *map(Path, given)], watch)
     else:
         change = {name: list(of) for name, of in (("off", off), ("force", force)) if of}
-        look_at, found, news = _sentences(run, text, target, tag, beside, change, full=full)
+        look_at, found, news = _sentences(run, text, target, texts, tag, beside, change, full=full)
     if json:
         print(json_format.dumps(found, ensure_ascii=False))
     elif live:
@@ -165,6 +178,7 @@ def _sentences(
     run: Path,
     text: str | None,
     target: str | None,
+    file: Path | None,
     tag: str | None,
     beside: Path | None,
     change: Mapping[str, list[str]],
@@ -174,7 +188,7 @@ def _sentences(
     if "force" in change and text is None:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
-    from headway.inspection.examples import texts
+    from headway.inspection.examples import N_TEXTS, texts
     from headway.inspection.sight import room_of_each
     from headway.inspection.subject import open_subject
 
@@ -187,9 +201,25 @@ def _sentences(
 
         look_at = partial(side_by_side, subject, open_subject(beside))
         found["training"] = training([run, beside])
-    given = [(text, target)] if text is not None else [(one, None) for one in texts(subject)]
+    if file is not None:
+        from headway.inspection.survey import survey
+        from headway.text.lines import read_lines
+
+        lines = [line for line in read_lines(file) if line and line.strip()]
+        found["heads"] = survey(subject, lines)
+        given: list[tuple[str, str | None]] = [(line, None) for line in lines[:N_TEXTS]]
+    elif text is not None:
+        given = [(text, target)]
+    else:
+        given = [(one, None) for one in texts(subject)]
     room = None if full else room_of_each(len(given))
     found["sentences"] = [look_at(*one, room=room, **change) for one in given]
+    for one in found["sentences"]:
+        if one["left_out"]:
+            say(
+                f"headway: the model does not read so much at once; the last {one['left_out']:,} "
+                f"characters are left out of: {one['text'][:60]} .."
+            )
     return _Shown(look_at, found, {})
 
 

@@ -134,10 +134,10 @@ def longest_source(run: Path, translator: Translator) -> int | None:
 
 def operations(translator: Translator, rows: Rows) -> float:
     """For each token of the target, the source's reading shared among them."""
-    lengths = [
-        round(float(np.mean([len(ids) + 1 for ids in translator.subwords.encode_batch(side)])))
-        for side in ([row[0] for row in rows], [row[1] for row in rows])
-    ]
+    sources, references = ([row[side] for row in rows] for side in (0, 1))
+    subwords = translator.subwords
+    sides = subwords.encode_batch(sources), subwords.encode_targets(references)
+    lengths = [round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides]
     return operations_per_target_token(
         lambda: build(translator.settings, translator.subwords),
         source_length=lengths[0],

@@ -54,6 +54,7 @@ def sentence(
     sight = Sight(subject, passage, begin, Change(off, force), room)
     found: dict[str, Any] = {
         "text": passage.text,
+        "left_out": passage.left_out,
         "translation": passage.target,
         "forced": target is not None,
         "off": list(off),

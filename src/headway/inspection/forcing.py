@@ -108,5 +108,5 @@ def spelled(subject: Subject, replaced: Sequence[int], word: str) -> list[int]:
     """The ids of a word; it begins with a space if the token that it takes the place of does."""
     pieces = subject.vocabulary.pieces(replaced)
     space = " " if pieces and pieces[0].startswith("▁") else ""
-    ids: list[int] = subject.vocabulary.encode(space + word.replace("▁", " "))
-    return ids
+    [ids] = subject.vocabulary.encode_targets([space + word.replace("▁", " ")])
+    return list(ids)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headway.inspection.heads import Pronouns, Weights, habits, pronouns
+from headway.inspection.heads import Habits, Pronouns, Weights, habits, pronouns
 from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 
@@ -85,21 +85,25 @@ def fed_pieces(sight: Sight) -> list[str]:
 
 
 def _kind(weights: Weights) -> dict[str, Any]:
-    measured = habits([weights])
     maps = in_steps(weights.maps)
     return {
         "shape": list(maps.shape),
         "maps": packed(maps, "u8", deflate=True),
         "visible": packed(weights.visible, "u8", deflate=True),
-        "habits": {
-            "names": measured.names,
-            "shares": _rounded(measured.shares),
-            "even": _rounded(measured.even),
-            "strengths": _rounded(measured.strengths),
-            "spread": _rounded(measured.spread),
-            "heads": measured.names_of_heads(),
-        },
+        "habits": told_of(habits([weights])),
         "pronouns": None if weights.across else _pronouns(pronouns(weights)),
+    }
+
+
+def told_of(measured: Habits) -> dict[str, Any]:
+    """Habits as a document has them."""
+    return {
+        "names": measured.names,
+        "shares": _rounded(measured.shares),
+        "even": _rounded(measured.even),
+        "strengths": _rounded(measured.strengths),
+        "spread": _rounded(measured.spread),
+        "heads": measured.names_of_heads(),
     }
 
 

@@ -1,5 +1,6 @@
 """What is looked at: a run's model and how text becomes what it is fed, whatever its task."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ class Passage(NamedTuple):
     """What the decoder is fed: the begin marker, then the target."""
     names: Mapping[str, str] = MappingProxyType({})
     """What stands for a code in the text, and the code."""
+    left_out: int = 0
+    """Characters behind the text: it was longer than is read at once."""
 
     @property
     def target_ids(self) -> list[int]:
@@ -50,6 +53,8 @@ class Subject:
     """The model's own target of a text."""
     passage: Callable[[str, str], Passage]
     """A text and its target as ids."""
+    longest: int | None
+    """Tokens of a source that are read at once, the end marker included; None for all."""
     used: Any
     """The `Translator` or `TrainedLanguageModel` that the run is used by."""
 
@@ -73,14 +78,27 @@ class Subject:
         """The pieces as a reader would write them, codes in the place of what stands for them."""
         return [names.get(piece, piece) for piece in self.vocabulary.pieces(ids)]
 
+    def fitting(self, text: str) -> int:
+        """How many characters of a text are read at once."""
+        if self.longest is None or len(self.passage(text, "").source) <= self.longest:
+            return len(text)
+
+        def tokens(n: int) -> int:
+            return len(self.passage(text[:n], "").source)
+
+        return bisect_right(range(len(text)), self.longest, key=tokens) - 1
+
     def passage_of(self, text: str, target: str | None = None) -> Passage:
-        """A text with the target that is forced, or with the model's own.
+        """A text with the target that is forced, or with the model's own; of a source that is too
+        long the beginning.
 
         Raises ConfigError for a text without a sub-word, and for one longer than the model reads.
         """
         if not text.strip():
             raise ConfigError('There is nothing to look at in an empty text. Try "The dog runs."')
-        passage = self.passage(text, self.write(text) if target is None else target)
+        read = text[: self.fitting(text)]
+        passage = self.passage(read, self.write(read) if target is None else target)
+        passage = passage._replace(left_out=len(text) - len(read))
         longest = self.model.longest
         if longest is not None and max(len(passage.source), len(passage.fed)) > longest:
             raise ConfigError(
@@ -117,9 +135,10 @@ def _translator(run: Path, device: Device, tag: str | None) -> Subject:
     def passage(text: str, target: str) -> Passage:
         return Passage(text, target, *as_fed(coded, text, target))
 
+    longest = None if translator.longest is None else translator.longest + 1
     return Subject(
         run, "translation", translator.settings, translator.model, translator.subwords,
-        translator.device, write, passage, translator,
+        translator.device, write, passage, longest, translator,
     )  # fmt: skip
 
 
@@ -134,7 +153,7 @@ def _language_model(run: Path, device: Device, _tag: str | None) -> Subject:
 
     return Subject(
         run, "language-model", used.settings, used.decoder, used.vocabulary,
-        used.device, lambda text: text, passage, used,
+        used.device, lambda text: text, passage, None, used,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 /* Lines over axes, with units and a legend; the pointer or the arrow keys read values off. */
 
 import { h, svg } from "./dom.js";
+import { whole } from "./numbers.js";
 
 const COLOURS = ["one", "two", "three", "four", "five", "six"];
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [52, 10, 24, 34, 230];
@@ -144,7 +145,7 @@ function reading(shown, scale, cursor, readout, { x, width }) {
       svg("line", { x1: scale.x(here), x2: scale.x(here), y1: TOP, y2: HEIGHT - BOTTOM }),
       ...found.map(({ one, point }) => svg("circle", { class: `curve-dot ${one.style}`, cx: scale.x(point[0]), cy: scale.y(point[1]), r: 4 })));
     cursor.removeAttribute("hidden");
-    readout.replaceChildren(h("span", { class: "where" }, `${whole(here)} ${x.unit}`),
+    readout.replaceChildren(h("span", { class: "where" }, `${counted(here)} ${x.unit}`),
       ...found.map(({ one, point }) => h("span", { class: "entry" }, swatch(one.style), `${one.name} `, h("b", {}, exact(point[1])))));
   };
   return {
@@ -193,8 +194,9 @@ function exact(value) {
   return text.replaceAll("-", "−");
 }
 
-function whole(value) {
-  return value >= 1000 ? Math.round(value).toLocaleString("en").replaceAll(",", "\u202f") : exact(value);
+/* A count, or a number between two. */
+function counted(value) {
+  return value >= 1000 ? whole(value) : exact(value);
 }
 
 /* For axes: thousands and millions as k and M. */

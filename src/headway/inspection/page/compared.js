@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { inflated } from "./data.js";
 import { entries, fedTokens, matrix, shownMap } from "./maps.js";
-import { percent, short } from "./numbers.js";
+import { percent, short, whole } from "./numbers.js";
 
 export const part = "compared";
 
@@ -106,7 +106,7 @@ async function crossMap(sentence) {
 
 /* Sizes, and the settings in which the two differ. */
 function sizes(both, t) {
-  const count = (n) => n?.toLocaleString("en").replaceAll(",", "\u202f") ?? "–";
+  const count = (n) => (n === undefined ? "–" : whole(n));
   const names = [...new Set(both.flatMap(({ run }) => Object.keys(run.model)))]
     .filter((name) => both[0].run.model[name] !== both[1].run.model[name]);
   const rows = [[t("type"), (run) => run.type], [t("parameters"), (run) => count(run.n_parameters || undefined)], [t("vocabulary"), (run) => count(run.vocabulary)]];

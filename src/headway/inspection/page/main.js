@@ -27,7 +27,8 @@
    `on`; all that a mouse can do a keyboard can. Numbers are written by numbers.js. */
 
 import { h, clear, onceNear } from "./dom.js";
-import { reader, speak, LANGUAGES } from "./words.js";
+import { whole } from "./numbers.js";
+import { speak, LANGUAGES } from "./words.js";
 import { connect } from "./live.js";
 import { VIEWS } from "./views.js";
 
@@ -199,7 +200,7 @@ function context(view, t, sentence, part) {
 
 function footer(t) {
   const { n_parameters, version, type } = page.run;
-  const parameters = n_parameters?.toLocaleString(reader(preferences.language));
+  const parameters = n_parameters && whole(n_parameters);
   return h("footer", {}, h("p", {}, t(parameters ? "made" : "madeEarly", { version, type, parameters })),
     h("p", {}, t("counted")));
 }

@@ -1,7 +1,7 @@
 /* The sentence: tokens of both sides, how likely each was, and what was likely instead. */
 
 import { h, clear, roving } from "./dom.js";
-import { percent, short } from "./numbers.js";
+import { percent, short, whole } from "./numbers.js";
 
 export const part = "tokens";
 
@@ -14,6 +14,7 @@ export const words = {
     likely: "Probability of what was written", unlikely: "0 %", sure: "100 %",
     alternatives: "What could have come in place of {piece}", others: "all {n} others",
     unknown: "unknown", marker: "marker", code: "code", byte: "byte",
+    cut: "The model reads {n} tokens at once: the {left} characters behind them are left out.",
     joined: "Pieces of one word stand close together; ▁ is the space in front of a word.",
     all: "The whole: log-probability {log_prob} nats, {per_token} a piece.",
   },
@@ -25,6 +26,7 @@ export const words = {
     likely: "写出的子词的概率", unlikely: "0 %", sure: "100 %",
     alternatives: "{piece} 处还可能是什么", others: "其余 {n} 个之和",
     unknown: "未知", marker: "标记", code: "代码", byte: "字节",
+    cut: "模型一次最多读 {n} 个词元：其后的 {left} 个字符未读。",
     joined: "同一个词的子词靠在一起；▁ 表示词前的空格。",
     all: "整句：对数概率 {log_prob} 奈特，平均每个子词 {per_token}。",
   },
@@ -42,7 +44,9 @@ export function draw(root, context) {
     clear(details);
     if (part.target[i]) details.append(...alternatives(part.target[i], part.vocabulary, t));
   };
+  const { left_out: left } = context.sentence;
   root.append(
+    left ? h("p", { class: "missing" }, t("cut", { n: whole(part.source.length), left: whole(left) })) : "",
     part.source.length ? row(t("source"), part.source.map((token) => plainToken(token, t))) : "",
     written, scale(t), details,
     h("p", { class: "soft" }, t("joined"), " ", t("all", {
@@ -102,7 +106,7 @@ function scale(t) {
 function alternatives(token, vocabulary, t) {
   const rest = Math.max(0, 1 - token.top.reduce((sum, one) => sum + one.prob, 0));
   const numbers = [described(token, t), percent(Math.exp(token.log_prob)),
-    t("rank", { rank: token.rank, vocabulary: vocabulary.toLocaleString() }),
+    t("rank", { rank: token.rank, vocabulary: whole(vocabulary) }),
     t("entropy", { entropy: short(token.entropy) })].join(" · ");
   return [
     h("h3", {}, t("alternatives", { piece: token.piece })), h("p", { class: "soft" }, numbers),

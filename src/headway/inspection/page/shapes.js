@@ -2,6 +2,7 @@
    what each part of the model costs. */
 
 import { h } from "./dom.js";
+import { whole } from "./numbers.js";
 
 export const part = "shapes";
 
@@ -80,11 +81,11 @@ function costs(parts, t) {
   const sum = (key) => parts.reduce((total, one) => total + one[key], 0);
   const most = Math.max(...parts.map((one) => one.operations), 1);
   const rows = parts.map((one) => [
-    h("code", {}, one.name), one.parameters.toLocaleString(),
-    [one.operations.toLocaleString(), h("span", { class: "share", "aria-hidden": "true",
+    h("code", {}, one.name), whole(one.parameters),
+    [whole(one.operations), h("span", { class: "share", "aria-hidden": "true",
       style: { width: `${(6 * one.operations) / most}rem` } })],
   ]);
-  return [...rows, [t("all"), sum("parameters").toLocaleString(), sum("operations").toLocaleString()]];
+  return [...rows, [t("all"), whole(sum("parameters")), whole(sum("operations"))]];
 }
 
 function table(head, rows, kind) {

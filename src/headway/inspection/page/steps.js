@@ -3,7 +3,7 @@
 import { eachRun } from "./beside.js";
 import { h, clear, roving } from "./dom.js";
 import { inflated } from "./data.js";
-import { percent, short } from "./numbers.js";
+import { percent, short, whole } from "./numbers.js";
 
 export const part = "steps";
 
@@ -190,7 +190,7 @@ function legend(t) {
 /* One step: what is fed, the distribution, the attention. */
 function seen(context, course, { step }, looked) {
   const { part, t } = context;
-  const vocabulary = part.vocabulary.toLocaleString();
+  const vocabulary = whole(part.vocabulary);
   return h("div", { class: "pair" },
     h("div", {},
       h("h3", {}, t("fed", { step }), " ", h("span", { class: "token fed" }, piece(part, course.fed[step]))),
@@ -199,7 +199,7 @@ function seen(context, course, { step }, looked) {
     h("div", {},
       h("h3", {}, t("next")),
       h("p", { class: "soft" }, t("taken", { piece: piece(part, course.taken[step]), vocabulary,
-        share: percent(Math.exp(course.log_probs[step] ?? -Infinity)), rank: course.ranks[step].toLocaleString() }),
+        share: percent(Math.exp(course.log_probs[step] ?? -Infinity)), rank: whole(course.ranks[step]) }),
       step === part.limit && ` ${t("atLimit")}`),
       distribution(context, course, step),
       entropy(part, course.entropies[step], t)));
@@ -247,7 +247,7 @@ function entropy(part, value, t) {
       h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", style: { width: `${(100 * value) / most}%` } })),
       h("span", { class: "value" }, t("nats", { entropy: short(value), n: short(Math.exp(value), 2) }))),
     h("p", { class: "soft entropy-ends" }, h("span", {}, t("certain")),
-      h("span", {}, t("uniform", { most: short(most), vocabulary: part.vocabulary.toLocaleString() }))),
+      h("span", {}, t("uniform", { most: short(most), vocabulary: whole(part.vocabulary) }))),
   ];
 }
 

@@ -3,7 +3,7 @@
 import { chart, compact, styleOf, swatch, widthOf } from "./chart.js";
 import { unpack } from "./data.js";
 import { clear, h } from "./dom.js";
-import { short } from "./numbers.js";
+import { short, whole } from "./numbers.js";
 
 export const shown = (page) => Boolean(page.training);
 
@@ -177,10 +177,6 @@ function scoresOf(run) {
 
 function named(score) {
   return { bleu: "BLEU", chrf: "chrF" }[score] ?? score.replaceAll("_", " ");
-}
-
-function whole(n) {
-  return Math.round(n).toLocaleString("en").replaceAll(",", "\u202f");
 }
 
 function clock(seconds) {

@@ -6,6 +6,7 @@ import * as beams from "./beams.js";
 import * as changes from "./changes.js";
 import * as compared from "./compared.js";
 import * as gates from "./gates.js";
+import * as heads from "./heads.js";
 import * as ideas from "./ideas.js";
 import * as layers from "./layers.js";
 import * as learning from "./learning.js";
@@ -18,6 +19,7 @@ export const VIEWS = [
   { id: "sentence", ...sentence },
   { id: "compared", ...compared },
   { id: "attention", ...attention },
+  { id: "heads", ...heads },
   { id: "cells", ...cells },
   { id: "layers", ...layers },
   { id: "gates", ...gates },

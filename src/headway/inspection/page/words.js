@@ -1,8 +1,8 @@
 /* The page's languages, and the texts that are no view's own. */
 
 export const LANGUAGES = {
-  en: { name: "English", tag: "en", numbers: "en" },
-  zh: { name: "简体中文", tag: "zh-Hans", numbers: "zh-CN" },
+  en: { name: "English", tag: "en" },
+  zh: { name: "简体中文", tag: "zh-Hans" },
 };
 
 const COMMON = {
@@ -27,11 +27,6 @@ const COMMON = {
     counted: "层、头与位置都从 0 数起，与 --off 和 --freeze 一致。",
   },
 };
-
-/* How a language writes numbers. */
-export function reader(language) {
-  return LANGUAGES[language].numbers;
-}
 
 /* A function that gives the text for a key: of the view's own words, else of the common ones. */
 export function speak(language, own = {}) {
