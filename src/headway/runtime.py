@@ -23,8 +23,8 @@ class RuntimeSettings:
     """The [runtime] section. `auto` takes the best that this machine has."""
 
     device: Device = "auto"
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """Of matrix products; weights and the optimizer's state stay in fp32."""
+    precision: Literal["auto", "fp32", "bf16", "int8"] = "auto"
+    """Of matrix products; weights and the optimizer's state stay in fp32. int8 translates only."""
     threads: int = 0
     """CPU threads; 0 takes every physical core that this process may use."""
     engine: EngineName = "auto"
@@ -55,7 +55,7 @@ def start(settings: RuntimeSettings) -> Runtime:
     """Choose device and precision, and set this process up for training with them.
 
     On CPU the same seed and thread count give the same bits. On CUDA, fp32 products may use TF32.
-    Raises `ConfigError` if CUDA, or bf16 on CUDA, is asked for and absent.
+    Raises `ConfigError` for int8, and if CUDA, or bf16 on CUDA, is asked for and absent.
     """
     import torch
 
@@ -64,6 +64,8 @@ def start(settings: RuntimeSettings) -> Runtime:
     unit = "" if on_cuda else _bf16_unit()
     fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bool(unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
+    if settings.precision == "int8":
+        raise refused.int8_training()
     if bf16 and on_cuda and not fast_bf16:
         raise refused.no_bf16(torch.cuda.get_device_name())
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
 
@@ -67,12 +67,18 @@ class Translator:
 
     @classmethod
     def load(
-        cls, run: str | Path, *, device: Device = "auto", codes: Sequence[str | Path] = ()
+        cls,
+        run: str | Path,
+        *,
+        device: Device = "auto",
+        codes: Sequence[str | Path] = (),
+        precision: Literal["auto", "fp32", "bf16", "int8"] = "fp32",
     ) -> "Translator":
         """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
 
-        `codes` are files of patterns of what is a code, besides those that the run has. Raises
-        RunError when there is no trained translator in it, DataError for a pattern that is none.
+        `codes` are files of patterns of what is a code, besides those that the run has; `precision`
+        is that of products (docs/speed.md). Raises RunError when there is no trained translator in
+        it, DataError for a pattern that is none, ConfigError for a precision that it refuses.
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
@@ -88,7 +94,12 @@ class Translator:
             from headway.text.own_codes import compiled, patterns_of
 
             own = compiled(tuple(patterns_of([str(file) for file in codes])))
-        return cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
+        found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
+        if precision != "fp32":
+            from headway.tasks.translation.precision import settle
+
+            settle(folder, found.plain, opened.settings, precision, lambda _: None)
+        return found
 
     @property
     def target_language(self) -> str | None:

@@ -23,8 +23,7 @@ Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """For `*tokens: Unread`: every token that is no option of the verb, in order, as it is."""
 
 Overrides = Annotated[
-    Unread,
-    Parameter(help="Any setting as a flag: --section.key VALUE, such as --model.heads 4."),
+    Unread, Parameter(help="Any setting as a flag: --section.key VALUE, such as --model.heads 4.")
 ]
 """For `*overrides: Overrides`: tokens that can only be settings."""
 
@@ -110,8 +109,12 @@ def ready(
     sections = parse_overrides(flags, options=known_flags)
     runtime = process_settings(sections)
     translator = Translator.load(run, device=runtime.device, codes=codes)
-    translator.plain.how["engine"] = runtime.engine
-    if why := RunFolder.open(run).below_use:
+    translator.plain.how["engine"], folder = runtime.engine, RunFolder.open(run)
+    if runtime.precision != "auto" or folder.precision.exists():
+        from headway.tasks.translation.precision import settle  # a side room
+
+        settle(folder, translator.plain, translator.settings, runtime.precision, say)
+    if why := folder.below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag

@@ -38,6 +38,7 @@ def evaluate(
     tag: str | None = None,
     glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    precision: str | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
@@ -79,6 +80,9 @@ def evaluate(
         Parts of the run's model, such as encoder.2.head.3, cross.1 or decoder.0.feed_forward: what
         they are worth is measured by translating without them as well, with the p-values of a
         paired bootstrap test. docs/inspect.md names the parts.
+    precision
+        Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
+        (docs/speed.md).
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
@@ -127,10 +131,17 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        systems, language_of_run = translated(run, sources, tag, glossary or (), off or ())
+        systems, language_of_run = translated(
+            run, sources, tag, glossary or (), off or (), precision
+        )
         of_target = target_language or language_of_run or of_target
     else:
-        for option, given in (("--tag", tag), ("--glossary", glossary), ("--off", off)):
+        for option, given in (
+            ("--tag", tag),
+            ("--glossary", glossary),
+            ("--off", off),
+            ("--precision", precision),
+        ):
             if given is not None:
                 raise ConfigError(
                     f"{option} is for what a run translates; got {given!r} without a run."

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
-from headway.commands.translate import tell_cut
+from headway.commands.told_lines import tell_cut
 from headway.errors import ConfigError
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
@@ -69,13 +69,14 @@ def translated(
     tag: str | None,
     glossary: Sequence[Path] = (),
     off: Sequence[str] = (),
+    precision: str | None = None,
 ) -> tuple[list[System], str | None]:
     """A run's translations, and the language that it translates into, if it knows.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    translator, how = ready(run, tag, {})
+    translator, how = ready(run, tag, {}, ("--runtime.precision", precision) if precision else ())
     model: Any = translator.model
     if off:
         refuse_parts(model, off)

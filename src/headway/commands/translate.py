@@ -41,6 +41,7 @@ def translate(
     codes: Several = (),
     report: Path | None = None,
     leave_below: float | None = None,
+    precision: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> None:
@@ -100,6 +101,8 @@ def translate(
         What a person should look at: F.html, F.tsv or F.json.
     leave_below
         Leave empty what is less sure than this (0.4).
+    precision
+        Of the compiled engine's products: auto, fp32, bf16 or int8 (docs/speed.md).
     source_language
         Which language of a translation file is translated; the run's if left out.
     target_language
@@ -107,31 +110,21 @@ def translate(
     """
     n_named = next((n for n, one in enumerate(file) if one.startswith("-")), len(file))
     named, flags = file[:n_named], file[n_named:]
+    flags += ("--runtime.precision", precision) if precision else ()
     given = {"beam": beam, "n_best": n_best, "method": method}
     decoding = {key: value for key, value in given.items() if value is not None}
 
     def load() -> "tuple[Translator, dict[str, Any]]":
         return ready(run, tag, decoding, flags, option_names(translate), codes)
 
-    beyond = (
-        overwrite,
-        in_place,
-        memory,
-        fuzzy_from,
-        glossary,
-        report,
-        leave_below,
-        no_own_memory,
-        onto,
-        codes,
-    )
-    if any(beyond[:-1]) or source_language or target_language or not plain(named):
+    beyond = overwrite, in_place, memory, fuzzy_from, glossary, report, leave_below, no_own_memory
+    if any(beyond) or onto or source_language or target_language or not plain(named):
         from headway.commands.beyond import Beyond, translate_beyond
         from headway.commands.filling import Told
 
         told = Told(json, scores, n_best is not None, alignment)
         languages = source_language, target_language
-        translate_beyond(run, named, out, Beyond(*beyond), languages, told, load)
+        translate_beyond(run, named, out, Beyond(*beyond, onto, codes), languages, told, load)
         return
     text = Path(named[0]) if named else None
     translate_lines(text, out, load, scores=scores, alignment=alignment, json=json)
@@ -178,29 +171,17 @@ def translate_lines(
         if json:
             dump({"translations": collected}, output, ensure_ascii=False)
             output.write("\n")
-    tell_cut(n_cut, translator)
     if doubtful:
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
         print(
             f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why",
             file=sys.stderr,
         )
-    if n_mended:
-        print(
-            f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
-            "model had lost stands at the end, what it had invented is gone",
-            file=sys.stderr,
-        )
+    if n_cut or n_mended:
+        from headway.commands.told_lines import tell_cut, tell_mended  # a side room
 
-
-def tell_cut(n_cut: int, translator: "Translator") -> None:
-    """Say how many lines were too long, if any was."""
-    if n_cut:
-        print(
-            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
-            "model was trained to read at most, and were cut at the end",
-            file=sys.stderr,
-        )
+        tell_cut(n_cut, translator)
+        tell_mended(n_mended)
 
 
 def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str:

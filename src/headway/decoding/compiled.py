@@ -13,6 +13,7 @@ from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer
 from headway.native.building import NoEngineError, engine
+from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.translating import Found, Search, translate
 from headway.text.subwords import SpecialIds
@@ -35,6 +36,7 @@ def compiled_search(
     want_attention: bool,
     done: Callable[[int], None],
     kept: dict[str, Any] | None,
+    precision: Precision,
     *,
     by_name: bool,
 ) -> list[list[Hypothesis]] | None:
@@ -45,12 +47,13 @@ def compiled_search(
     """
     kept, reason = {} if kept is None else kept, ""
     examined: Examined | None = kept.get(EXAMINED)
-    if not examined or not examined.still_is(decoder, device):
+    if not examined or not examined.still_is(decoder, device, precision):
         reason = unfit(decoder, device)
         try:
             if not reason:
                 model = cast(Transformer, decoder)
-                kept |= {PACKED: Packed(model, engine()), EXAMINED: Examined(model)}
+                kept |= {PACKED: Packed(model, engine(), precision)}
+                kept[EXAMINED] = Examined(model, precision)
         except NoEngineError as error:
             reason = str(error)
     if reason and by_name:
@@ -97,8 +100,9 @@ def look(found: Found) -> Tensor | None:
 class Examined:
     """A model that was found fit; whether it still is what it was takes some microseconds."""
 
-    def __init__(self, model: Transformer) -> None:
-        """As it is now."""
+    def __init__(self, model: Transformer, precision: Precision) -> None:
+        """As it is now, for products in this precision."""
+        self.precision = precision
         self.modules: list[Any] = list(model.modules())
         self.variables = list(map(vars, self.modules))
         self.children = [one._modules for one in self.modules if one._modules]
@@ -108,10 +112,12 @@ class Examined:
         self.parameters = self._parameters()  # held, so that no other takes its address
         self.state = self._state()
 
-    def still_is(self, decoder: StepDecoder, device: torch.device) -> bool:
-        """Whether no weight was written to or exchanged, no module, method or hook is new."""
+    def still_is(self, decoder: StepDecoder, device: torch.device, precision: Precision) -> bool:
+        """Whether the precision is the same, no weight was written to or exchanged, and no module,
+        method or hook is new."""
         return (
             device.type == "cpu"
+            and precision == self.precision
             and decoder is self.modules[0]
             and not cast(nn.Module, decoder).training
             and not any(self.hooks)

@@ -101,10 +101,7 @@ class Permissions:
         self.shortest_limit = int(rules.max_lengths.min())
 
     def apply_(
-        self,
-        logits: Float[Tensor, "rows vocabulary"],
-        limits: Int[Tensor, " rows"],
-        n_written: int,
+        self, logits: Float[Tensor, "rows vocabulary"], limits: Int[Tensor, " rows"], n_written: int
     ) -> None:
         """Set to -inf, in place, whatever may not follow `n_written` tokens."""
         if n_written >= self.shortest_limit:

@@ -19,6 +19,7 @@ from headway.text.subwords import SpecialIds
 
 if TYPE_CHECKING:
     from headway.decoding.constrained import Acceptor
+    from headway.native.matrices import Precision
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
 BATCH_TOKENS = 8192
@@ -90,6 +91,7 @@ def decode_all(
     done: Callable[[int], None] = lambda n: None,
     wanted: "Sequence[Acceptor | None]" = (),
     engine: EngineName = "auto",
+    precision: "Precision" = "fp32",
     kept: dict[str, Any] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
@@ -98,14 +100,14 @@ def decode_all(
     On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
     do; the batches are the same for any number. `done` hears how many sentences each finished;
     `wanted` is what the output of each source must hold. `engine` is that of `compiled`, which
-    keeps what it makes of the weights in `kept`.
+    keeps what it makes of the weights in `kept`; `precision` that of its products.
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
     if engine != "torch" and not any(wanted):
         from headway.decoding.compiled import compiled_search  # a side room
 
         given = decoder, sources, special, settings, device, processes, want_scores, want_attention
-        if quick := compiled_search(*given, done, kept, by_name=engine == "native"):
+        if quick := compiled_search(*given, done, kept, precision, by_name=engine == "native"):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

@@ -194,6 +194,14 @@ def no_bf16(gpu: str) -> ConfigError:
     )
 
 
+def int8_training() -> ConfigError:
+    """For a precision that only translates."""
+    return ConfigError(
+        "training computes in fp32 or bf16; got runtime.precision int8, which is for "
+        "`headway translate`. Leave it out."
+    )
+
+
 def _described(annotation: Any) -> str:
     described = []
     for option in _options(annotation):

@@ -146,10 +146,7 @@ def chrf_statistics(
 
 
 def sentence_counts(
-    metric: Any,
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    advance: Advance,
+    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], advance: Advance
 ) -> Float64[np.ndarray, "sentences numbers"]:
     """The counts of each sentence under one of sacreBLEU's metrics.
 

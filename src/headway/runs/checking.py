@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
+from headway.runs.gate import stored_gates
 from headway.training import checkpoint, tensor_files
 from headway.training.run_folder import CHECKS, CONFIG, RunFolder
 
@@ -41,6 +42,9 @@ def check_run(path: Path) -> Iterator[Finding]:
     names = {file.name for file in folder.constant_files()} | set(sums) - {CONFIG}
     for name in sorted(names):
         yield _constant(folder, name, sums.get(name))
+    if folder.precision.exists():
+        sound, note = bool(stored_gates(folder)), "Delete it: it is measured anew when asked for."
+        yield Finding(folder.precision.name, *(("whole",) if sound else ("damaged", note)))
     yield from _model(folder, finished=finished)
     yield from _checkpoints(folder, finished=finished)
     yield from _log(folder)

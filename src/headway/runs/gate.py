@@ -1,10 +1,13 @@
 """May a quicker way to translate take the place of the usual one? Its validation score decides."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from headway.disk import checksum, digest, write_text
 from headway.errors import ConfigError
 from headway.metrics.translation import bleu_statistics
+from headway.training.run_folder import RunFolder
 
 MOST_LOST = 0.3
 """BLEU."""
@@ -60,3 +63,37 @@ def measured(
     ]
     before, after = (float(one.counts[:, 0].sum() / one.counts[:, 1].sum()) for one in both)
     return Gate(both[0].score(), both[1].score(), before, after, len(references))
+
+
+def known(folder: RunFolder) -> dict[str, Gate]:
+    """By precision, what was measured of the weights that the run has; nothing of other weights, or
+    where the file is not as it was written."""
+    stored = stored_gates(folder)
+    if not stored or stored["weights"] != checksum(folder.model):
+        return {}
+    return {name: Gate.from_dict(one) for name, one in stored["gates"].items()}
+
+
+def keep(folder: RunFolder, precision: str, gate: Gate) -> None:
+    """Write it beside what is known already of the same weights, under a checksum of its own.
+
+    Raises:
+        DiskError: the folder cannot be written to.
+    """
+    gates = {**known(folder), precision: gate}
+    stored: dict[str, Any] = {
+        "weights": checksum(folder.model),
+        "gates": {name: one._asdict() for name, one in gates.items()},
+    }
+    text = json.dumps({**stored, "sha256": digest(stored)}, indent=1)
+    write_text(folder.precision, f"{text}\n")
+
+
+def stored_gates(folder: RunFolder) -> dict[str, Any]:
+    """What `keep` wrote; nothing where there is no such file, or it is damaged."""
+    try:
+        stored: dict[str, Any] = json.loads(folder.precision.read_text(encoding="utf-8"))
+        sound = stored.pop("sha256") == digest(stored)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+    return stored if sound else {}

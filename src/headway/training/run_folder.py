@@ -52,6 +52,7 @@ class RunFolder:
         self.data = path / "data.json"
         self.checks = path / CHECKS
         self.glossary = path / GLOSSARY
+        self.precision = path / "precision.json"
 
     @classmethod
     @contextmanager
@@ -106,7 +107,7 @@ class RunFolder:
         """
         lock = self.path / ".lock"
         since = lock.stat().st_mtime_ns if lock.exists() else float("inf")
-        others = {CONFIG, MODEL, self.metrics.name, self.card.name}
+        others = {CONFIG, MODEL, self.metrics.name, self.card.name, self.precision.name}
         return sorted(
             path
             for path in self.path.iterdir()

@@ -1,0 +1,27 @@
+"""What is said of lines that were cut, or whose codes were put right."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+
+def tell_cut(n_cut: int, translator: "Translator") -> None:
+    """Say how many lines were too long, if any was."""
+    if n_cut:
+        print(
+            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            "model was trained to read at most, and were cut at the end",
+            file=sys.stderr,
+        )
+
+
+def tell_mended(n_mended: int) -> None:
+    """Say in how many lines codes were lost or invented, if in any."""
+    if n_mended:
+        print(
+            f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
+            "model had lost stands at the end, what it had invented is gone",
+            file=sys.stderr,
+        )

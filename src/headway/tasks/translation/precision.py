@@ -1,0 +1,144 @@
+"""Products of fewer bits than float32, where a run's own validation pairs allow them.
+
+What they cost is measured when they are first asked for by name, and stays in the run folder, bound
+to its weights. `auto` measures nothing: it takes the quickest of what was found to cost nothing.
+"""
+
+from typing import Literal
+
+import torch
+
+from headway.decoding.compiled import unfit
+from headway.decoding.search import decode_all
+from headway.disk import DiskError
+from headway.errors import ConfigError
+from headway.native.building import NoEngineError, engine
+from headway.native.matrices import Precision
+from headway.runs.gate import Gate, keep, known, measured
+from headway.runs.kind import Say
+from headway.runs.settings import Settings
+from headway.tasks.translation import tuning_data
+from headway.tasks.translation.task import TranslationTask
+from headway.tasks.translation.texts import TextTranslator
+from headway.training.run_folder import RunFolder
+
+QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
+
+
+def settle(
+    folder: RunFolder,
+    plain: TextTranslator,
+    settings: Settings,
+    asked: Literal["auto", Precision],
+    say: Say,
+) -> None:
+    """Have `plain` translate in the precision that is `asked` for; see `settled`."""
+    plain.how["precision"] = settled(folder, plain, settings, asked, say)
+
+
+def settled(
+    folder: RunFolder,
+    plain: TextTranslator,
+    settings: Settings,
+    asked: Literal["auto", Precision],
+    say: Say,
+) -> Precision:
+    """The precision to translate with, said in a line unless it is fp32.
+
+    Raises:
+        ConfigError: one is named that the compiled engine cannot have here, or that costs too much
+            on the run's validation pairs.
+    """
+    if asked == "fp32":
+        return asked
+    why_not = without_engine(plain)
+    if asked == "auto":
+        return "fp32" if why_not else quickest(folder, say)
+    if why_not:
+        raise ConfigError(
+            f"{asked} products are the compiled engine's; {why_not}. Leave --precision out."
+        )
+    if not has_instructions(asked):
+        say(f"headway: this processor has no instructions for {asked}: fp32 may be faster")
+    gate = known(folder).get(asked) or measured_now(folder, plain, settings, asked, say)
+    if gate is not None:
+        gate.refuse_closed(f"{asked} products", "Use --precision fp32.")
+        say(f"headway: {asked} products: {gate.in_words()}")
+    return asked
+
+
+def without_engine(plain: TextTranslator) -> str:
+    """Why the compiled engine does not translate here; nothing if it does."""
+    if plain.how["engine"] == "torch":
+        return "the engine is torch"
+    try:
+        engine()
+    except NoEngineError as error:
+        return str(error)
+    return unfit(plain.model, plain.device)
+
+
+def has_instructions(precision: Precision) -> bool:
+    """Whether this processor multiplies so, and it need not be done in plain C."""
+    return bool({"bf16": engine().has_bfloat16, "int8": engine().has_int8}[precision])
+
+
+def quickest(folder: RunFolder, say: Say) -> Precision:
+    """Of what was measured before and costs nothing that counts."""
+    gates = known(folder)
+    for one in QUICKEST_FIRST:
+        if one in gates and gates[one].open and has_instructions(one):
+            say(f"headway: {one} products: {gates[one].in_words()} (--precision fp32 for those)")
+            return one
+    return "fp32"
+
+
+def measured_now(
+    folder: RunFolder, plain: TextTranslator, settings: Settings, precision: Precision, say: Say
+) -> Gate | None:
+    """Translate the run's validation pairs both ways, and keep what came of it; None, with a
+    warning, where they are not at hand."""
+    if why := tuning_data.missing(folder):
+        say(
+            f"headway: WARNING: nobody knows what {precision} products cost this run: its "
+            f"validation pairs are not at hand ({why})"
+        )
+        return None
+    pairs = tuning_data.pairs_of(folder.path, plain.subwords)
+    task = TranslationTask(
+        pairs.prepared,
+        settings.training,
+        valid_rows=pairs.valid_rows()[: settings.training.valid_sentences],
+        seed=settings.runtime.seed,
+        device=plain.device,
+    )
+    say(
+        f"headway: translating {len(task.valid_rows):,} validation sentences in fp32 and in "
+        f"{precision}, once, to see what {precision} products cost"
+    )
+    both: tuple[Precision, ...] = ("fp32", precision)
+    usual, quick = (written(task, plain, settings, one) for one in both)
+    language = settings.data.target_language
+    gate = measured(usual, quick, task.valid_texts, language)
+    try:
+        keep(folder, precision, gate)
+    except DiskError as error:
+        say(f"headway: that is not kept: {error}")
+    return gate
+
+
+def written(
+    task: TranslationTask, plain: TextTranslator, settings: Settings, precision: Precision
+) -> list[str]:
+    """What the validation sources become by the run's own search."""
+    with torch.inference_mode():
+        found = decode_all(
+            plain.model,
+            [task.valid["source"][int(row)] for row in task.valid_rows],
+            task.special,
+            settings.decoding,
+            device=plain.device,
+            want_scores=False,
+            precision=precision,
+        )
+    return task.written(found)

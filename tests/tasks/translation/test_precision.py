@@ -1,0 +1,141 @@
+"""Products of fewer bits are taken where a run's own validation pairs allow it, and never else."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from everyday_run import FLAGS, Finished, command, write_pairs
+
+from headway.config import format_toml
+from headway.errors import ConfigError
+from headway.native.building import NoEngineError, engine
+from headway.runs.checking import accept, check_run
+from headway.runs.gate import known
+from headway.tasks.translation.precision import has_instructions
+from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
+from headway.training.shipped import SHIPPED
+from headway.training.tensor_files import load_tensors, save_tensors
+from headway.translator import Translator
+
+OPTIONS = ("--runtime.threads=1", "--runtime.device=cpu")
+TEXTS = "She reads a book.\nThe dog runs.\nWhere is my hat?\n"
+
+
+def built() -> bool:
+    try:
+        engine()
+    except NoEngineError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(not built(), reason="no C compiler here")
+
+
+@pytest.fixture
+def able(tmp_path: Path) -> RunFolder:
+    """The package's run, which translates well, with text files of its own."""
+    folder = RunFolder(tmp_path / "run")
+    shutil.copytree(SHIPPED, folder.path)
+    sections = folder.settings()
+    for name, n, seed in (("", 100, 5), ("valid_", 24, 6)):
+        pairs = write_pairs(tmp_path, f"{name}text", generate(n, seed))
+        for side, file in zip(("source", "target"), pairs, strict=True):
+            sections["data"][f"{name}{side}"] = [str(file)]
+    sections["decoding"]["method"] = "greedy"
+    folder.write_sealed(format_toml(sections), {})
+    accept(folder.path)
+    return folder
+
+
+def translated(folder: RunFolder, *options: str) -> Finished:
+    """Status, texts, and what was said."""
+    file = folder.path.parent / "new.en"
+    file.write_text(TEXTS, encoding="utf-8")
+    return command("translate", str(folder.path), str(file), *OPTIONS, *options)
+
+
+def spoil(folder: RunFolder) -> None:
+    """Give each feed-forward layer a unit that never fires, with weights of 1,000 behind it: the
+    model is the same, but in int8 all its other weights are less than half a step."""
+    weights = load_tensors(folder.model)
+    for name, tensor in weights.items():
+        if name.endswith("feed_forward.to_inner.weight"):
+            tensor[0] = 0
+        elif name.endswith("feed_forward.to_inner.bias"):
+            tensor[0] = -1
+        elif name.endswith("feed_forward.to_output.weight"):
+            tensor[:, 0] = 1000
+    save_tensors(weights, folder.model)
+
+
+def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
+    able: RunFolder,
+) -> None:
+    assert "int8" not in translated(able).err
+    assert not able.precision.exists()
+    first = translated(able, "--precision", "int8")
+    assert "translating 24 validation sentences in fp32 and in int8, once" in first.err
+    assert "int8 products: on 24 validation pairs BLEU" in first.err
+    gate = known(able)["int8"]
+    assert gate.open
+    assert gate.usual > 20
+    again = translated(able, "--precision", "int8")
+    assert "once" not in again.err
+    assert again.out == first.out
+    of_itself = translated(able)
+    assert ("int8 products: on 24" in of_itself.err) == has_instructions("int8")
+    assert "int8" not in translated(able, "--precision", "fp32").err
+    assert Translator.load(able.path, device="cpu").plain.how.get("precision") is None
+    loaded = Translator.load(able.path, device="cpu", precision="int8")
+    assert loaded.translate(TEXTS.splitlines()) == first.out.splitlines()
+    assert all(one.state == "whole" for one in check_run(able.path))
+
+    stored = able.precision.read_text(encoding="utf-8")
+    able.precision.write_text(stored.replace('"quick": ', '"quick": 1'), encoding="utf-8")
+    assert known(able) == {}
+    assert [one.name for one in check_run(able.path) if one.state == "damaged"] == [
+        able.precision.name
+    ]
+    able.precision.write_text(stored, encoding="utf-8")
+    assert known(able) == {"int8": gate}
+    spoil(able)
+    assert known(able) == {}  # of other weights
+    assert "int8" not in translated(able).err
+
+
+def test_a_run_that_int8_spoils_is_refused_with_both_scores(able: RunFolder) -> None:
+    before = translated(able, "--precision", "fp32").out
+    spoil(able)
+    assert translated(able, "--precision", "fp32").out == before
+    for _ in range(2):  # measured, then remembered
+        refused = translated(able, "--precision", "int8")
+        assert refused.status == 2
+        assert "int8 products may cost 0.3 BLEU and 1% of length at most; on 24" in refused.err
+        assert "Use --precision fp32" in refused.err
+    assert "once" not in refused.err
+    assert not known(able)["int8"].open
+    assert translated(able).out == before
+    with pytest.raises(ConfigError, match="int8 products may cost"):
+        Translator.load(able.path, device="cpu", precision="int8")
+
+
+def test_without_validation_pairs_it_is_done_by_name_with_a_warning(able: RunFolder) -> None:
+    Path(able.settings()["data"]["valid_source"][0]).unlink()
+    done = translated(able, "--precision", "bf16")
+    assert done.status == 0
+    assert "WARNING: nobody knows what bf16 products cost this run" in done.err
+    assert "valid_text.en is gone" in done.err
+    assert not able.precision.exists()
+
+
+def test_what_torch_does_is_refused_by_name(able: RunFolder, tmp_path: Path) -> None:
+    refused = translated(able, "--precision", "int8", "--runtime.engine", "torch")
+    assert refused.status == 2
+    assert "int8 products are the compiled engine's; the engine is torch" in refused.err
+    files = [str(tmp_path / f"text.{side}") for side in ("en", "zh")]
+    names = ["--source", files[0], "--target", files[1], "--out", str(tmp_path / "new")]
+    refused = command("train", *names, *FLAGS, "--runtime.precision", "int8")
+    assert refused.status == 2
+    assert "training computes in fp32 or bf16" in refused.err
