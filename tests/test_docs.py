@@ -34,6 +34,7 @@ WRITTEN = {
     "metrics.jsonl": "training/run_folder.py",
     "data.json": "training/run_folder.py",
     "checks.json": "training/run_folder.py",
+    "precision.json": "training/run_folder.py",
     "glossary.tsv": "training/run_folder.py",
     "README.md": "training/run_folder.py",
     "checkpoints/step-N/weights.safetensors": "training/checkpoint.py",
