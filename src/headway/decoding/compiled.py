@@ -47,13 +47,14 @@ def compiled_search(
     """
     kept, reason = {} if kept is None else kept, ""
     examined: Examined | None = kept.get(EXAMINED)
-    if not examined or not examined.still_is(decoder, device, precision):
+    other = bool(examined) and kept[PACKED].precision != precision
+    if not examined or other or not examined.still_is(decoder, device):
         reason = unfit(decoder, device)
         try:
             if not reason:
                 model = cast(Transformer, decoder)
-                kept |= {PACKED: Packed(model, engine(), precision)}
-                kept[EXAMINED] = Examined(model, precision)
+                packed = Packed(model, engine(), precision)
+                kept |= {PACKED: packed, EXAMINED: Examined(model)}
         except NoEngineError as error:
             reason = str(error)
     if reason and by_name:
@@ -66,7 +67,7 @@ def compiled_search(
     rows = [[*map(int, ids), special.end] for ids in sources]
     read = torch.tensor([len(row) for row in rows], dtype=torch.long)
     limits = length_limits(read, settings.max_extra_length, decoder.longest)
-    packed: Packed = kept[PACKED]
+    packed = kept[PACKED]
     if rows and max(int(read.max()), int(limits.max()) + 1) > packed.longest:
         return None  # longer than its table of positions
     search = Search(
@@ -100,9 +101,8 @@ def look(found: Found) -> Tensor | None:
 class Examined:
     """A model that was found fit; whether it still is what it was takes some microseconds."""
 
-    def __init__(self, model: Transformer, precision: Precision) -> None:
-        """As it is now, for products in this precision."""
-        self.precision = precision
+    def __init__(self, model: Transformer) -> None:
+        """As it is now."""
         self.modules: list[Any] = list(model.modules())
         self.variables = list(map(vars, self.modules))
         self.children = [one._modules for one in self.modules if one._modules]
@@ -112,12 +112,10 @@ class Examined:
         self.parameters = self._parameters()  # held, so that no other takes its address
         self.state = self._state()
 
-    def still_is(self, decoder: StepDecoder, device: torch.device, precision: Precision) -> bool:
-        """Whether the precision is the same, no weight was written to or exchanged, and no module,
-        method or hook is new."""
+    def still_is(self, decoder: StepDecoder, device: torch.device) -> bool:
+        """Whether no weight was written to or exchanged, no module, method or hook is new."""
         return (
             device.type == "cpu"
-            and precision == self.precision
             and decoder is self.modules[0]
             and not cast(nn.Module, decoder).training
             and not any(self.hooks)
