@@ -1,15 +1,18 @@
-"""How fast sentences become translations: the compiled engine, torch, and CTranslate2, in turn.
+"""How fast sentences become translations: the compiled engine in each precision, and CTranslate2.
 
 Same weights, same ids, from ids to ids: tokenization and loading are not counted. In every round
-each contender translates all sentences of --source once greedily and once with a beam of 5, one
-after the other (A B C A B C ..), so that what else the machine does hits all alike; of each the
-median over rounds is taken, of the clock and of processor time. CTranslate2 is given the best of
---batches (tokens) for each search, found before. Ratios are to CTranslate2 in float32, and to the
-faster of its float32 and int8. Texts that differ from torch's are counted, greedy search's of
-CTranslate2 too (its beam search has another length penalty and another end).
+each contender translates all sentences once greedily and once with a beam of 5, one after the
+other (A B C A B C ..), so that what else the machine does hits all alike; of each the median over
+rounds is taken, of the clock and of processor time. CTranslate2 is given the best of --batches
+(tokens) for each search, found before. Ratios are to CTranslate2 in float32, and to the faster of
+its float32 and int8. Texts that differ from those of the engine in fp32 are counted, greedy
+search's of CTranslate2 too (its beam search has another length penalty and another end). Then each
+translates --alone sentences one at a time, in turn: median and 99th percentile of the clock.
 
-Without --run a model of --shape with random weights writes as many tokens as each source has,
---length for all. Run: python benchmarks/engine.py --run RUN --source test_2016_flickr.en
+With --run and --source: that run's weights and those lines. Without: for each of --shape and
+--vocabulary a model with random weights writes as many tokens as each source has, --length for
+all. Random weights say nothing of what a precision costs in quality; the gate of a run does. With
+--torch torch takes part, which takes long. Run: python benchmarks/engine.py
 """
 
 import argparse
@@ -18,7 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from record import add_record_option, parser, write
@@ -34,10 +37,12 @@ SHAPES = {
     "tiny": {"encoder_layers": 4, "decoder_layers": 4, "d_model": 128, "d_ff": 256, "heads": 4},
     "paper-base": {},
 }
+SENTENCES = {"tiny": 1000, "paper-base": 100}
+PRECISIONS = ("fp32", "bf16", "int8")
 BEAMS = (1, 5)
 Written = list[list[int]]
-Translate = Callable[[int], Written]
-"""All sentences with a beam of so many hypotheses; 1 is greedy."""
+Translate = Callable[[int, Written], Written]
+"""Sentences with a beam of so many hypotheses; 1 is greedy."""
 Taken = dict[tuple[int, str], list[tuple[float, float, Written]]]
 """By beam and contender, for each round: seconds of the clock, of processors, and what came out."""
 
@@ -51,13 +56,11 @@ def random_model(shape: str, vocabulary: int) -> Transformer:
     return model
 
 
-def in_headway(
-    model: Transformer, sources: Written, special: SpecialIds, extra: int, **how: Any
-) -> Translate:
+def in_headway(model: Transformer, special: SpecialIds, extra: int, **how: Any) -> Translate:
     """Contenders of this project."""
     kept: dict[str, Any] = {}
 
-    def translate(beam: int) -> Written:
+    def translate(beam: int, sources: Written) -> Written:
         method: Any = "beam" if beam > 1 else "greedy"
         settings = DecodingSettings(method=method, beam=beam, max_extra_length=extra)
         found = decode_all(
@@ -76,26 +79,20 @@ def in_headway(
 
 
 def in_ctranslate2(
-    folder: Path,
-    sources: Written,
-    special: SpecialIds,
-    asked: argparse.Namespace,
-    kind: str,
-    forced: int,
-) -> Callable[[int, int], Written]:
-    """The peer: beam and tokens of a batch; `forced` tokens are written, 0 for as many as it
-    likes."""
+    folder: Path, special: SpecialIds, asked: argparse.Namespace, kind: str, forced: int
+) -> Callable[[int, int, Written], Written]:
+    """The peer: beam, tokens of a batch, sentences; `forced` tokens are written, 0 for as many as
+    it likes."""
     import ctranslate2
 
     translator = ctranslate2.Translator(
         str(folder), compute_type=kind, inter_threads=asked.threads, intra_threads=1
     )
-    spelled = [[str(i) for i in ids] for ids in sources]
     lengths = {"min_decoding_length": forced, "max_decoding_length": forced or 256}
 
-    def translate(beam: int, batch: int) -> Written:
+    def translate(beam: int, batch: int, sources: Written) -> Written:
         results = translator.translate_batch(
-            spelled,
+            [[str(i) for i in ids] for ids in sources],
             beam_size=beam,
             length_penalty=1,
             suppress_sequences=[[str(i)] for i in special.unwritten],
@@ -115,89 +112,157 @@ def timed(work: Callable[[], Written]) -> tuple[float, float, Written]:
     return time.perf_counter() - clock, time.process_time() - used, found
 
 
-def best_batch(translate: Callable[[int, int], Written], beam: int, sizes: Sequence[int]) -> int:
+def best_batch(
+    translate: Callable[[int, int, Written], Written],
+    beam: int,
+    sizes: Sequence[int],
+    sources: Written,
+) -> int:
     """Where the peer is fastest, each tried twice."""
     seconds = {
-        size: min(timed(lambda n=size: translate(beam, n))[0] for _ in range(2)) for size in sizes
+        size: min(timed(lambda n=size: translate(beam, n, sources))[0] for _ in range(2))
+        for size in sizes
     }
     return min(seconds, key=lambda size: seconds[size])
 
 
+class Texts(NamedTuple):
+    """What is translated, and how."""
+
+    named: str
+    model: Any
+    special: SpecialIds
+    sources: Written
+    n_tokens: int
+    extra: int
+    forced: int
+    """Tokens that each writes; 0 for as many as it likes."""
+
+
+def of_run(asked: argparse.Namespace) -> Texts:
+    """A trained model and lines of text."""
+    translator = Translator.load(asked.run, device="cpu")
+    lines = asked.source.read_text(encoding="utf-8").splitlines()[: asked.sentences or None]
+    sources = [list(ids) for ids in translator.subwords.encode_batch(lines)]
+    n_tokens = len(translator.model.output_weight)
+    return Texts(
+        asked.run.name, translator.model, translator.subwords.special, sources, n_tokens, 50, 0
+    )
+
+
+def of_shape(asked: argparse.Namespace, shape: str, vocabulary: int) -> Texts:
+    """A random model and random sources."""
+    draw = torch.Generator().manual_seed(1)
+    size = (asked.sentences or SENTENCES[shape], asked.length - 1)
+    sources = torch.randint(4, vocabulary, size, generator=draw).tolist()
+    model = random_model(shape, vocabulary)
+    named = f"{shape}, {vocabulary:,} sub-words"
+    return Texts(named, model, SpecialIds(), sources, vocabulary, 0, asked.length)
+
+
 def main() -> None:
-    """Rounds, then a line for each contender and search."""
+    """For each model rounds, then a line for each contender and search."""
     options = parser(__doc__)
     options.add_argument("--run", type=Path)
     options.add_argument("--source", type=Path)
-    options.add_argument("--shape", choices=list(SHAPES), default="tiny")
-    options.add_argument("--vocabulary", type=int, default=8000)
+    options.add_argument("--shape", choices=list(SHAPES), nargs="*", default=list(SHAPES))
+    options.add_argument("--vocabulary", type=int, nargs="*", default=[8000, 32000])
     options.add_argument("--length", type=int, default=14)
-    options.add_argument("--sentences", type=int, default=1000)
+    options.add_argument("--sentences", type=int, help="1,000 of tiny, 100 of paper-base")
+    options.add_argument("--alone", type=int, default=100)
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--torch", action="store_true")
     options.add_argument("--batches", type=int, nargs="*", default=[512, 1024, 2048, 4096])
     add_record_option(options)
     asked = options.parse_args()
     torch.set_num_threads(asked.threads)
 
-    if asked.run:
-        translator = Translator.load(asked.run, device="cpu")
-        lines = asked.source.read_text(encoding="utf-8").splitlines()[: asked.sentences]
-        model, special = translator.model, translator.subwords.special
-        sources = [list(ids) for ids in translator.subwords.encode_batch(lines)]
-        n_tokens, extra, forced = len(model.output_weight), 50, 0
-    else:
-        model, special = random_model(asked.shape, asked.vocabulary), SpecialIds()
-        draw = torch.Generator().manual_seed(1)
-        shape = (asked.sentences, asked.length - 1)
-        sources = torch.randint(4, asked.vocabulary, shape, generator=draw).tolist()
-        n_tokens, extra, forced = asked.vocabulary, 0, asked.length
-    with TemporaryDirectory() as place:
-        folder = Path(place) / "peer"
-        folder.mkdir()
-        write_ctranslate2(model, [str(i) for i in range(n_tokens)], special, folder, 2048)
-        rows = measured(model, sources, special, extra, forced, folder, asked)
-    for row in rows:
-        by = "; ".join(
-            f"{row[f'per_s_{unit}']:7.1f} sentences a {unit} second, "
-            f"{row[f'of_float32_{unit}']:.2f}x CTranslate2 float32, "
-            f"{row[f'of_best_{unit}']:.2f}x its best"
-            for unit in ("clock", "processor")
-        )
-        print(f"beam {row['beam']} {row['name']:20} {by}; {row['differing']} texts differ")
+    rows: list[dict[str, Any]] = []
+    shapes = [(shape, size) for shape in asked.shape for size in asked.vocabulary]
+    for texts in [of_run(asked)] if asked.run else (of_shape(asked, *one) for one in shapes):
+        print(f"{texts.named}: {len(texts.sources):,} sentences, {asked.threads} threads")
+        with TemporaryDirectory() as place:
+            folder = Path(place) / "peer"
+            folder.mkdir()
+            tokens = [str(i) for i in range(texts.n_tokens)]
+            write_ctranslate2(texts.model, tokens, texts.special, folder, 2048)
+            found = measured(texts, folder, asked)
+        for row in found:
+            print(in_words(row), flush=True)
+        rows += [{"model": texts.named, **row} for row in found]
     write(asked.record, "engine", seeds=[1], figures={"rows": rows})
 
 
-def measured(
-    model: Any,
-    sources: Written,
-    special: SpecialIds,
-    extra: int,
-    forced: int,
-    folder: Path,
-    asked: argparse.Namespace,
-) -> list[dict[str, Any]]:
+def in_words(row: dict[str, Any]) -> str:
+    """A line."""
+    by = "; ".join(
+        f"{row[f'per_s_{unit}']:7.1f} a {unit} second, "
+        f"{row[f'of_float32_{unit}']:.2f}x CTranslate2 float32, "
+        f"{row[f'of_best_{unit}']:.2f}x its best"
+        for unit in ("clock", "processor")
+    )
+    alone = f"alone {row['alone_median_ms']:.2f} ms, p99 {row['alone_p99_ms']:.2f}"
+    return f"beam {row['beam']} {row['name']:20} {by}; {alone}; {row['differing']} texts differ"
+
+
+def measured(texts: Texts, folder: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
     """One row of figures for each contender and search."""
     # CTranslate2 sets the number of threads of the whole process to its own: it is said each time.
     contenders: dict[str, Translate] = {
-        name: in_headway(model, sources, special, extra, engine=name, processes=asked.threads)
-        for name in ("torch", "native")
+        f"native {precision}": in_headway(
+            texts.model,
+            texts.special,
+            texts.extra,
+            engine="native",
+            precision=precision,
+            processes=asked.threads,
+        )
+        for precision in PRECISIONS
     }
+    if asked.torch:
+        contenders["torch"] = in_headway(
+            texts.model, texts.special, texts.extra, engine="torch", processes=asked.threads
+        )
     for kind in ("float32", "int8"):
-        peer = in_ctranslate2(folder, sources, special, asked, kind, forced)
-        sizes = {beam: best_batch(peer, beam, asked.batches) for beam in BEAMS}
-        print(f"CTranslate2 {kind}: batches of {sizes} tokens")
-        contenders[f"CTranslate2 {kind}"] = lambda beam, peer=peer, sizes=sizes: peer(
-            beam, sizes[beam]
+        peer = in_ctranslate2(folder, texts.special, asked, kind, texts.forced)
+        sizes = {beam: best_batch(peer, beam, asked.batches, texts.sources) for beam in BEAMS}
+        print(f"CTranslate2 {kind}: batches of {sizes} tokens", flush=True)
+        contenders[f"CTranslate2 {kind}"] = lambda beam, some, peer=peer, sizes=sizes: peer(
+            beam, sizes[beam], some
         )
     for translate in contenders.values():
-        translate(1)  # what is done once
+        translate(1, texts.sources[:8])  # what is done once
     taken: Taken = {}
     for _ in range(asked.rounds):
         for beam in BEAMS:
             for name, translate in contenders.items():
-                one = timed(lambda t=translate, b=beam: t(b))
+                one = timed(lambda t=translate, b=beam: t(b, texts.sources))
                 taken.setdefault((beam, name), []).append(one)
-    return [row_of(name, beam, taken, len(sources)) for beam, name in taken]
+    waited = alone(contenders, texts.sources[: asked.alone])
+    return [
+        {**row_of(name, beam, taken, len(texts.sources)), **waited[beam, name]}
+        for beam, name in taken
+    ]
+
+
+def alone(
+    contenders: dict[str, Translate], sources: Written
+) -> dict[tuple[int, str], dict[str, float]]:
+    """What a sentence that comes alone waits for, in milliseconds of the clock."""
+    waited: dict[tuple[int, str], list[float]] = {}
+    for ids in sources:
+        for beam in BEAMS:
+            for name, translate in contenders.items():
+                seconds = timed(lambda t=translate, b=beam, one=ids: t(b, [one]))[0]
+                waited.setdefault((beam, name), []).append(1000 * seconds)
+    return {
+        key: {
+            "alone_median_ms": median(times),
+            "alone_p99_ms": sorted(times)[int(0.99 * (len(times) - 1))],
+        }
+        for key, times in waited.items()
+    }
 
 
 def row_of(name: str, beam: int, taken: Taken, n: int) -> dict[str, Any]:
@@ -214,7 +279,7 @@ def row_of(name: str, beam: int, taken: Taken, n: int) -> dict[str, Any]:
         row[f"per_s_{unit}"] = n / seconds[name]
         row[f"of_float32_{unit}"] = seconds["CTranslate2 float32"] / seconds[name]
         row[f"of_best_{unit}"] = min(peers) / seconds[name]
-    ours, reference = taken[beam, name][0][2], taken[beam, "torch"][0][2]
+    ours, reference = taken[beam, name][0][2], taken[beam, "native fp32"][0][2]
     row["differing"] = sum(a != b for a, b in zip(ours, reference, strict=True))
     return row
 
