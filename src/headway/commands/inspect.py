@@ -224,12 +224,12 @@ def _sentences(
 
 
 def _trainings(runs: Sequence[Path], watch: str | None) -> _Shown:
-    from headway.inspection.training import page, training
+    from headway.inspection.training import news, page
 
     def look_at(**_: Any) -> dict[str, Any]:
         raise ConfigError("this page shows trainings, no texts. Leave out --training.")
 
-    return _Shown(look_at, page(runs, watch), {"training": partial(training, runs)})
+    return _Shown(look_at, page(runs, watch), news(runs, watch))
 
 
 def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:

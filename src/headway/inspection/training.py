@@ -1,6 +1,8 @@
 """Trainings seen: what each run logged, thinned so that a page can draw it, and no spike lost."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from headway.inspection import document
 from headway.inspection.packing import missing, packed
 from headway.inspection.subject import OPENERS, Subject, open_subject
 from headway.runs.settings import task_of
+from headway.training.checkpoint import steps
 from headway.training.curves import Point, counts, curves, scores, thinned
 from headway.training.run_folder import RunFolder
 
@@ -41,18 +44,56 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
 
     Raises as `training` does, and ConfigError for a text that cannot be looked at.
     """
-    found = training(runs)
+    found = training(runs) | {"learning": Watched(runs[0], text).learning()}
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
     if task in OPENERS and RunFolder.open(runs[0]).model.exists():
-        subject = open_subject(runs[0])
-        run, watched = document.run(subject), _watched(subject, text)
+        run = document.run(open_subject(runs[0]))
     else:
         run = {"name": name, "task": task, "type": type_, "version": __version__}
-        watched = missing(
+    return {"run": run, "sentences": [], "training": found}
+
+
+def news(runs: Sequence[Path], text: str | None = None) -> Mapping[str, Callable[[], Any]]:
+    """What changes of such a page while a training goes on, by name."""
+    watched = Watched(runs[0], text)
+    return {
+        "training": partial(training, runs),
+        "moments": watched.moments,
+        "learning": watched.learning,
+    }
+
+
+class Watched:
+    """One text under every checkpoint that a run has by now."""
+
+    def __init__(self, run: Path, text: str | None) -> None:
+        """Without `text` it is one of the run's own."""
+        self.run, self.text = run, text
+        self.alone = threading.Lock()
+        self.known: dict[str, Any] = {}
+
+    def moments(self) -> list[str]:
+        """What there is to look at: others when there is something new."""
+        folder = RunFolder.open(self.run)
+        kept = [str(step) for step in steps(folder.checkpoints)]
+        return [*kept, str(folder.model.stat().st_mtime_ns)] if folder.model.exists() else []
+
+    def learning(self) -> dict[str, Any]:
+        """The part `learning` of a page; looked at anew where there is something new."""
+        with self.alone:
+            now = self.moments()
+            if self.known.get("seen") != now:
+                self.known = self._looked() | {"seen": now}
+            return self.known
+
+    def _looked(self) -> dict[str, Any]:
+        folder = RunFolder.open(self.run)
+        if task_of(folder.settings()) in OPENERS and folder.model.exists():
+            return _watched(open_subject(self.run), self.text)
+        return missing(
             "There is no model yet: training has not reached its first validation.",
             "还没有模型：训练尚未到达第一次验证。",
         )
-    return {"run": run, "sentences": [], "training": found | {"learning": watched}}
 
 
 def _watched(subject: Subject, text: str | None) -> dict[str, Any]:

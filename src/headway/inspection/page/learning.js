@@ -2,7 +2,7 @@
 
 import { chart, styleOf, widthOf } from "./chart.js";
 import { inflated } from "./data.js";
-import { clear, h } from "./dom.js";
+import { clear, h, keptFocus } from "./dom.js";
 import { matrix, paint } from "./maps.js";
 import { percent } from "./numbers.js";
 
@@ -20,7 +20,7 @@ export const words = {
     "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece", "h punctuation": "punctuation", "h first": "first token",
     "h marker": "marker", "h same place": "same place", "h diffuse": "diffuse", "h mixed": "mixed",
     left: "{n} checkpoints are not shown: there are too many, or they are damaged.", habit: "Below each map what the head does in this text. Rows look at columns; choose a map to see it large.",
-    readOff: "The arrow keys read values off.", fromTo: "{name}: from {from} to {to}.", noMaps: "This model has no attention to look at; its probabilities are shown.",
+    live: "Looked at anew at {time}: there was a new checkpoint.", readOff: "The arrow keys read values off.", fromTo: "{name}: from {from} to {to}.", noMaps: "This model has no attention to look at; its probabilities are shown.",
   },
   zh: {
     title: "看注意力如何学成",
@@ -33,22 +33,52 @@ export const words = {
     "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",
     "h marker": "标记", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
     left: "有 {n} 个检查点未显示：太多，或已损坏。", habit: "每张图下面是这个头在此文本中的作用。行看列；选一张图可放大。",
-    readOff: "用方向键读出数值。", fromTo: "{name}：从 {from} 到 {to}。", noMaps: "这个模型没有可看的注意力；这里显示它的概率。",
+    live: "{time} 重新查看：有了新的检查点。", readOff: "用方向键读出数值。", fromTo: "{name}：从 {from} 到 {to}。", noMaps: "这个模型没有可看的注意力；这里显示它的概率。",
   },
 };
 
 const STEP_MS = 450;
+const EVERY_MS = 5000;
 
-export async function draw(root, { page, t, language }) {
+export async function draw(root, context) {
+  const { page, t, live } = context;
+  const box = h("div");
+  const note = h("p", { class: "soft" });
+  root.append(box, note);
+  let state = await watch(box, context, null);
+  if (!live || page.training.runs[0].finished) return;
+  const timer = setInterval(async () => {
+    if (!root.isConnected) {
+      clearInterval(timer);
+      return;
+    }
+    try {
+      const now = await live.fetch("moments");
+      if (now.join() === page.training.learning.seen.join()) return;
+      page.training.learning = await live.fetch("learning");
+      const focusAgain = keptFocus(box);
+      state = await watch(box, context, state);
+      focusAgain();
+      note.textContent = t("live", { time: new Date().toLocaleTimeString() });
+    } catch { /* the server is busy or gone: what is drawn stays, and it is asked again */ }
+  }, EVERY_MS);
+}
+
+/* Draws all of it, and gives what a reader looks at; `before` is what they looked at until now, or
+   null. Who was at the last moment goes on to the newest. */
+async function watch(root, { page, t, language }, before) {
   const found = page.training.learning;
+  clear(root);
   if (found.missing) {
     root.append(h("p", { class: "missing" }, found.missing[language]));
-    return;
+    return null;
   }
   const kinds = await Promise.all(found.kinds.map(async (one) => ({ ...one, maps: await inflated(one.maps) })));
   const crossing = kinds.findIndex(({ kind }) => kind === "decoder.cross");
-  const state = { moment: found.moments.length - 1, kind: Math.max(0, crossing), layer: 0, head: 0 };
+  const last = found.moments.length - 1;
+  const state = { moment: last, last, kind: Math.max(0, crossing), layer: 0, head: 0 };
   if (kinds.length) Object.assign(state, sharpest(found, kinds[state.kind].kind));
+  if (before) Object.assign(state, before, { last, moment: before.moment === before.last ? last : Math.min(before.moment, last) });
   const view = { found, kinds, state, t, tiles: [] };
   const moving = h("div", { class: "moment" });
   const overview = h("div", { class: "overview" });
@@ -81,6 +111,7 @@ export async function draw(root, { page, t, language }) {
     found.left_out > 0 ? h("p", { class: "soft" }, t("left", { n: found.left_out })) : "");
   if (kinds.length) showKind();
   else showMoment();
+  return state;
 }
 
 /* The head that in the end spreads its weights least: the one to look at first. */
