@@ -101,6 +101,12 @@ class Translator:
             settle(folder, found.plain, opened.settings, precision, lambda _: None)
         return found
 
+    def shorten(self, run: Path, n: int, say: Callable[[str], None] = lambda _: None) -> None:
+        """See `headway.tasks.translation.shortlisting.shorten`; `run` is what was opened."""
+        from headway.tasks.translation.shortlisting import shorten
+
+        shorten(self.plain, run, self.settings, n, say)
+
     @property
     def target_language(self) -> str | None:
         """Code of the language that is translated into, if it is known."""

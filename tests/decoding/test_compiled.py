@@ -1,55 +1,31 @@
 """The compiled engine finds what torch finds, and stands aside where it cannot."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import given, settings
-from random_models import LENGTHS, models, searches, sources_for
+from random_models import (
+    LENGTHS,
+    TIE,
+    equal_but_for_ties,
+    found,
+    models,
+    needs_engine,
+    searches,
+    small,
+    sources_for,
+)
 
 from headway.decoding import compiled
-from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.inspection.switching import switched
-from headway.models import Transformer, TransformerConfig
-from headway.native.building import NoEngineError, engine
-from headway.text.subwords import SpecialIds
+from headway.models import Transformer
+from headway.native.building import NoEngineError
 
 CPU = torch.device("cpu")
-SMALL = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 16, "heads": 2}
-TIE = 1e-4
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
-
-
-def built() -> bool:
-    try:
-        engine()
-    except NoEngineError:
-        return False
-    return True
-
-
-needs_engine = pytest.mark.skipif(not built(), reason="no C compiler here")
-
-
-def small(**options: Any) -> Transformer:
-    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=30).eval()
-
-
-def found(model: Any, sources: Any, how: DecodingSettings, **options: Any) -> Any:
-    return decode_all(model, sources, SpecialIds(), how, device=CPU, **options)
-
-
-def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:
-    """Rank by rank the same text, or the same score."""
-    return len(ours) == len(theirs) and all(
-        (one.ids == other.ids or abs(one.score - other.score) < TIE)
-        and one.score == pytest.approx(other.score, abs=TIE, nan_ok=True)
-        for one, other in zip(ours, theirs, strict=True)
-    )
 
 
 @needs_engine

@@ -1,13 +1,19 @@
 """Small Transformers of every kind that the compiled engine knows, with sources and searches."""
 
-from typing import get_args
+from collections.abc import Sequence
+from typing import Any, get_args
 
+import pytest
 import torch
 from hypothesis import strategies as st
 
+from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
+from headway.native.building import NoEngineError, engine
 from headway.nn.layers import Activation
+from headway.text.subwords import SpecialIds
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 
@@ -62,3 +68,39 @@ def sources_for(model: Transformer, lengths: list[int]) -> list[list[int]]:
     """Ids without markers."""
     n_tokens = len(model.output_weight)
     return [torch.randint(4, n_tokens, (length,)).tolist() for length in lengths]
+
+
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 16, "heads": 2}
+TIE = 1e-4
+
+
+def small(**options: Any) -> Transformer:
+    """As small as can be, of 30 tokens."""
+    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=30).eval()
+
+
+def found(model: Any, sources: Any, how: DecodingSettings, **options: Any) -> Any:
+    """What search finds on the processor."""
+    device = torch.device("cpu")
+    return decode_all(model, sources, SpecialIds(), how, device=device, **options)
+
+
+def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:
+    """Rank by rank the same text, or the same score."""
+    return len(ours) == len(theirs) and all(
+        (one.ids == other.ids or abs(one.score - other.score) < TIE)
+        and one.score == pytest.approx(other.score, abs=TIE, nan_ok=True)
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def built() -> bool:
+    """Whether there is a compiler."""
+    try:
+        engine()
+    except NoEngineError:
+        return False
+    return True
+
+
+needs_engine = pytest.mark.skipif(not built(), reason="no C compiler here")

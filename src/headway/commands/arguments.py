@@ -97,12 +97,9 @@ def ready(
     flags: Sequence[str] = (),
     known_flags: Sequence[str] = (),
     codes: Sequence[Path] = (),
+    shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":
-    """The run's translator, and how it is to translate: tag and settings of decoding.
-
-    `flags` are any settings; `known_flags` the verb's options, for a suggestion; `codes` files of
-    patterns of codes.
-    """
+    """The run's translator, and how it is to translate; `flags` set anything, `codes` are files."""
     from headway.training.run_folder import RunFolder
     from headway.translator import Translator
 
@@ -114,6 +111,8 @@ def ready(
         from headway.tasks.translation.precision import settle  # a side room
 
         settle(folder, translator.plain, translator.settings, runtime.precision, say)
+    if shortlist is not None:
+        translator.shorten(run, shortlist, say)
     if why := folder.below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:

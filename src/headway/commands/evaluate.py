@@ -39,6 +39,7 @@ def evaluate(
     glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     precision: str | None = None,
+    shortlist: int | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
     ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
@@ -83,6 +84,8 @@ def evaluate(
     precision
         Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
         (docs/speed.md).
+    shortlist
+        As in translate.
     tokenize
         What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
         moses and moses-split (words with hyphens cut too) are for older papers' figures.
@@ -132,7 +135,7 @@ def evaluate(
                 "Try: headway evaluate RUN --source F --reference F"
             )
         systems, language_of_run = translated(
-            run, sources, tag, glossary or (), off or (), precision
+            run, sources, tag, glossary or (), off or (), precision, shortlist
         )
         of_target = target_language or language_of_run or of_target
     else:
@@ -141,6 +144,7 @@ def evaluate(
             ("--glossary", glossary),
             ("--off", off),
             ("--precision", precision),
+            ("--shortlist", shortlist),
         ):
             if given is not None:
                 raise ConfigError(

@@ -70,13 +70,15 @@ def translated(
     glossary: Sequence[Path] = (),
     off: Sequence[str] = (),
     precision: str | None = None,
+    shortlist: int | None = None,
 ) -> tuple[list[System], str | None]:
     """A run's translations, and the language that it translates into, if it knows.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    translator, how = ready(run, tag, {}, ("--runtime.precision", precision) if precision else ())
+    flags = ("--runtime.precision", precision) if precision else ()
+    translator, how = ready(run, tag, {}, flags, shortlist=shortlist)
     model: Any = translator.model
     if off:
         refuse_parts(model, off)

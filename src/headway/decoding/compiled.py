@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
 from headway.decoding.settings import DecodingSettings
+from headway.decoding.shortlist import opened
 from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer
@@ -46,6 +47,7 @@ def compiled_search(
     engine is asked for `by_name` and there is none for this model or machine.
     """
     kept, reason = {} if kept is None else kept, ""
+    decoder, shortlist = opened(decoder)
     examined: Examined | None = kept.get(EXAMINED)
     other = bool(examined) and kept[PACKED].precision != precision
     if not examined or other or not examined.still_is(decoder, device):
@@ -81,7 +83,10 @@ def compiled_search(
         want_attention=want_attention,
     )
     try:
-        found = translate(packed, rows, limits.tolist(), search, threads=threads, done=done)
+        allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
+        found = translate(
+            packed, rows, limits.tolist(), search, allowed, threads=threads, done=done
+        )
     except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
         return None
     if not all(found):

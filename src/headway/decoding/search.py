@@ -139,10 +139,9 @@ def decode_all(
             found = shared(work, batches, processes)
     results: list[list[Hypothesis]] = [[] for _ in sources]
     for number, hypotheses in found:
-        batch = batches[number]
-        for i, one in zip(batch, hypotheses, strict=True):
+        for i, one in zip(batches[number], hypotheses, strict=True):
             results[i] = one
-        done(len(batch))
+        done(len(hypotheses))
     return results
 
 

@@ -31,6 +31,7 @@ typedef struct {
     float embedding_scale, epsilon;
     const float *source_embedding, *target_embedding; /* [n_tokens][width] */
     const float *source_table, *target_table;         /* [positions][width], or none */
+    const float *output_rows;                         /* the vocabulary's weights, [n_tokens][width] */
     const layer *encoder, *decoder;
     norm encoder_norm, decoder_norm; /* at the end of a stack that norms first */
     matrix vocabulary;
@@ -41,6 +42,8 @@ typedef struct {
     const int32_t *ids;   /* sources one behind another, their end markers included */
     const int64_t *first; /* [n_sentences + 1]: where each begins */
     const int64_t *limits; /* [n_sentences]: tokens before the end marker */
+    const int32_t *allowed;       /* what each may write, in the order of ids; none: anything */
+    const int64_t *allowed_first; /* [n_sentences + 1]: where each one's begin */
     const int32_t *forbidden;
     int64_t n_forbidden, begin, end, beam, n_best, want_scores;
     double length_penalty;

@@ -72,6 +72,7 @@ class Packed:
             target_embedding=embedded,
             source_table=source,
             target_table=target,
+            output_rows=self._output_rows(model, embedded),
             encoder=self.encoder,
             decoder=self.decoder,
             encoder_norm=self._norm(model.encoder_norm),
@@ -93,6 +94,12 @@ class Packed:
         rows = zeros(len(weight), self.width)
         rows[:, : weight.shape[1]] = numbers(weight)
         return self._kept(rows)
+
+    def _output_rows(self, model: "Transformer", embedded: int) -> int:
+        """Those of the embedding, where it is the output's matrix too."""
+        if model.output_weight is model.target_embedding.weight:
+            return embedded
+        return self._rows(model.output_weight)
 
     def _table(self, positions: nn.Module) -> tuple[int | None, int]:
         """Where a table of positions is and how long; none for none."""

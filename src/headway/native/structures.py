@@ -49,7 +49,7 @@ class Model(ctypes.Structure):
         *((name, _int) for name in ("source_positions", "target_positions")),
         *((name, _float) for name in ("embedding_scale", "epsilon")),
         *((name, _pointer) for name in ("source_embedding", "target_embedding")),
-        *((name, _pointer) for name in ("source_table", "target_table")),
+        *((name, _pointer) for name in ("source_table", "target_table", "output_rows")),
         *((name, ctypes.POINTER(Layer)) for name in ("encoder", "decoder")),
         *((name, Norm) for name in ("encoder_norm", "decoder_norm")),
         ("vocabulary", Matrix),
@@ -61,7 +61,8 @@ class Job(ctypes.Structure):
 
     _fields_ = (
         ("n_sentences", _int),
-        *((name, _pointer) for name in ("ids", "first", "limits", "forbidden")),
+        *((name, _pointer) for name in ("ids", "first", "limits")),
+        *((name, _pointer) for name in ("allowed", "allowed_first", "forbidden")),
         *((name, _int) for name in ("n_forbidden", "begin", "end", "beam", "n_best")),
         ("want_scores", _int),
         ("length_penalty", _double),

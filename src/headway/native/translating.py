@@ -22,6 +22,9 @@ ALONE = 16
 """So few sentences need no second thread to tell how far they are."""
 
 
+Integers = np.ndarray[Any, np.dtype[np.int32]]
+
+
 class Search(NamedTuple):
     """How hypotheses are searched for; see `headway.decoding.settings.DecodingSettings`."""
 
@@ -49,12 +52,14 @@ def translate(
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
     search: Search,
+    allowed: Sequence[Integers] | None = None,
     *,
     threads: int,
     done: Callable[[int], None],
 ) -> list[list[Found]]:
     """For each source (end marker included) its hypotheses; `limits` are tokens before the end
-    marker. `done` hears how many sentences more are finished.
+    marker, `allowed` those that each may be written with, in order, the end marker among them; None
+    for all. `done` hears how many sentences more are finished.
 
     Raises:
         ValueError: ids that the model does not have, or sizes that make no sense.
@@ -64,6 +69,8 @@ def translate(
         return []
     order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
     held = Held(packed, [sources[i] for i in order], [limits[i] for i in order], search)
+    if allowed is not None:
+        held.allow([allowed[i] for i in order])
     job = held.job
     size = packed.engine.library.headway_workspace(packed.structure, job)
     if size < 0:
@@ -165,9 +172,23 @@ class Held:
             looks=self.looks.ctypes.data,
             looked=None if self.looked is None else self.looked.ctypes.data,
         )
+        self.n_tokens = packed.n_tokens
         workspace = packed.engine.library.headway_workspace
         while self.job.slots > 1 and workspace(packed.structure, self.job) > WORKSPACE_BYTES:
             self.job.slots //= 2
+
+    def allow(self, allowed: Sequence[Integers]) -> None:
+        """Let each sentence be written with these tokens alone; they are checked as all else is."""
+        tokens = np.concatenate(allowed).astype(np.int32)
+        first = np.concatenate([[0], np.cumsum([len(one) for one in allowed])])
+        rising = np.diff(tokens) > 0
+        rising[first[1:-1] - 1] = True  # from the last of a sentence to the first of the next
+        if not rising.all() or (tokens == self.job.end).sum() != self.job.n_sentences:
+            raise ValueError("tokens that are allowed rise, and the end marker is one of them")
+        if tokens.min() < 0 or tokens.max() >= self.n_tokens:
+            raise ValueError(f"ids must be from 0 to {self.n_tokens - 1}")
+        self.allowed = tokens, first
+        self.job.allowed, self.job.allowed_first = tokens.ctypes.data, first.ctypes.data
 
     def read(self) -> Iterator[list[Found]]:
         """For each source its hypotheses, in the order in which they were given."""

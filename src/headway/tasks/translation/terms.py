@@ -9,6 +9,7 @@ import torch
 
 from headway.decoding.forced import attention_over
 from headway.decoding.settings import DecodingSettings
+from headway.decoding.shortlist import opened
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
@@ -46,9 +47,10 @@ class TermTranslator(TextTranslator):
 
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
-        super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
+        # Terms may need any token: what is searched for again is not held to a shortlist.
+        super().__init__(opened(plain.model)[0], plain.subwords, plain.device, plain.longest)
         self.how = plain.how
-        self.terms = terms
+        self.first, self.terms = plain, terms
         self._n_tag = len(tagged("", tag)) if tag else 0
         self._vocabulary = plain.spellings
 
@@ -66,7 +68,7 @@ class TermTranslator(TextTranslator):
         """As `TextTranslator`; where terms are lacking, by beam search whatever the method."""
         asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
         looking = want_alignment or any(asked)
-        found = super().__call__(
+        found = self.first(
             texts,
             settings,
             want_alignment=looking,

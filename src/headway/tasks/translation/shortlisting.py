@@ -1,0 +1,116 @@
+"""A run's shortlist: learned from its training pairs, gated on its validation, kept with it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from headway.data.prepared import Prepared
+from headway.decoding.shortlist import Shortlist, Shortlisted, opened
+from headway.disk import checksum, read_sealed, sealed_folder
+from headway.errors import ConfigError, DataError, UserError
+from headway.locks import Say
+from headway.models.interfaces import StepDecoder
+from headway.runs.gate import Gate, measured
+from headway.runs.resuming import refuse_changed_data
+from headway.runs.settings import Settings
+from headway.tasks.translation import pairs
+from headway.tasks.translation.lexicon import learned
+from headway.tasks.translation.texts import TextTranslator
+from headway.text.subwords import SpecialIds
+from headway.training.run_folder import RunFolder
+from headway.training.shipped import refuse_shipped
+
+MOST = 1000
+"""Translations of a token: with more a list is hardly shorter than the vocabulary."""
+_FORMAT = 1
+
+
+def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: Say) -> None:
+    """Have a run's translator write from shortlists: of each token of a source the `n` likeliest
+    translations and itself, and the `n` commonest tokens of all.
+
+    They are learned when they are first asked for, from the run's own training pairs, and kept in
+    the run's folder, with what they cost in validation.
+
+    Raises:
+        ConfigError: they cost too much, or `n` makes no sense.
+        DataError: the run's text files cannot be read, or have changed.
+        RunError: it is the run that comes with the package.
+    """
+    if not 1 <= n <= MOST:
+        raise ConfigError(f"--shortlist is from 1 to {MOST:,} translations; got {n}. Try 100.")
+    run_folder = RunFolder.open(run)
+    folder, model = run_folder.path / f"shortlist-{n}", checksum(run_folder.model)
+    if _gate(folder, model) is None:
+        refuse_shipped(run)
+        _make(folder, model, plain, settings, n, say)
+    gate = _gate(folder, model)
+    assert gate is not None
+    gate.refuse_closed(
+        f"--shortlist {n} of {run}", f"Leave it out, or try --shortlist {min(MOST, 2 * n)}."
+    )
+    say(f"headway: shortlists of {n}: {gate.in_words()}")
+    arrays = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in Shortlist._fields)
+    plain.model = Shortlisted(opened(plain.model)[0], Shortlist(*arrays))
+
+
+def _gate(folder: Path, model: str) -> Gate | None:
+    """What a list that was made for these weights costs; None where there is none, or no more."""
+    if not folder.exists():
+        return None
+    try:
+        content = read_sealed(folder)
+    except DataError:
+        return None
+    if content.get("format") != _FORMAT or content.get("model") != model:
+        return None
+    return Gate.from_dict(content["gate"])
+
+
+def _make(
+    folder: Path, model: str, plain: TextTranslator, settings: Settings, n: int, say: Say
+) -> None:
+    say(f"headway: shortlists of {n} are learned from the run's training pairs, once")
+    prepared = _own_text(folder.parent, settings, plain)
+    shortlist = _learned(prepared, plain.subwords.special, n)
+    whole = opened(plain.model)[0]
+    sources, references = zip(*prepared.valid_texts, strict=True)
+    some = slice(settings.training.valid_sentences)
+
+    def written(decoder: StepDecoder) -> list[str]:
+        plain.model = decoder
+        found = plain(sources[some], settings.decoding, want_scores=False)
+        return [one.target for one in found]
+
+    quick, usual = written(Shortlisted(whole, shortlist)), written(whole)
+    gate = measured(usual, quick, references[some], settings.data.target_language)
+    with sealed_folder(folder) as (part, content):
+        for name, array in shortlist._asdict().items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        content |= {"format": _FORMAT, "model": model, "gate": gate._asdict()}
+
+
+def _own_text(run: Path, settings: Settings, plain: TextTranslator) -> Prepared:
+    try:
+        data = pairs.read(settings, plain.subwords, lambda _: None)
+        refuse_changed_data(RunFolder.open(run), data)
+    except UserError as error:
+        raise DataError(
+            f"shortlists are learned from the text files of a run, and those of {run} are not "
+            f"there as they were: {error} Put them back, or leave --shortlist out."
+        ) from None
+    return data.prepared
+
+
+def _learned(prepared: Prepared, special: SpecialIds, n: int) -> Shortlist:
+    n_tokens = len(prepared.subwords)
+    counts = np.zeros(n_tokens, np.int64)
+    target = prepared.train["target"]
+    for begin in range(0, len(target), 1 << 16):
+        ids = target.read(begin, min(begin + (1 << 16), len(target)))
+        counts += np.bincount(ids, minlength=n_tokens)
+    everywhere = np.zeros(n_tokens, bool)
+    everywhere[np.argsort(-counts, kind="stable")[:n]] = True
+    everywhere[[special.end, special.padding, *special.unwritten]] = True
+    likely = learned(prepared.train, n_tokens).likeliest(n, n_tokens, special.end)
+    return Shortlist(likely, everywhere)
