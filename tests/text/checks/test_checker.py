@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headway.errors import RunError
 from headway.text.checks.checker import Checker
-from headway.text.checks.held import Held, measured
+from headway.text.checks.held import Expansion, Held, measured
 from headway.text.checks.number_words import small_numbers
 from headway.text.checks.signs import OF_TEXTS, Reading, repeated, signs_of_model, signs_of_texts
 from headway.text.checks.trust import Norm, Trust
@@ -184,3 +184,38 @@ def test_what_training_held_is_read_back(checker):
 def test_anything_else_is_refused(checker, damage):
     with pytest.raises(RunError, match=r"checks\.json"):
         Held.from_dict({**checker.held.as_dict(), **damage})
+
+
+def test_each_sentence_is_compared_with_its_own_source() -> None:
+    held = Held()
+    ours = "A team is in gold . The man is an actor in a hat ."
+    theirs = "Ein Team in Gold . Der Mann ist an der Reihe ."
+    alone = [signs_of_texts(*pair, held) for pair in zip(*map(split, (ours, theirs)), strict=True)]
+    both = signs_of_texts(ours, theirs, held)
+    strengths = [signs["copy"].strength for signs in alone if "copy" in signs]
+    assert both["copy"].strength == max(strengths)
+
+
+def split(text: str) -> list[str]:
+    first, second = text.split(" . ")
+    return [f"{first} .", second]
+
+
+def test_what_a_source_says_twice_may_be_said_twice_and_once_is_a_loop_said_twice() -> None:
+    source, target = "Where was he yesterday?", "Wo war er gestern denn nur?"
+    twice = f"{target} {target}"
+    assert "loop" not in signs_of_texts(f"{source} {source}", twice, Held())
+    assert signs_of_texts(source, twice, Held())["loop"].strength == 6
+    fixed = "Er isst jetzt gerade Brot. Sie liest jetzt gerade laut. Es ist jetzt gerade kalt."
+    assert "loop" not in signs_of_texts("He eats. She reads. It is cold.", fixed, Held())
+
+
+def test_texts_of_several_sentences_are_judged_by_their_like() -> None:
+    norms = {"too_short": Norm(4000, (0.5,))}
+    held = Held(texts=1, expansion=(Expansion(100, 1.0, 0.5, 1.5),))
+    alone = Checker(held, Trust(norms=norms))
+    apart = Checker(held, Trust(norms=norms, joined={"too_short": Norm(4000, (9.0,) * 32)}))
+    one, two = ("A cat sat here.", "Kort."), ("A cat sat here. It slept.", "Kort. Ja.")
+    assert [flag.name for flag in alone.look(*two).flags] == ["too_short"]
+    assert not apart.look(*two).flags
+    assert apart.look(*one).flags == alone.look(*one).flags != ()

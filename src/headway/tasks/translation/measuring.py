@@ -1,6 +1,7 @@
 """At the end of a training: what it held, and how far its translations are to be trusted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
 says more, and fewer are the same."""
 _WITHOUT_SPACES = frozenset(("HAN", "KANA", "THAI", "LAO", "KHMER", "MYANMAR"))
 _ENOUGH = 50
+ENOUGH_TO_JOIN = 1_000
+"""Fewer pairs say nothing of what is rare in texts that are put together from them."""
 
 
 class Measured(NamedTuple):
@@ -58,7 +61,7 @@ def measure(
     `hypotheses` have scores and, where the model can, attention; `targets` are their texts.
     `tags` may stand in front of the sources.
     """
-    held, norms = _of_training(data, languages, tags)
+    held, norms, joined = _of_training(data, languages, tags)
     letters = sum(share for name, share in held.scripts.items() if name in _WITHOUT_SPACES)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
     prepared, subwords = data.prepared, data.vocabulary
@@ -82,13 +85,13 @@ def measure(
     looked = good if good.sum() >= _ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
         norms[name] = Norm.of([one for one, kept in zip(strengths, looked, strict=True) if kept])
-    return Measured(held, fitted(norms, np.array(table), good, least))
+    return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))
 
 
 def _of_training(
     data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
-) -> tuple[Held, dict[str, Norm]]:
-    """What a sample of training pairs tells: figures, and how strong signs are in good pairs."""
+) -> tuple[Held, dict[str, Norm], dict[str, Norm]]:
+    """What a sample of training pairs tells: figures, and signs in good pairs, alone and joined."""
     train, subwords = data.prepared.train, data.vocabulary
     sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
     read, written = ([train[side][int(i)].tolist() for i in sample] for side in SIDES)
@@ -101,7 +104,12 @@ def _of_training(
         signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
-    return held, {name: Norm.of(found) for name, found in strengths.items()}
+    norms = {name: Norm.of(found) for name, found in strengths.items()}
+    if len(pairs) < ENOUGH_TO_JOIN:
+        return held, norms, {}
+    from headway.text.checks.joined import joined_norms  # a side room
+
+    return held, norms, joined_norms(pairs, held, data.prepared.own_codes)
 
 
 def _untagged(text: str, tags: Sequence[str]) -> str:

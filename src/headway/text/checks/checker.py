@@ -1,7 +1,7 @@
 """Looks at a source and its translation: what is doubtful, and how sure it is that all is well."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from headway.text.checks.held import Held
@@ -11,25 +11,13 @@ from headway.text.checks.signs import (
     Reading,
     Sign,
     features,
+    n_sentences,
     signs_of_model,
     signs_of_texts,
 )
 from headway.text.checks.trust import RAISED, Norm, Trust
 from headway.text.units import Flag
 
-USUAL: dict[str, Norm] = {
-    "too_short": Norm(1000, (4.5,)),
-    "too_long": Norm(1000, (6.0,)),
-    "sentences": Norm(1000, (1.0,)),
-    "loop": Norm(1000, (3.0,)),
-    "copy": Norm(1000, (0.6,)),
-    "number": Norm(1000, (1.0,)),
-    "code": Norm(1000, ()),
-    "tag_in_word": Norm(1000, ()),
-    "script": Norm(1000, (0.2,)),
-    "language": Norm(1000, ()),
-}
-"""What is taken for usual where a run does not say it: a sign that is stronger is a flag."""
 _MOST_DOUBT = {UNKNOWN: 0.9}
 """Words that training did not have may still be translated well."""
 _NOTHING = 0.99
@@ -50,7 +38,12 @@ class Checker:
     def __init__(self, held: Held, trust: Trust, own: Sequence[re.Pattern[str]] = ()) -> None:
         """`own`: patterns of codes besides those of every text."""
         self.held, self.trust, self.own = held, trust, own
-        self.norms = trust.norms or USUAL
+        self.norms = trust.norms
+        if not self.norms:
+            from headway.text.checks.usual import USUAL  # a side room
+
+            self.norms = USUAL
+        self.joined = {**self.norms, **trust.joined}
 
     def look(self, source: str, target: str, readings: Sequence[Reading] = ()) -> Verdict:
         """`readings` are what the model said of each part that it translated at once, in order;
@@ -71,16 +64,16 @@ class Checker:
                 confidence = known if confidence is None else min(known, confidence)
             for name, sign in of_model.items():
                 signs[name] = max(sign, signs.get(name, sign), key=lambda one: one.strength)
-        flags = self._flags(signs)
+        flags = self._flags(signs, self.joined if n_sentences(source) > 1 else self.norms)
         if confidence is not None and flags:
             confidence = min(confidence, 1 - flags[0].confidence)
         return Verdict(flags, confidence)
 
-    def _flags(self, signs: dict[str, Sign]) -> tuple[Flag, ...]:
+    def _flags(self, signs: dict[str, Sign], norms: Mapping[str, Norm]) -> tuple[Flag, ...]:
         found = []
         for name, sign in signs.items():
-            if name in self.norms:
-                doubt = self.norms[name].confidence(sign.strength)
+            if name in norms:
+                doubt = norms[name].confidence(sign.strength)
                 if doubt >= RAISED:
                     doubt = round(min(doubt, _MOST_DOUBT.get(name, 1.0)), 4)
                     found.append(Flag(name, doubt, sign.why))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from headway.text.checks.held import Held, script_counts
 from headway.text.checks.number_words import small_numbers
 from headway.text.cleaning import may_hold_codes
-from headway.text.code_patterns import find, hidden
+from headway.text.code_patterns import hidden
 from headway.text.detection import other_language
 from headway.text.numbers import odd_numbers
 from headway.text.sentences import CODE, sentences
@@ -73,15 +73,18 @@ def signs_of_texts(
     coded = bool(own) or may_hold_codes(source) or may_hold_codes(target)
     bare, written = (hidden(text, CODE, own) if coded else text for text in (source, target))
     found.update(_of_length(bare.replace(CODE, ""), written.replace(CODE, ""), held))
-    words = [[word.lower() for word in _WORD.findall(text)] for text in (bare, written)]
-    found[SENTENCES] = _of_sentences(bare, written)
-    found[LOOP] = _loop(*words)
-    found[COPY] = _copy(bare, written)
+    ours, theirs = ([s for s in sentences(text) if _has_word(s)] for text in (bare, written))
+    found[SENTENCES] = _of_sentences(len(ours), len(theirs))
+    found[LOOP] = _loop(*([_words(s) for s in side] for side in (ours, theirs)))
+    found[COPY] = _copy(ours if len(ours) == len(theirs) else [bare] * len(theirs), theirs)
     found[NUMBER] = _number(bare, written)
     found[NUMBER_WORD] = _number_word(bare, written, held)
-    found[CODES] = _codes(source, target, own) if coded else Sign(0.0)
-    found[TAG_IN_WORD] = _tag_in_word(source, target) if coded else Sign(0.0)
-    found[SCRIPT] = _script(written, set(words[0]), held)
+    if coded:
+        from headway.text.checks.code_signs import odd_codes, tags_in_words  # a side room
+
+        found[CODES] = Sign(*odd_codes(source, target, own))
+        found[TAG_IN_WORD] = Sign(*tags_in_words(source, target))
+    found[SCRIPT] = _script(written, set(_words(bare)), held)
     found[LANGUAGE] = _language(written.replace(CODE, ""), held.languages[1])
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
@@ -126,8 +129,7 @@ def _of_length(source: str, target: str, held: Held) -> dict[str, Sign]:
     return {TOO_LONG: Sign(odd / max(more, 1.0), why)}
 
 
-def _of_sentences(source: str, target: str) -> Sign:
-    ours, theirs = (sum(map(_has_word, sentences(text))) for text in (source, target))
+def _of_sentences(ours: int, theirs: int) -> Sign:
     # one sentence as two is common in some texts, two as one in far fewer
     strength = theirs - ours if theirs >= ours else _LOST + ours - theirs
     return Sign(float(strength), f"{theirs} sentences of {ours}")
@@ -137,10 +139,25 @@ def _has_word(text: str) -> bool:
     return bool(_WORD.search(text))
 
 
-def _loop(source: Sequence[str], target: Sequence[str]) -> Sign:
-    (n, what), (n_source, _) = repeated(target), repeated(source)
+def n_sentences(text: str) -> int:
+    """How many sentences a text has that have a word."""
+    return sum(map(_has_word, sentences(text)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _loop(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> Sign:
+    """Words again and again in a sentence, or sentences, each its words, in a text."""
+    n, what = max(map(repeated, target), default=(0, ""))
     n = 0 if n == 1 else n  # one word twice is usual: 妹妹, "that that"
-    return Sign(float(max(0, n - n_source)), f"again and again: {what}")
+    n -= max((repeated(sentence)[0] for sentence in source), default=0)
+    again, n_source = (Counter(map(tuple, side)) for side in (target, source))
+    more = again.total() - len(again) - (n_source.total() - len(n_source))
+    if more > 0 and (often := max(again, key=lambda words: (again[words] - 1) * len(words))):
+        n, what = max((n, what), (more * len(often), " ".join(often)))
+    return Sign(float(max(0, n)), f"again and again: {what}")
 
 
 def repeated(words: Sequence[str]) -> tuple[int, str]:
@@ -167,13 +184,13 @@ def repeated(words: Sequence[str]) -> tuple[int, str]:
     return most, what
 
 
-def _copy(source: str, target: str) -> Sign:
-    """The share of the words that are the source's, beyond names and figures; in any sentence."""
-    known = {word.lower() for word in _WORD.findall(source)}
-    names = {word.lower() for word in _names(source)}
+def _copy(sources: Sequence[str], targets: Sequence[str]) -> Sign:
+    """The share of words that are the source's, beyond names and figures; in any sentence, each
+    beside what it translates."""
     found = [Sign(0.0)]
-    for sentence in sentences(target):
-        words = [word.lower() for word in _WORD.findall(sentence) if not word.isdigit()]
+    for source, sentence in zip(sources, targets, strict=True):
+        known, names = set(_words(source)), _names(source)
+        words = [word for word in _words(sentence) if not word.isdigit()]
         counted = [word for word in words if word not in names]
         copied = [word for word in counted if word in known]
         if len(copied) > 1 or (copied and len(counted) == 1):
@@ -183,21 +200,18 @@ def _copy(source: str, target: str) -> Sign:
     return max(found, key=lambda sign: sign.strength)
 
 
-def _names(source: str) -> list[str]:
-    """Words with a capital that no sentence begins with."""
-    found = []
-    for sentence in sentences(source):
-        found += [word for word in _WORD.findall(sentence)[1:] if word[:1].isupper()]
-    return found
+def _names(source: str) -> set[str]:
+    """Words with a capital that no sentence begins with, in lower case."""
+    inner = (word for part in sentences(source) for word in _WORD.findall(part)[1:])
+    return {word.lower() for word in inner if word[:1].isupper()}
 
 
 def _number(source: str, target: str) -> Sign:
     if not (_DIGIT.search(source) or _DIGIT.search(target)):
         return Sign(0.0)
     odd = odd_numbers(source, target)
-    if odd.both:
-        return Sign(2.0, str(odd))
-    return Sign(1.0, str(odd)) if odd.source or odd.target else Sign(0.0)
+    strength = 2.0 if odd.both else float(bool(odd.source or odd.target))
+    return Sign(strength, str(odd))
 
 
 def _number_word(source: str, target: str, held: Held) -> Sign:
@@ -208,25 +222,6 @@ def _number_word(source: str, target: str, held: Held) -> Sign:
     both = (sorted((ours - theirs).elements()), sorted((theirs - ours).elements()))
     why = " against ".join(", ".join(map(str, side)) or "none" for side in both)
     return Sign(2.0 if all(both) else 1.0, why)
-
-
-def _codes(source: str, target: str, own: Sequence[re.Pattern[str]]) -> Sign:
-    both = (source, target)
-    ours, theirs = (Counter(text[a:b] for a, b, _ in find(text, own)) for text in both)
-    odd = (ours - theirs) + (theirs - ours)
-    return Sign(float(odd.total()), f"on one side only: {', '.join(list(odd)[:5])}")
-
-
-def _tag_in_word(source: str, target: str) -> Sign:
-    """Tags inside of words of the target, more than the source has."""
-    if "<" not in target:
-        return Sign(0.0)
-    from headway.text.codes import parsed_text
-    from headway.text.word_boundaries import inside_words
-
-    ours, theirs = (inside_words(parsed_text(text)) for text in (source, target))
-    odd = list((theirs - ours).elements())
-    return Sign(float(len(odd)), f"inside of a word: {', '.join(one.text for one in odd[:5])}")
 
 
 def _script(target: str, ours: set[str], held: Held) -> Sign:

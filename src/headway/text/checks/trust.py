@@ -60,6 +60,8 @@ class Trust:
 
     norms: Mapping[str, Norm] = field(default_factory=dict)
     """By the name of the sign."""
+    joined: Mapping[str, Norm] = field(default_factory=dict)
+    """The same in texts of several sentences, where training held single ones."""
     least_chrf: float = 0.0
     """A translation is called good from this sentence chrF on."""
     weights: tuple[float, ...] = ()
@@ -113,12 +115,14 @@ class Trust:
         """
         try:
             values: dict[str, Any] = {k: math.nan if v is None else v for k, v in plain.items()}
-            norms = {
-                name: Norm(int(one["texts"]), tuple(map(float, one["strongest"])))
-                for name, one in plain.get("norms", {}).items()
+            values |= {
+                k: tuple(map(float, plain.get(k, ()))) for k in ("weights", "centre", "spread")
             }
-            rows = {k: tuple(map(float, plain.get(k, ()))) for k in ("weights", "centre", "spread")}
-            values |= {"norms": norms, **rows}
+            for key in ("norms", "joined"):
+                values[key] = {
+                    name: Norm(int(one["texts"]), tuple(map(float, one["strongest"])))
+                    for name, one in plain.get(key, {}).items()
+                }
             found = cls(**values)
             n = len(found.weights)
             sound = n in (0, len(FEATURES) + 1) and all(spread > 0 for spread in found.spread)
