@@ -54,7 +54,8 @@ def run_that_translates(monkeypatch):
     module = ModuleType("headway.translator")
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "headway.translator", module)
-    folder = SimpleNamespace(below_use="", glossary=Path("none"))
+    none = Path("none")
+    folder = SimpleNamespace(below_use="", glossary=none, precision=none)
     monkeypatch.setattr("headway.training.run_folder.RunFolder.open", lambda _: folder)
 
 
