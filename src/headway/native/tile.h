@@ -14,6 +14,8 @@ INLINE void TILE(const int rows, const matrix *w, int64_t n, const operand *x, i
         for (int v = 0; v < TILE_VECTORS; v++)
             sums[r][v] = ((const SUMS *)((const int32_t *)w->starts + n))[v];
     for (int64_t k = 0; k < n_units; k++) {
+        for (int v = 0; rows > 1 && v < TILE_VECTORS; v++) /* the next panel comes near */
+            __builtin_prefetch(panel + (n_units + k) * TILE_VECTORS + v);
         SUMS column[TILE_VECTORS];
 #pragma GCC unroll 16
         for (int v = 0; v < TILE_VECTORS; v++) column[v] = panel[k * TILE_VECTORS + v];
