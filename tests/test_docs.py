@@ -46,7 +46,6 @@ folder out."""
 READERS_OWN = {
     "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
     "terms.tsv", "codes.txt", "app.part.po", "report.html", "a.en.gz",
-    "train.txt.gz", "valid.txt",
     "en.json", "de.json", "old.tmx",
 }  # fmt: skip
 """Examples of what a reader has, or chooses to call an output."""
