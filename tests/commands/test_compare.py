@@ -13,6 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from headway.comparison.changed import refuse_changed
 from headway.comparison.translators import BEYOND
+from headway.config import merge
 from headway.errors import DataError
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
@@ -249,6 +250,30 @@ def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
         assert done.status == 2
         assert words in done.err
         assert done.out == ""
+
+
+def test_a_tag_stands_before_every_text(runs, two_pairs, tmp_path):
+    tagged = []
+    for run in runs:
+        copy = tmp_path / Path(run).name
+        shutil.copytree(run, copy, ignore=shutil.ignore_patterns("checkpoints"))
+        folder = RunFolder(copy)
+        folder.write_settings(merge(folder.settings(), {"data": {"tags": ["", "mine"]}}))
+        tagged.append(str(copy))
+    done = command("compare", *tagged, *two_pairs, "--tag", "mine", "--json")
+    assert done.status == 0, done.err
+    sources = lines_of(two_pairs[1])
+    expected = [Translator.load(run).translate(sources, tag="mine") for run in tagged]
+    rows = json.loads(done.out)["side_by_side"]
+    shown = {row["given"]: [one["text"] for one in row["outputs"]] for row in rows}
+    assert shown == dict(zip(sources, map(list, zip(*expected, strict=True)), strict=True))
+    for arguments, words in (
+        ((*tagged, "--tag", "mine"), "Give --source F --reference F"),
+        ((*tagged, *two_pairs, "--tag", "yours"), "Its tags: mine"),
+    ):
+        done = command("compare", *arguments)
+        assert done.status == 2
+        assert words in done.err
 
 
 def test_changed_validation_text_is_refused(runs):

@@ -11,6 +11,7 @@ def compare(
     *runs: Path,
     source: Path | None = None,
     reference: Path | None = None,
+    tag: str | None = None,
     corpus: Several = (),
     page: Path | None = None,
     json: bool = False,
@@ -28,6 +29,8 @@ def compare(
         For translators: file of test texts, one a line; with --reference.
     reference
         File of right translations of --source, one a line.
+    tag
+        Which tag stands before each text of --source (train --pairs F:tag=NAME), in every run.
     corpus
         For language models: test text, one or several files.
     page
@@ -43,7 +46,7 @@ def compare(
     files = {name: (path,) for name, path in given.items() if path is not None}
     if corpus:
         files["corpus"] = corpus
-    found = compared(runs, files, lambda message: say(f"headway: {message}"))
+    found = compared(runs, files, lambda message: say(f"headway: {message}"), tag)
     if page is not None:
         from headway.comparison.page import page as html
         from headway.disk import write_text

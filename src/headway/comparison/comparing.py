@@ -26,10 +26,13 @@ LEAST_COMMON = 0.5
 this share of the fewest that one has."""
 
 
-def compared(runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say) -> dict[str, Any]:
+def compared(
+    runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say, tag: str | None = None
+) -> dict[str, Any]:
     """Open the runs, have all of them do the same work, and say what came of it.
 
     `files` are test files by the name of their flag; none for what the runs were validated on.
+    `tag` stands before each text, as in translating.
 
     Raises:
         ConfigError: fewer than two runs, one twice, runs of several tasks, files of another task.
@@ -58,7 +61,7 @@ def compared(runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say
             f"runs of the task {task} are compared by what their trainings logged alone."
         )
         return found
-    entrants = {name: open_entrant(Request(run, files, say)) for name, run in names.items()}
+    entrants = {name: open_entrant(Request(run, files, say, tag)) for name, run in names.items()}
     measure(found, entrants, say)
     return found
 

@@ -34,6 +34,8 @@ class Request(NamedTuple):
     """Test files by the name of their flag (`source`, `reference`, `corpus`); none for what the run
     was validated on."""
     say: Say
+    tag: str | None = None
+    """What stands before each test text, of a run that reads tags."""
 
 
 @dataclass(frozen=True)

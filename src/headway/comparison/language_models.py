@@ -38,10 +38,12 @@ def entrant(request: Request) -> Entrant:
     """A language model, and the text that it may be measured on.
 
     Raises:
-        ConfigError: other files are given than a corpus.
+        ConfigError: other files are given than a corpus, or a tag.
         DataError: they, or those that the run was validated on, cannot be read.
         RunError: there is no trained language model.
     """
+    if request.tag is not None:
+        raise ConfigError(f"language models read no tags; got {request.tag!r}. Leave --tag out.")
     model = TrainedLanguageModel.load(request.run)
     if request.files:
         if set(request.files) != {"corpus"}:

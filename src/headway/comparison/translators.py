@@ -47,11 +47,18 @@ def entrant(request: Request) -> Entrant:
     """A translator, and what it may be measured on: test files, or what it was validated on.
 
     Raises:
-        ConfigError: other files are given than a source and a reference.
+        ConfigError: other files are given than a source and a reference, or a tag of no use.
         DataError: they, or those that the run was validated on, cannot be read.
         RunError: there is no trained translator.
     """
-    translator = Translator.load(request.run)
+    translator, tag = Translator.load(request.run), request.tag
+    if tag is not None:
+        translator.chosen_tag(tag)  # refuses one that it does not know
+        if not request.files:
+            raise ConfigError(
+                "--tag says how test texts are read; validation sentences have tags of their own. "
+                "Give --source F --reference F, or leave --tag out."
+            )
     if request.files:
         rows, rows_are = read_files(request.files), "sentences of the test files"
         held = Held(rows, longest_source(request.run, translator))
@@ -69,7 +76,7 @@ def entrant(request: Request) -> Entrant:
         rows=held.rows,
         row="sentence",
         rows_are=rows_are,
-        begin=lambda rows: work_of(translator, rows),
+        begin=lambda rows: work_of(translator, rows, tag),
         stand_alone=True,
         beyond=beyond,
         operations=lambda rows: operations(translator, rows),
@@ -145,7 +152,7 @@ def operations(translator: Translator, rows: Rows) -> float:
     )
 
 
-def work_of(translator: Translator, rows: Rows) -> Work:
+def work_of(translator: Translator, rows: Rows, tag: str | None = None) -> Work:
     """Translating, as `headway translate` does it."""
     sources, references = ([row[side] for row in rows] for side in (0, 1))
 
@@ -166,8 +173,8 @@ def work_of(translator: Translator, rows: Rows) -> Work:
         return Examined(figures, outputs.__getitem__, parts, others)
 
     return Work(
-        all=lambda: translator.translate(sources),
-        one=lambda i: translator.translate([sources[i]]),
+        all=lambda: translator.translate(sources, tag=tag),
+        one=lambda i: translator.translate([sources[i]], tag=tag),
         examined=examined,
     )
 
