@@ -112,6 +112,26 @@ def test_what_it_cannot_do_is_done_in_torch_and_refused_by_name(
         found(model, sources, GREEDY, engine="native")
 
 
+@needs_engine
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        (DecodingSettings(method="sampling", max_extra_length=5), "no samples"),
+        (
+            DecodingSettings(beam=compiled.MOST_BEAM + 1, max_extra_length=5),
+            f"beam is {compiled.MOST_BEAM}",
+        ),
+    ],
+)
+def test_a_search_that_it_cannot_do_is_torchs_and_refused_by_name(
+    how: DecodingSettings, why: str
+) -> None:
+    model, sources = small(), [[5, 6]]
+    assert found(model, sources, how) == found(model, sources, how, engine="torch")
+    with pytest.raises(ConfigError, match=rf"{why}\. Use --runtime\.engine auto"):
+        found(model, sources, how, engine="native")
+
+
 def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
     assert "being trained" in compiled.unfit(small().train(), CPU)
     assert "being trained" in compiled.unfit(small().bfloat16(), CPU)

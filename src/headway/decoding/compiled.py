@@ -44,7 +44,7 @@ def compiled_search(
     """What `decode_all` gives, by the compiled engine; None where it must be torch's.
 
     Weights as the engine reads them are found in `kept`, or put there. Raises ConfigError where the
-    engine is asked for `by_name` and there is none for this model or machine.
+    engine is asked for `by_name` and there is none for this model, machine or kind of search.
     """
     kept, reason = {} if kept is None else kept, ""
     decoder, shortlist = opened(decoder)
@@ -59,12 +59,15 @@ def compiled_search(
                 kept |= {PACKED: packed, EXAMINED: Examined(model)}
         except NoEngineError as error:
             reason = str(error)
+    if not reason and settings.draws:
+        reason = "it draws no samples"
+    elif not reason and settings.beam > MOST_BEAM:
+        reason = f"its widest beam is {MOST_BEAM}"
     if reason and by_name:
         raise ConfigError(
-            f"runtime.engine native is for machines and models that it can do; {reason}. "
-            "Use --runtime.engine auto."
+            f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )
-    if reason or settings.draws or settings.beam > MOST_BEAM:
+    if reason:
         return None
     rows = [[*map(int, ids), special.end] for ids in sources]
     read = torch.tensor([len(row) for row in rows], dtype=torch.long)
