@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode, _FlopCounterMode
+from torch.utils import flop_counter
+from torch.utils.flop_counter import FlopCounterMode
 
 from headway.efficiency.parts import named_parts, part_of
 from headway.errors import ConfigError
@@ -111,8 +112,9 @@ def forward_by_part(model: nn.Module, task: str, lengths: Lengths) -> dict[str, 
 
     torch keeps counters out of what it compiles, and would load its compiler to say so: a second.
     """
-    dispatch = unwrap(_FlopCounterMode.__torch_dispatch__)
-    dispatch.__dynamo_disable = dispatch
+    if inner := getattr(flop_counter, "_FlopCounterMode", None):  # torch's own, and may go
+        dispatch = unwrap(inner.__torch_dispatch__)
+        dispatch.__dynamo_disable = dispatch
     device = next(model.parameters()).device
     with _in_products(), device, FlopCounterMode(display=False) as counter:
         return _forward(model, task, lengths, counter, nullcontext())[0]
