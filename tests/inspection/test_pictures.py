@@ -34,7 +34,7 @@ def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: P
 def test_a_text_that_is_too_long_is_refused_before_anything_is_written(
     subject: Subject, tmp_path: Path
 ) -> None:
-    sight = Sight(subject, subject.passage_of("dog " * MOST_TOKENS, "狗"))
+    sight = Sight(subject, subject.passage_of("The dog runs.", "狗" * MOST_TOKENS))
     with pytest.raises(ConfigError, match="leave --png out"):
         list(draw_pictures(sight, tmp_path / "new"))
     assert not (tmp_path / "new").exists()

@@ -138,9 +138,18 @@ def _draw(run: Path, text: str | None, target: str | None, tag: str | None, fold
 
     subject = open_subject(run, tag=tag)
     passage = subject.passage_of(text if text is not None else texts(subject)[0], target)
+    _tell_left_out(passage.left_out, passage.text)
     for line in draw_pictures(Sight(subject, passage), folder):
         say(line)
     say(f"headway: the pictures are in {folder}")
+
+
+def _tell_left_out(n_characters: int, text: str) -> None:
+    if n_characters:
+        say(
+            f"headway: the model does not read so much at once; the last {n_characters:,} "
+            f"characters are left out of: {text[:60]} .."
+        )
 
 
 class _Shown(NamedTuple):
@@ -215,11 +224,7 @@ def _sentences(
     room = None if full else room_of_each(len(given))
     found["sentences"] = [look_at(*one, room=room, **change) for one in given]
     for one in found["sentences"]:
-        if one["left_out"]:
-            say(
-                f"headway: the model does not read so much at once; the last {one['left_out']:,} "
-                f"characters are left out of: {one['text'][:60]} .."
-            )
+        _tell_left_out(one["left_out"], one["text"])
     return _Shown(look_at, found, {})
 
 
