@@ -6,19 +6,27 @@ pytorch's word_language_model example on such a folder) takes its turn with the 
 threads. --at-once says how many run side by side: what else the machine does then hits all alike.
 Perplexity is per word, line ends counted, over the whole test file; bits per character as well,
 but where words are unknown they flatter everybody alike. --plot F.png draws it.
+--speed N trains nothing to the end: it measures the words a second of N updates at the peer's
+shape (2 layers of 200, untied, 20 rows of 35 words), headway's in each of --precisions, one after
+the other and all over again --rounds times. With one thread the clocks of all of them read the
+processor's time, so that what else the machine does hits none of them.
 Run: python benchmarks/language_models.py --words DIR --minutes 30 --threads 2 --seeds 1 2
+     python benchmarks/language_models.py --words DIR --speed 200 --threads 1 --peer FILE
 """
 
 import argparse
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import record
@@ -29,6 +37,20 @@ NEURAL = ("nnlm", "rnn", "lstm", "gru", "transformer")
 COUNTED = ("add-one", "kneser-ney", "modified-kneser-ney")
 SEEDED = ("lstm", "transformer", "rnn")
 """Those that are trained with every seed; the others with the first."""
+PEERS_SHAPE = {
+    "lstm": {"layers": 2, "d-model": 200, "dropout": 0.2},
+    "transformer": {
+        "layers": 2, "d-model": 200, "dropout": 0.2, "heads": 2, "d-ff": 200, "norm": "post",
+        "positions": "sinusoidal", "activation": "relu",
+    },
+}  # fmt: skip
+PEERS_ROWS, PEERS_WINDOW = 20, 35
+BY_THE_PROCESSOR = (
+    "import runpy, sys, time; time.time = time.monotonic = time.process_time; "
+    "del sys.argv[0]; run = runpy.run_path if sys.argv[0].endswith('.py') else runpy.run_module; "
+    "run(sys.argv[0], run_name='__main__')"
+)
+"""Runs a script, or a module, whose clocks read the processor's time."""
 
 
 class Job(NamedTuple):
@@ -113,6 +135,66 @@ def tokens_s(run: Path) -> int:
     return round(n_tokens / spent) if spent else 0
 
 
+def speed_jobs(asked: argparse.Namespace, words: Path) -> Iterator[Job]:
+    """A round of all that train at the peer's shape, the peer behind headway."""
+    start = [sys.executable, "-c", BY_THE_PROCESSOR] if asked.threads == 1 else [sys.executable]
+    module = ["headway"] if asked.threads == 1 else ["-m", "headway"]
+    for model in asked.peer_models:
+        shape = {f"model.{name}": value for name, value in PEERS_SHAPE[model].items()}
+        flags = {
+            **shape, "model.type": model, "model.tied": "false", "model.output-bias": "true",
+            "text.unit": "words", "text.min-count": 1, "training.window": PEERS_WINDOW,
+            "training.batch-tokens": PEERS_ROWS * PEERS_WINDOW, "training.max-steps": asked.speed,
+            "training.checkpoint-every": asked.speed, "training.learning-rate": 1e-3,
+            "runtime.threads": asked.threads,
+        }  # fmt: skip
+        for precision in asked.precisions:
+            run = asked.out / f"speed-{model}-{precision}"
+            given = {**flags, "runtime.precision": precision, "out": run}
+            listed = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+            files = ["--corpus", words / "train.txt", "--valid-corpus", words / "valid.txt"]
+            train = [*module, "train", "--task", "language-model", *map(str, files), *listed]
+            yield Job(f"{model} {precision}", 1, [*start, *train], run)
+        minutes = asked.speed / 300  # about as long
+        script = [str(asked.peer), "--data", str(words), "--model", model, "--every", "1000"]
+        more = ["--minutes", str(minutes), "--threads", str(asked.threads)]
+        yield Job(f"{model} peer", 1, [*start, *script, *more], None)
+
+
+def speeds(asked: argparse.Namespace) -> dict[str, list[int]]:
+    """Words a second of each, round by round."""
+    found: dict[str, list[int]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder)
+        for part in ("train", "valid", "test"):
+            text = (asked.words / f"{part}.txt").read_text(encoding="utf-8")
+            some = text if part == "train" else "".join(text.splitlines(keepends=True)[:200])
+            (words / f"{part}.txt").write_text(some, encoding="utf-8")  # the peer reads all of it
+        for _ in range(asked.rounds):
+            for job in speed_jobs(asked, words):
+                if job.run is not None:
+                    shutil.rmtree(job.run, ignore_errors=True)
+                trained = subprocess.run(job.command, capture_output=True, text=True, check=False)
+                if trained.returncode:
+                    raise HeadwayError(f"{job.name} failed: {trained.stderr[-2000:]}")
+                last = trained.stdout.strip().splitlines()[-1:]
+                each = json.loads(last[0])["words_s"] if job.run is None else tokens_s(job.run)
+                found.setdefault(job.name, []).append(each)
+                print(f"{job.name}: {each:,} words/s", flush=True)
+    return found
+
+
+def speed_table(found: dict[str, list[int]]) -> str:
+    """For people: the best of all rounds, and how far ahead of the peer in each."""
+    lines = ["| model | words/s | ahead of the peer, by round | median |", "|---|---|---|---|"]
+    for name, each in found.items():
+        peer = found[f"{name.split()[0]} peer"]
+        ratios = [ours / theirs for ours, theirs in zip(each, peer, strict=True)]
+        shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        lines.append(f"| {name} | {max(each):,} | {shown} | {median(ratios):.2f} |")
+    return "\n".join(lines)
+
+
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """For people; the best last."""
     head = (
@@ -169,8 +251,18 @@ def main() -> int:
     options.add_argument("--peer", type=Path)
     options.add_argument("--peer-models", nargs="*", default=["lstm", "transformer"])
     options.add_argument("--plot", type=Path)
+    options.add_argument("--speed", type=int, metavar="N", help="updates to time; trains no model")
+    options.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
+    options.add_argument("--rounds", type=int, default=3)
     record.add_record_option(options)
     asked = options.parse_args()
+    if asked.speed:
+        if not asked.peer:
+            options.error("--speed is measured beside a peer: name its script with --peer FILE")
+        found = speeds(asked)
+        print(speed_table(found))
+        record.write(asked.record, "language_models", seeds=[1], figures={"words_s": found})
+        return 0
     with ThreadPoolExecutor(asked.at_once) as pool:
         rows = list(pool.map(lambda job: done(job, asked.words / "test.txt"), jobs(asked)))
     print(table(rows))

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, cast
 import torch
 
 from headway.decoding.sampling import draw
+from headway.errors.settings import other_than_fp32
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import Opened, open_run
-from headway.runtime import Device
+from headway.runtime import Device, Precision
 from headway.tasks.language_modeling.evaluation import Evaluation, evaluated
 from headway.tasks.language_modeling.kind import KIND, WINDOW
 from headway.tasks.language_modeling.scoring import Scorer
@@ -60,12 +61,17 @@ class TrainedLanguageModel:
         self.carries = bool(cast(Any, model).carries)
 
     @classmethod
-    def load(cls, run: str | Path, *, device: Device = "auto") -> "TrainedLanguageModel":
+    def load(
+        cls, run: str | Path, *, device: Device = "auto", precision: Precision = "auto"
+    ) -> "TrainedLanguageModel":
         """Open a finished run.
 
         Raises:
             RunError: there is none, it is another task's, or it is damaged.
+            ConfigError: another precision than fp32 is asked for.
         """
+        if precision not in ("auto", "fp32"):
+            raise other_than_fp32(precision)
         return cls(open_run(KIND, run, device=device))
 
     def score(self, texts: Sequence[str]) -> list[LineScore]:

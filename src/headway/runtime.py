@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Device = Literal["auto", "cpu", "cuda"]
 EngineName = Literal["auto", "torch", "native"]
+Precision = Literal["auto", "fp32", "bf16", "int8"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class RuntimeSettings:
     """The [runtime] section. `auto` takes the best that this machine has."""
 
     device: Device = "auto"
-    precision: Literal["auto", "fp32", "bf16", "int8"] = "auto"
+    precision: Precision = "auto"
     """Of matrix products; weights and the optimizer's state stay in fp32. int8 translates only."""
     threads: int = 0
     """CPU threads; 0 takes every physical core that this process may use."""

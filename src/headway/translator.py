@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -12,7 +12,7 @@ from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
-from headway.runtime import Device
+from headway.runtime import Device, Precision
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
@@ -72,7 +72,7 @@ class Translator:
         *,
         device: Device = "auto",
         codes: Sequence[str | Path] = (),
-        precision: Literal["auto", "fp32", "bf16", "int8"] = "fp32",
+        precision: Precision = "fp32",
     ) -> "Translator":
         """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
 

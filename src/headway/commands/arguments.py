@@ -140,4 +140,4 @@ def language_model(
     from headway.language_model import TrainedLanguageModel
 
     runtime = process_settings(parse_overrides(flags, options=known_flags))
-    return TrainedLanguageModel.load(run, device=runtime.device)
+    return TrainedLanguageModel.load(run, device=runtime.device, precision=runtime.precision)

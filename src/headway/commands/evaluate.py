@@ -104,7 +104,12 @@ def evaluate(
     from headway.text.corpora import Corpus, languages
 
     if corpus:
-        _evaluate_corpus([*runs], corpus, reference or source or hypothesis, json)
+        others = {
+            "--reference": reference, "--source": source, "--hypothesis": hypothesis, "--off": off,
+            "--precision": precision, "--shortlist": shortlist, "--tag": tag,
+            "--glossary": glossary,
+        }  # fmt: skip
+        _evaluate_corpus([*runs], corpus, [name for name in others if others[name]], json)
         return
     if not reference:
         raise ConfigError(
@@ -171,11 +176,12 @@ def evaluate(
         print_tables(outcomes, differences, "references" if sources is None else "sources")
 
 
-def _evaluate_corpus(runs: list[Path], corpus: list[Path], other: object, json: bool) -> None:
-    if other or not runs:
+def _evaluate_corpus(runs: list[Path], corpus: list[Path], others: list[str], json: bool) -> None:
+    if others or not runs:
         raise ConfigError(
-            "--corpus is what language models are scored on, without other files; got "
-            f"{'other files as well' if other else 'no run'}. Try: headway evaluate RUN --corpus F"
+            "--corpus is what language models are scored on, in fp32 and by itself; got "
+            f"{f'{others[0]} as well' if others else 'no run'}. Try: headway evaluate RUN "
+            "--corpus F"
         )
     if len(corpus) > 1 and corpus[-1].is_dir():
         runs = [*runs, corpus.pop()]

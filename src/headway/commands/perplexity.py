@@ -26,16 +26,14 @@ def evaluate_corpus(runs: Sequence[Path], corpus: Sequence[Path], *, json: bool)
 
 def print_evaluation(run: Path, one: "Evaluation") -> None:
     """All figures of one run."""
-    scores = one.scores
+    scores, each = one.scores, one.scores.per_unit
     print(f"{run}")
     print(
         f"  perplexity per token  {scores.per_token:>12,.2f}   "
         f"over {scores.n_tokens:,} tokens, line ends included"
     )
-    print(
-        f"  perplexity per word   {scores.shown_per_word():>12}   "
-        f"over {scores.n_words:,} words and line ends"
-    )
+    label = f"perplexity per {each.unit}"
+    print(f"  {label}{each.shown():>{34 - len(label)}}   over {each.divided_by}")
     print(
         f"  bits per character    {scores.bits_per_character:>12.4f}   "
         f"over {scores.n_characters:,} characters, line ends included"

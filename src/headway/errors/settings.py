@@ -202,6 +202,15 @@ def int8_training() -> ConfigError:
     )
 
 
+def other_than_fp32(precision: str) -> ConfigError:
+    """For a precision that language models are not used in."""
+    return ConfigError(
+        "a language model scores and writes in fp32, whatever it was trained in: bf16 and int8 are "
+        f"the compiled engine's, which translates only; got runtime.precision {precision}. "
+        "Leave it out."
+    )
+
+
 def _described(annotation: Any) -> str:
     described = []
     for option in _options(annotation):

@@ -107,14 +107,14 @@ def attend(
 
     Not in bfloat16 on a CPU, where its backward is about 2.3 times slower.
     """
-    if query.dtype == torch.bfloat16 and not query.is_cuda:
-        return attend_explicitly(query, key, value, mask, bias)
     added = None if bias is None else bias.to(query.dtype)
     if mask is not None:
         added = mask.hidden if added is None else added + mask.hidden
-    if added is not None:
-        added = added.expand(*query.shape[:-1], key.shape[-2])
-    context = F.scaled_dot_product_attention(query, key, value, attn_mask=added)
+    if query.dtype == torch.bfloat16 and not query.is_cuda:
+        context = attend_explicitly(query, key, value, None, added)
+    else:
+        added = added if added is None else added.expand(*query.shape[:-1], key.shape[-2])
+        context = F.scaled_dot_product_attention(query, key, value, attn_mask=added)
     return context if mask is None else context * mask.sees_any
 
 

@@ -45,4 +45,9 @@ def unspaced(lines: Iterable[str]) -> bool:
     """Whether the words of a text, by its first lines, are not separated by spaces."""
     some = list(islice(filter(None, lines), 1_000))
     n_characters, n_spaces = sum(map(len, some)), sum(len(line.split()) for line in some)
-    return n_characters > _UNSPACED * max(1, n_spaces)
+    return parts_no_words(n_characters, n_spaces)
+
+
+def parts_no_words(n_characters: int, n_parts: int) -> bool:
+    """Whether what white space parts is too long for words."""
+    return n_characters > _UNSPACED * max(1, n_parts)

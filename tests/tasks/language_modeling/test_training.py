@@ -190,6 +190,29 @@ def test_several_runs_are_ranked_where_that_is_fair(runs, tmp_path):
     assert "no ranking" in refused.out
 
 
+def test_text_that_has_no_spaces_is_told_by_its_characters(runs, tmp_path):
+    corpus = tmp_path / "poems.txt"
+    corpus.write_text("柳条摇落叶摇摇，梦尽花前花发新。\n" * 20, encoding="utf-8")
+    run = runs / "lstm"
+    told = command("evaluate", str(run), "--corpus", str(corpus)).out
+    [scores] = {TrainedLanguageModel.load(run, device="cpu").evaluate([corpus]).scores}
+    per_character = math.exp(scores.nats / (20 * 17))
+    assert f"perplexity per character{per_character:>10.2f}   over 340 characters" in told
+    assert "per word" not in told
+
+
+@pytest.mark.parametrize(
+    ("verb", "flag"), [("score", "--runtime.precision"), ("evaluate", "--precision")]
+)
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_a_precision_that_it_is_not_used_in_is_refused(runs, verb, flag, precision):
+    files = {"score": (), "evaluate": ("--corpus",)}[verb]
+    run, corpus = str(runs / "lstm"), str(runs / "corpus.txt")
+    refused = command(verb, run, *files, corpus, flag, precision)
+    assert refused.status == 2
+    assert "fp32" in refused.err
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

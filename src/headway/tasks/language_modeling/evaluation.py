@@ -77,17 +77,24 @@ def evaluated(
         vocabulary,
         n_words=reading.n_words + n_ends,
         n_characters=reading.n_characters + n_ends,
+        n_ends=n_ends,
     )
 
 
 def evaluated_stream(
-    scorer: Scorer, ids: Any, vocabulary: Vocabulary, *, n_words: int, n_characters: int
+    scorer: Scorer,
+    ids: Any,
+    vocabulary: Vocabulary,
+    *,
+    n_words: int,
+    n_characters: int,
+    n_ends: int,
 ) -> Evaluation:
-    """The same of ids."""
+    """The same of ids; line ends count as words and as characters."""
     unknown = int((np.asarray(ids) == vocabulary.special.unknown).sum())
     nats = -float(scorer.stream(ids).sum())
     return Evaluation(
-        TextScores(nats, len(ids), n_words, n_characters, unknown),
+        TextScores(nats, len(ids), n_words, n_characters, n_ends, unknown),
         positions(scorer, ids),
         accuracy(scorer, ids),
         vocabulary.fingerprint(),

@@ -114,9 +114,10 @@ def card(run: Run) -> CardWords:
     else:
         found = validation(run, data)
         scores = score_words(found, of_words=data.unit.unit == "words")
+        each = found.scores.per_unit
         run.say(
             f"validation: perplexity {found.scores.per_token:,.1f} per token, "
-            f"{found.scores.shown_per_word(1)} per word, "
+            f"{each.shown(1)} per {each.unit}, "
             f"{found.scores.bits_per_character:.3f} bits per character"
         )
     reading = data.reading
@@ -147,12 +148,13 @@ def validation(run: Run, data: texts.Texts) -> Evaluation:
     rows = vocabulary.decode_batch(data.valid["text"][i] for i in range(len(data.valid)))
     n_characters = sum(map(len, rows)) + len(rows)
     n_words = sum(len(row.split()) for row in rows) + len(rows)
-    return evaluated_stream(scorer, ids, vocabulary, n_words=n_words, n_characters=n_characters)
+    counts = {"n_words": n_words, "n_characters": n_characters, "n_ends": len(rows)}
+    return evaluated_stream(scorer, ids, vocabulary, **counts)
 
 
 def score_words(found: Evaluation, *, of_words: bool) -> str:
     """The card's table."""
-    scores = found.scores
+    scores, each = found.scores, found.scores.per_unit
     positions = ", ".join(f"{of}: {value:,.1f}" for of, value in found.by_position.items())
     unknown = (
         f"\n{found.share_unknown:.2%} of the tokens are the unknown word, so models with other "
@@ -165,7 +167,7 @@ def score_words(found: Evaluation, *, of_words: bool) -> str:
 | what | value | divided by |
 |---|---|---|
 | perplexity per token | {scores.per_token:,.2f} | {scores.n_tokens:,} tokens, line ends included |
-| perplexity per word | {scores.shown_per_word()} | {scores.n_words:,} words and line ends |
+| perplexity per {each.unit} | {each.shown()} | {each.divided_by} |
 | bits per character | {scores.bits_per_character:.4f} | {scores.n_characters:,} characters |
 
 The next token is the likeliest one in {found.accuracy[1]:.1%} of cases, among the five likeliest in
@@ -202,7 +204,7 @@ KIND: Kind = Kind(
     models=LANGUAGE_MODELS,
     default_model="transformer",
     presets=presets.PRESETS,
-    choose_preset=presets.LADDER.choose,
+    choose_preset=presets.choose,
     fits_dropout=("tiny", "small"),
     read=texts.read,
     complete=texts.complete,

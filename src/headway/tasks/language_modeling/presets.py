@@ -1,7 +1,10 @@
 """Named settings for language models, and which of them suits a corpus, a budget and a machine."""
 
+from collections.abc import Sequence
+
 from headway.config import Sections
 from headway.runs.fitting import Ladder
+from headway.runs.kind import Sizes
 
 PRESETS: dict[str, Sections] = {
     "tiny": {
@@ -21,7 +24,7 @@ PRESETS: dict[str, Sections] = {
             "layers": 6,
             "d_model": 256,
             "d_ff": 1024,
-            "heads": 8,
+            "heads": 4,
             "dropout": 0.1,
         },
         "training": {"batch_tokens": 4096, "window": 256, "learning_rate": 1.5e-3},
@@ -59,3 +62,26 @@ LADDER = Ladder(
     least_epochs=3,
     unit="tokens",
 )
+
+LONG_PASSES, LEAST_DISTINCT = 6, 500_000
+"""A budget is long for a corpus of so many tokens if `small`, too, sees it so often."""
+
+
+def choose(
+    sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
+) -> tuple[str, str]:
+    """The ladder's choice; or `small` for a small corpus, where the budget is long for it.
+
+    `tiny` has learned what it can of a million characters by then. Of a corpus smaller still,
+    `small` would soon know the sentences instead of the language.
+    """
+    name, why = LADDER.choose(sizes, budget_s, on_gpu, allowed)
+    if name != "tiny" or "small" not in allowed or budget_s is None:
+        return name, why
+    passes = budget_s * LADDER.cpu_speed["small"] / sizes.per_pass
+    if sizes.distinct < LEAST_DISTINCT or (passes < LONG_PASSES and not on_gpu):
+        return name, why
+    return "small", (
+        f"{sizes.distinct:,} tokens, and a budget in which this one too sees them "
+        f"{LONG_PASSES} times or more"
+    )

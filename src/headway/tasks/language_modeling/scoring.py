@@ -12,6 +12,7 @@ from torch import nn
 from headway.data.batching import pad
 from headway.data.streams import Stream, Stretch
 from headway.models.interfaces import Carried, LanguageModel
+from headway.text.segmenting import parts_no_words
 from headway.text.subwords import SpecialIds
 
 LogProbs = NDArray[np.float64]
@@ -122,6 +123,20 @@ class Scorer:
         return np.concatenate(rows)
 
 
+class PerUnit(NamedTuple):
+    """A perplexity that people can compare, and what it is divided by."""
+
+    unit: str
+    """`word` or `character`."""
+    perplexity: float
+    divided_by: str
+
+    def shown(self, decimals: int = 2) -> str:
+        """For people: a huge one by its power of ten."""
+        value = self.perplexity
+        return f"{value:,.{decimals}f}" if value < 1e7 else f"{value:.1e}"
+
+
 class TextScores(NamedTuple):
     """What a text has cost, in all, and what that is divided by."""
 
@@ -132,6 +147,8 @@ class TextScores(NamedTuple):
     """What white space separates; each line end counts as one more."""
     n_characters: int
     """Each line end counts as one more."""
+    n_ends: int
+    """Line ends."""
     n_unknown: int
 
     @property
@@ -144,11 +161,13 @@ class TextScores(NamedTuple):
         """Perplexity per word."""
         return perplexity(self.nats / self.n_words)
 
-    def shown_per_word(self, decimals: int = 2) -> str:
-        """For people: where no white space parts words a line is one, and the figure has a hundred
-        digits."""
-        value = self.per_word
-        return f"{value:,.{decimals}f}" if value < 1e7 else f"{value:.1e}"
+    @property
+    def per_unit(self) -> PerUnit:
+        """Perplexity per word; where white space parts no words, per character."""
+        if parts_no_words(self.n_characters - self.n_ends, self.n_words - self.n_ends):
+            found = perplexity(self.nats / self.n_characters)
+            return PerUnit("character", found, f"{self.n_characters:,} characters and line ends")
+        return PerUnit("word", self.per_word, f"{self.n_words:,} words and line ends")
 
     @property
     def bits_per_character(self) -> float:
