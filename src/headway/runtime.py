@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 Device = Literal["auto", "cpu", "cuda"]
-EngineName = Literal["auto", "torch", "native"]
+EngineName = Literal["auto", "torch", "native", "ctranslate2"]
 Precision = Literal["auto", "fp32", "bf16", "int8"]
 
 
@@ -29,7 +29,7 @@ class RuntimeSettings:
     threads: int = 0
     """CPU threads; 0 takes every physical core that this process may use."""
     engine: EngineName = "auto"
-    """What translates on a CPU: torch, or what is compiled for this processor (docs/speed.md)."""
+    """What translates on a CPU: torch, what is compiled for it, or CTranslate2 (docs/speed.md)."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ def start(settings: RuntimeSettings) -> Runtime:
     """Choose device and precision, and set this process up for training with them.
 
     On CPU the same seed and thread count give the same bits. On CUDA, fp32 products may use TF32.
-    Raises `ConfigError` for int8, and if CUDA, or bf16 on CUDA, is asked for and absent.
+    Raises `ConfigError` for what only translates, and for CUDA, or bf16 on it, that is absent.
     """
     import torch
 
@@ -65,8 +65,8 @@ def start(settings: RuntimeSettings) -> Runtime:
     unit = "" if on_cuda else _bf16_unit()
     fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bool(unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
-    if settings.precision == "int8":
-        raise refused.int8_training()
+    if settings.precision == "int8" or settings.engine == "ctranslate2":
+        raise refused.only_translates(settings.precision, settings.engine)
     if bf16 and on_cuda and not fast_bf16:
         raise refused.no_bf16(torch.cuda.get_device_name())
 

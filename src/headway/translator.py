@@ -12,7 +12,7 @@ from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
-from headway.runtime import Device, Precision
+from headway.runtime import Device, EngineName, Precision
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
@@ -73,12 +73,14 @@ class Translator:
         device: Device = "auto",
         codes: Sequence[str | Path] = (),
         precision: Precision = "fp32",
+        engine: EngineName = "auto",
+        say: Callable[[str], None] = lambda _: None,
     ) -> "Translator":
         """Open a run folder, wherever it was trained; threads and seeds stay the process's own.
 
-        `codes` are files of patterns of what is a code, besides those that the run has; `precision`
-        is that of products (docs/speed.md). Raises RunError when there is no trained translator in
-        it, DataError for a pattern that is none, ConfigError for a precision that it refuses.
+        `codes` are files of patterns of codes, besides those of the run; `engine` is what searches,
+        `precision` that of its products (docs/speed.md). Raises RunError when there is no trained
+        translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
         opened = open_run(KIND, run, device=device)
         model = cast(StepDecoder, opened.model)
@@ -95,10 +97,12 @@ class Translator:
 
             own = compiled(tuple(patterns_of([str(file) for file in codes])))
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
-        if precision != "fp32":
-            from headway.tasks.translation.precision import settle
+        found.plain.how["engine"] = engine
+        unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
+        if engine == "ctranslate2" or not unmeasured:
+            from headway.tasks.translation.engines import settle  # a side room
 
-            settle(folder, found.plain, opened.settings, precision, lambda _: None)
+            settle(folder, opened, found.plain, engine, precision, say)
         return found
 
     def shorten(self, run: Path, n: int, say: Callable[[str], None] = lambda _: None) -> None:

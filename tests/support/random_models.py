@@ -18,15 +18,16 @@ from headway.text.subwords import SpecialIds
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 
 
-def _config(draw: st.DrawFn) -> TransformerConfig:
+def _config(draw: st.DrawFn, alike: bool) -> TransformerConfig:
     heads = draw(st.integers(1, 4))
+    d_k = draw(st.sampled_from((0, 0, 3, 16, 17)))
     return TransformerConfig(
         encoder_layers=draw(st.integers(1, 2)),
         decoder_layers=draw(st.integers(1, 2)),
         heads=heads,
         d_model=heads * draw(st.integers(2, 20)),
-        d_k=draw(st.sampled_from((0, 0, 3, 16, 17))),
-        d_v=draw(st.sampled_from((0, 0, 5, 18))),
+        d_k=d_k,
+        d_v=d_k if alike else draw(st.sampled_from((0, 0, 5, 18))),
         d_ff=draw(st.integers(3, 70)),
         norm=draw(st.sampled_from(("post", "pre"))),
         positions=draw(st.sampled_from(("sinusoidal", "learned", "none"))),
@@ -39,11 +40,12 @@ def _config(draw: st.DrawFn) -> TransformerConfig:
 
 
 @st.composite
-def models(draw: st.DrawFn) -> Transformer:
-    """With biases and norms that are not as they are born, and any sharpness."""
+def models(draw: st.DrawFn, *, alike: bool = False) -> Transformer:
+    """With biases and norms that are not as they are born, and any sharpness; `alike`: keys and
+    values of one size."""
     torch.manual_seed(draw(st.integers(0, 1 << 20)))
     n_tokens = draw(st.sampled_from((8, 31, 33, 300)))
-    model = Transformer(_config(draw), vocabulary_size=n_tokens).eval()
+    model = Transformer(_config(draw, alike), vocabulary_size=n_tokens).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * draw(st.sampled_from((0.02, 0.2))))

@@ -105,15 +105,11 @@ def ready(
 
     sections = parse_overrides(flags, options=known_flags)
     runtime = process_settings(sections)
-    translator = Translator.load(run, device=runtime.device, codes=codes)
-    translator.plain.how["engine"], folder = runtime.engine, RunFolder.open(run)
-    if runtime.precision != "auto" or folder.precision.exists():
-        from headway.tasks.translation.precision import settle  # a side room
-
-        settle(folder, translator.plain, translator.settings, runtime.precision, say)
+    how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
+    translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
         translator.shorten(run, shortlist, say)
-    if why := folder.below_use:
+    if why := RunFolder.open(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag

@@ -39,6 +39,7 @@ def evaluate(
     glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     precision: str | None = None,
+    engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None,
     shortlist: int | None = None,
     tokenize: Tokenizer | None = None,
     lowercase: bool = False,
@@ -84,6 +85,8 @@ def evaluate(
     precision
         Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
         (docs/speed.md).
+    engine
+        What searches while the run translates: auto, torch, native or ctranslate2 (docs/speed.md).
     shortlist
         As in translate.
     tokenize
@@ -140,7 +143,7 @@ def evaluate(
                 "Try: headway evaluate RUN --source F --reference F"
             )
         systems, language_of_run = translated(
-            run, sources, tag, glossary or (), off or (), precision, shortlist
+            run, sources, tag, glossary or (), off or (), precision, shortlist, engine
         )
         of_target = target_language or language_of_run or of_target
     else:
@@ -149,6 +152,7 @@ def evaluate(
             ("--glossary", glossary),
             ("--off", off),
             ("--precision", precision),
+            ("--runtime.engine", engine),
             ("--shortlist", shortlist),
         ):
             if given is not None:

@@ -71,13 +71,15 @@ def translated(
     off: Sequence[str] = (),
     precision: str | None = None,
     shortlist: int | None = None,
+    engine: str | None = None,
 ) -> tuple[list[System], str | None]:
     """A run's translations, and the language that it translates into, if it knows.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
     print(f"headway: translating {len(sources):,} lines with {run}", file=sys.stderr)
-    flags = ("--runtime.precision", precision) if precision else ()
+    runtime = {"--runtime.precision": precision, "--runtime.engine": engine}
+    flags = [part for name, value in runtime.items() if value for part in (name, value)]
     translator, how = ready(run, tag, {}, flags, shortlist=shortlist)
     model: Any = translator.model
     if off:

@@ -1,6 +1,7 @@
 """`headway --version --verbose`: what runs here, a line each."""
 
 import platform
+from contextlib import suppress
 
 
 def tell_versions() -> None:
@@ -8,6 +9,8 @@ def tell_versions() -> None:
     import torch
 
     from headway import __version__
+    from headway.errors import ConfigError
+    from headway.exchange import ctranslate2
     from headway.native.building import NoEngineError, engine
     from headway.runtime import available_cores, cpu_name
 
@@ -19,3 +22,6 @@ def tell_versions() -> None:
     print(f"headway {__version__}, Python {platform.python_version()}, torch {torch.__version__}")
     print(f"{cpu_name()}, {cores} core{'s'[: cores > 1]}")
     print(f"engine: {translates}")
+    with suppress(ConfigError):
+        ctranslate2.require()
+        print(f"--runtime.engine ctranslate2: CTranslate2 {ctranslate2.version()}")

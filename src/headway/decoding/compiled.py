@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -17,13 +17,35 @@ from headway.native.building import NoEngineError, engine
 from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.translating import Found, Search, translate
+from headway.runtime import EngineName
 from headway.text.subwords import SpecialIds
 
 PACKED = "packed"
 EXAMINED = "examined"
 """The model that was packed, as it was then."""
+ELSEWHERE = "elsewhere"
+"""Another program that searches with this model."""
 MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """Another program that has the model's weights."""
+
+    def __call__(
+        self,
+        decoder: StepDecoder,
+        sources: Sequence[Any],
+        settings: DecodingSettings,
+        device: torch.device,
+        want_scores: bool,
+        want_attention: bool,
+        done: Callable[[int], None],
+    ) -> list[list[Hypothesis]] | None:
+        """What `decode_all` gives; None where it must be torch's. Raises ConfigError for what the
+        other program is not for."""
+        ...
 
 
 def compiled_search(
@@ -38,15 +60,18 @@ def compiled_search(
     done: Callable[[int], None],
     kept: dict[str, Any] | None,
     precision: Precision,
-    *,
-    by_name: bool,
+    name: EngineName,
 ) -> list[list[Hypothesis]] | None:
     """What `decode_all` gives, by the compiled engine; None where it must be torch's.
 
-    Weights as the engine reads them are found in `kept`, or put there. Raises ConfigError where the
-    engine is asked for `by_name` and there is none for this model, machine or kind of search.
+    Weights as the engine reads them are found in `kept`, or put there; so is what stands for the
+    name of another program. Raises ConfigError where an engine is asked for by its name and there
+    is none for this model, machine or kind of search.
     """
     kept, reason = {} if kept is None else kept, ""
+    if name == "ctranslate2":
+        elsewhere: Elsewhere = kept[ELSEWHERE]
+        return elsewhere(decoder, sources, settings, device, want_scores, want_attention, done)
     decoder, shortlist = opened(decoder)
     examined: Examined | None = kept.get(EXAMINED)
     other = bool(examined) and kept[PACKED].precision != precision
@@ -63,7 +88,7 @@ def compiled_search(
         reason = "it draws no samples"
     elif not reason and settings.beam > MOST_BEAM:
         reason = f"its widest beam is {MOST_BEAM}"
-    if reason and by_name:
+    if reason and name == "native":
         raise ConfigError(
             f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )

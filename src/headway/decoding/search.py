@@ -107,7 +107,7 @@ def decode_all(
         from headway.decoding.compiled import compiled_search  # a side room
 
         given = decoder, sources, special, settings, device, processes, want_scores, want_attention
-        if quick := compiled_search(*given, done, kept, precision, by_name=engine == "native"):
+        if quick := compiled_search(*given, done, kept, precision, engine):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

@@ -194,11 +194,13 @@ def no_bf16(gpu: str) -> ConfigError:
     )
 
 
-def int8_training() -> ConfigError:
-    """For a precision that only translates."""
+def only_translates(precision: str, engine: str) -> ConfigError:
+    """For a precision or an engine that is not for training."""
+    rule, given = ("computes in fp32 or bf16", f"precision {precision}")
+    if precision != "int8":
+        rule, given = ("validates with headway's own engines", f"engine {engine}")
     return ConfigError(
-        "training computes in fp32 or bf16; got runtime.precision int8, which is for "
-        "`headway translate`. Leave it out."
+        f"training {rule}; got runtime.{given}, which is for `headway translate`. Leave it out."
     )
 
 

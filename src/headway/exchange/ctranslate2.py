@@ -5,7 +5,7 @@ Built through `ctranslate2.specs`: CTranslate2's own description of a model, fil
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,9 +19,6 @@ from headway.nn.embedding import sinusoids
 from headway.nn.layers import Layer, Residual
 from headway.nn.positions import LearnedPositions
 from headway.text.subwords import SpecialIds
-
-if TYPE_CHECKING:
-    pass
 
 LEAST_POSITIONS = 2048
 """Rows of a table of positions: CTranslate2 refuses longer texts, and cuts them at 1,024 unless it
@@ -38,6 +35,13 @@ def require() -> None:
             "a model for CTranslate2 is made and checked with CTranslate2, which is not "
             "installed. Try: pip install 'headway[export]'"
         ) from None
+
+
+def version() -> str:
+    """The installed one's."""
+    import ctranslate2
+
+    return str(ctranslate2.__version__)
 
 
 def refuse_unheld(config: TransformerConfig) -> None:
@@ -174,7 +178,7 @@ class InCTranslate2:
     def __init__(self, folder: Path, tokens: Sequence[str], special: SpecialIds) -> None:
         import ctranslate2
 
-        self.name = f"CTranslate2 {ctranslate2.__version__}"
+        self.name = f"CTranslate2 {version()}"
         self._tokens, self._special = tokens, special
         self._ids = {token: i for i, token in enumerate(tokens)}
         self._translator: ctranslate2.Translator = ctranslate2.Translator(

@@ -55,9 +55,13 @@ def export_ctranslate2(run: Path, folder: Path, say: Say) -> Agreement:
     """
     ctranslate2.require()
     opened = transformer_of(run, "CTranslate2")
-    model = cast(Transformer, opened.model)
-    ctranslate2.refuse_unheld(model.config)
-    special = opened.vocabulary.special
+    ctranslate2.refuse_unheld(cast(Transformer, opened.model).config)
+    return exported(opened, folder, writes_ctranslate2(opened), say)
+
+
+def writes_ctranslate2(opened: Opened) -> Write:
+    """What writes an opened run's model for CTranslate2."""
+    model, special = cast(Transformer, opened.model), opened.vocabulary.special
 
     def write(part: Path, _: Sentences) -> Other:
         tokens = token_strings(part, len(opened.vocabulary))
@@ -65,7 +69,7 @@ def export_ctranslate2(run: Path, folder: Path, say: Say) -> Agreement:
         ctranslate2.write_ctranslate2(model, tokens, special, part, longest)
         return ctranslate2.InCTranslate2(part, tokens, special)
 
-    return exported(opened, folder, write, say)
+    return write
 
 
 def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreement:
@@ -130,19 +134,22 @@ def exported(opened: Opened, folder: Path, write: Write, say: Say) -> Agreement:
             f"an exported model gets a folder of its own; {folder} is there already. "
             "Give another name, or remove it."
         )
+    with whole_folder(folder) as part:
+        return write_checked(opened, part, write, say)
+
+
+def write_checked(opened: Opened, part: Path, write: Write, say: Say) -> Agreement:
+    """Vocabulary and model in a folder; raises HeadwayError where the two programs differ."""
     model, vocabulary = cast(Transformer, opened.model), opened.vocabulary
     compared = sentences(opened.settings, vocabulary)
     say(f"compared on {compared.what}")
     limit = max(map(len, compared.sources)) + _EXTRA
     if model.longest is not None:
         limit = min(limit, model.longest - 1)
-    with whole_folder(folder) as part:
-        vocabulary.save(part / "tokenizer.json")
-        other = write(part, compared)
-        found = agreement(
-            model, vocabulary.special, other, compared.sources, compared.targets, limit
-        )
-        found.refuse_difference()
+    vocabulary.save(part / "tokenizer.json")
+    other = write(part, compared)
+    found = agreement(model, vocabulary.special, other, compared.sources, compared.targets, limit)
+    found.refuse_difference()
     return found
 
 

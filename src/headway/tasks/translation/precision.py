@@ -25,17 +25,6 @@ from headway.training.run_folder import RunFolder
 QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
 
 
-def settle(
-    folder: RunFolder,
-    plain: TextTranslator,
-    settings: Settings,
-    asked: Literal["auto", Precision],
-    say: Say,
-) -> None:
-    """Have `plain` translate in the precision that is `asked` for; see `settled`."""
-    plain.how["precision"] = settled(folder, plain, settings, asked, say)
-
-
 def settled(
     folder: RunFolder,
     plain: TextTranslator,
@@ -69,8 +58,8 @@ def settled(
 
 def without_engine(plain: TextTranslator) -> str:
     """Why the compiled engine does not translate here; nothing if it does."""
-    if plain.how["engine"] == "torch":
-        return "the engine is torch"
+    if (asked := plain.how["engine"]) in ("torch", "ctranslate2"):
+        return f"the engine is {asked}"
     try:
         engine()
     except NoEngineError as error:

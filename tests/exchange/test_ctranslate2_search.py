@@ -1,0 +1,109 @@
+"""CTranslate2 in the place of our search: the same texts, or what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
+
+from headway.decoding.compiled import ELSEWHERE
+from headway.decoding.settings import DecodingSettings
+from headway.decoding.shortlist import Shortlist, Shortlisted
+from headway.errors import ConfigError
+from headway.exchange.ctranslate2 import LEAST_POSITIONS, write_ctranslate2
+from headway.exchange.ctranslate2_search import CTranslate2Search
+from headway.inspection.switching import switched
+from headway.models import Transformer
+from headway.text.subwords import SpecialIds
+
+SPECIAL = SpecialIds()
+GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
+WORDED = st.lists(st.integers(1, 14), min_size=1, max_size=5)
+
+
+def there(model: Transformer, folder: Path) -> dict[str, Any]:
+    """What `found` is given to have it searched for by CTranslate2."""
+    tokens = [f"t{i}" for i in range(len(model.output_weight))]
+    write_ctranslate2(model, tokens, SPECIAL, folder, 100)
+    search = CTranslate2Search(model, SPECIAL, folder, tokens, LEAST_POSITIONS)
+    return {"engine": "ctranslate2", "kept": {ELSEWHERE: search}}
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(model=models(alike=True), how=searches(), lengths=WORDED)
+def test_greedy_search_writes_what_torch_writes_but_for_ties(
+    tmp_path: Path, model: Transformer, how: DecodingSettings, lengths: list[int]
+) -> None:
+    """A beam's hypotheses are its own; of each it is said what torch says."""
+    widest = (len(model.output_weight) - 3) // 2
+    how = replace(how, beam=min(how.beam, widest), n_best=min(how.n_best, widest))
+    sources = sources_for(model, lengths)
+    theirs = found(model, sources, how, want_attention=True, **there(model, tmp_path))
+    ours = found(model, sources, how, engine="torch", want_attention=True)
+    for ids, some, others in zip(sources, theirs, ours, strict=True):
+        assert 1 <= len(some) <= how.n_best
+        assert [one.score for one in some] == sorted((one.score for one in some), reverse=True)
+        if how.rows == 1:
+            assert equal_but_for_ties(some, others)
+        known = {tuple(one.ids): one for one in others}
+        for one in some:
+            assert not {0, 1, 2, 3} & {*one.ids}
+            assert len(one.ids) <= len(ids) + 1 + how.max_extra_length
+            if same := known.get(tuple(one.ids)):
+                assert one.token_log_probs == pytest.approx(same.token_log_probs, abs=TIE)
+                assert one.score == pytest.approx(same.score, abs=TIE)
+                expected = same.attention[:, : len(ids) + 1]
+                looked = one.attention[:, : len(ids) + 1]
+                torch.testing.assert_close(looked, expected, atol=TIE, rtol=0)
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> tuple[Transformer, dict[str, Any]]:
+    """A small model, and what has CTranslate2 search with it."""
+    model = small()
+    return model, there(model, tmp_path)
+
+
+def test_texts_that_it_does_not_read_are_torchs(exported: tuple[Transformer, Any]) -> None:
+    model, how = exported
+    how["kept"][ELSEWHERE].n_positions = 13
+    for sources in ([[5, 6], []], [[5] * 8]):
+        theirs = found(model, sources, GREEDY, want_scores=False, **how)
+        torchs = found(model, sources, GREEDY, want_scores=False, engine="torch")
+        assert [one[0].ids for one in theirs] == [one[0].ids for one in torchs]
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        (DecodingSettings(method="sampling"), "draws no samples"),
+        (DecodingSettings(beam=14), "widest beam is 13"),
+    ],
+)
+def test_other_searches_are_refused(
+    exported: tuple[Transformer, Any], how: DecodingSettings, why: str
+) -> None:
+    model, searching = exported
+    with pytest.raises(ConfigError, match=rf"{why}.*Use --runtime\.engine auto"):
+        found(model, [[5, 6]], how, **searching)
+
+
+def test_another_model_than_was_exported_is_refused(exported: tuple[Transformer, Any]) -> None:
+    model, searching = exported
+    everything = Shortlist(np.zeros((30, 1), np.int32), np.ones(30, bool))
+    with pytest.raises(ConfigError, match="no shortlists"):
+        found(Shortlisted(model, everything), [[5, 6]], GREEDY, **searching)
+    with (
+        switched(model, ["encoder.0.self.head.0"]),
+        pytest.raises(ConfigError, match="not as it was exported"),
+    ):
+        found(model, [[5, 6]], GREEDY, **searching)
+    with torch.no_grad():
+        model.output_weight.add_(1)
+    with pytest.raises(ConfigError, match="not as it was exported"):
+        found(model, [[5, 6]], GREEDY, **searching)
