@@ -57,7 +57,7 @@ def attention_weights(
     query: Float[Tensor, "batch heads query d_k"],
     key: Float[Tensor, "batch heads key d_k"],
     mask: ReadyMask | None = None,
-    bias: Float[Tensor, "#batch #heads query key"] | None = None,
+    bias: Float[Tensor, "#batch #heads #query key"] | None = None,
 ) -> Float[Tensor, "batch heads query key"]:
     """softmax(Q K^T / sqrt(d_k)) over the visible keys (Vaswani et al. 2017, eq. 1).
 
@@ -90,7 +90,7 @@ def attend_explicitly(
     key: Float[Tensor, "batch heads key d_k"],
     value: Float[Tensor, "batch heads key d_v"],
     mask: ReadyMask | None = None,
-    bias: Float[Tensor, "#batch #heads query key"] | None = None,
+    bias: Float[Tensor, "#batch #heads #query key"] | None = None,
 ) -> Float[Tensor, "batch heads query d_v"]:
     """Equation 1 word for word: the weights times the values."""
     return attention_weights(query, key, mask, bias) @ value
