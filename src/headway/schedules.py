@@ -18,13 +18,13 @@ def paper_peak(d_model: int, warmup_steps: int) -> float:
 
 
 def inverse_square_root_rate(
-    step: int, *, peak: float, warmup_steps: int, max_steps: int = 0
+    step: int | float, *, peak: float, warmup_steps: int, max_steps: int = 0
 ) -> float:
     """Equation 3's shape with a chosen peak, reached at `warmup_steps`; it never ends."""
     return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
 
 
-def cosine_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+def cosine_rate(step: int | float, *, peak: float, warmup_steps: int, max_steps: int) -> float:
     """Linear warm-up, then half a cosine down to a hundredth of the peak at `max_steps`."""
     if step <= warmup_steps:
         return peak * step / warmup_steps
@@ -32,7 +32,7 @@ def cosine_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) ->
     return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
 
 
-def linear_rate(step: int, *, peak: float, warmup_steps: int, max_steps: int) -> float:
+def linear_rate(step: int | float, *, peak: float, warmup_steps: int, max_steps: int) -> float:
     """Linear warm-up, then a straight line down to a hundredth of the peak at `max_steps`."""
     if step <= warmup_steps:
         return peak * step / warmup_steps

@@ -4,11 +4,16 @@ import re
 
 import pytest
 
-from headway.runs.fitting import SEEN, fit_dropout, fit_steps, fit_validations, hopeless
+from headway.runs.fitting import (
+    SEEN,
+    fit_dropout,
+    fit_steps,
+    fit_validations,
+    hopeless,
+    time_to_learn,
+)
 from headway.runs.gradient import fit_warmup
 from headway.runs.kind import Sizes
-
-CLOSING = 15
 
 
 def corpus(target_tokens: int) -> Sizes:
@@ -26,21 +31,32 @@ def test_steps_and_validations_fit_into_the_budget():
     for left_s in (60.0, 1800.0, 86_400.0):
         for validation_s in (0.01, 2.0):
             n_validations = fit_validations(left_s, validation_s)
+            closing_s = 10 * validation_s
+            within_s = time_to_learn(left_s, closing_s)
+            assert 0.9 * left_s < within_s + closing_s <= left_s
             steps, why = fit_steps(
                 corpus(10**6), units_per_step=2000.0, step_s=0.2, validation_s=validation_s,
-                left_s=left_s, n_validations=n_validations, closing=CLOSING,
+                within_s=within_s, n_validations=n_validations,
             )  # fmt: skip
-            assert steps * 0.2 + n_validations * validation_s <= left_s
-            for_updates = left_s - (n_validations + CLOSING) * validation_s
-            assert steps * 0.2 > 0.9 * for_updates
+            taken_s = steps * 0.2 + n_validations * validation_s
+            assert within_s - 0.2 < taken_s <= within_s
             assert "200 ms" in why
+
+
+def test_half_of_the_time_at_least_is_for_learning():
+    assert time_to_learn(60.0, 50.0) == 30.0
+    steps, _ = fit_steps(
+        corpus(10**6), units_per_step=2000.0, step_s=0.5, validation_s=20.0,
+        within_s=30.0, n_validations=4,
+    )  # fmt: skip
+    assert steps == 30, "half of that for updates, however long validations take"
 
 
 def test_without_a_budget_the_corpus_is_seen_a_number_of_times():
     for tokens, epochs in ((SEEN // 1000, 100), (SEEN // 50, 50), (10**9, 10)):
         steps, why = fit_steps(
             corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
-            left_s=None, n_validations=40, closing=CLOSING,
+            within_s=None, n_validations=40,
         )  # fmt: skip
         assert steps == pytest.approx(epochs * tokens / 1000, abs=1)
         assert f"{epochs} times" in why
@@ -51,7 +67,7 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
         lengths = [
             fit_steps(
                 corpus(tokens), units_per_step=1000.0, step_s=1.0, validation_s=1.0,
-                left_s=None, n_validations=40, closing=CLOSING, tuned=tuned,
+                within_s=None, n_validations=40, tuned=tuned,
             )[0]
             for tuned in (True, False)
         ]  # fmt: skip

@@ -1,15 +1,25 @@
 """The loop on a task small enough to run hundreds of times: resuming equals never stopping."""
 
-import json
 import math
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from regression import (
+    SETTINGS,
+    KilledError,
+    Listener,
+    Regression,
+    choose,
+    everything,
+    network,
+    never,
+    stop_after,
+    untimed,
+)
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -20,83 +30,6 @@ from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
-
-SETTINGS = TrainingSettings(
-    max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
-    batch_tokens=1, patience=0, average=2, dropout_warmup=8,
-)  # fmt: skip
-
-
-class KilledError(BaseException):
-    """Stands for kill -9."""
-
-
-class Regression:
-    """Batch n is made from n; the model has dropout, so the random state matters as well."""
-
-    def __init__(self, scores: list[float] | None = None, kill_at: int = 0) -> None:
-        self.n, self.scores, self.kill_at = 0, scores, kill_at
-        self.n_validations = 0
-        self.carried = torch.zeros(())
-
-    unit = "points"
-    counted = ("source_tokens", "target_tokens")
-
-    def next_batch(self) -> Batch:
-        self.n += 1
-        if self.n == self.kill_at:
-            raise KilledError
-        x = torch.sin(torch.arange(8.0).view(4, 2) * self.n)
-        return Batch(x, units=4, counts={"source_tokens": 3, "target_tokens": 4})
-
-    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        x = batch.rows
-        self.carried = self.carried + x.sum()
-        return (model(x).float() - x.sum(1, keepdim=True)).square().sum()
-
-    def halves(self, batch: Batch) -> list[Batch]:
-        return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
-
-    def validate(self, model: nn.Module) -> Validation:
-        assert not model.training
-        assert torch.is_inference_mode_enabled()
-        torch.rand(5)  # a validation may draw random numbers
-        self.n_validations += 1
-        weights = list(model.parameters())
-        score = -sum(weight.float().abs().sum().item() for weight in weights)
-        if self.scores is not None:
-            score = self.scores[(self.n // SETTINGS.checkpoint_every) - 1]
-        return Validation(loss=1.25, score=score, score_name="bleu")
-
-    def position(self) -> Position:
-        return Position({"n": self.n}, {"carried": self.carried})
-
-    def go_to(self, position: Position) -> None:
-        self.n, self.carried = position.countable["n"], position.tensors["carried"]
-
-
-class Listener:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.best: list[bool] = []
-
-    def step(
-        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
-    ) -> None:
-        assert math.isfinite(loss)
-
-    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
-        self.best.append(best)
-
-    def say(self, message: str) -> None:
-        self.said.append(message)
-
-
-def network() -> nn.Module:
-    torch.manual_seed(5)
-    return nn.Sequential(nn.Linear(2, 6), Dropout(0.3), nn.Tanh(), nn.Linear(6, 1))
 
 
 def trainer_in(
@@ -129,32 +62,6 @@ class Cast(nn.Module):
         return x.to(self.dtype)
 
 
-def never() -> bool:
-    return False
-
-
-def choose(trainer: Trainer[Regression]) -> str:
-    """By the measure of the validations."""
-    return trainer.choose(lambda model: trainer.task.validate(model).score)
-
-
-def untimed(log: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in line.items() if key != "time_s"} for line in log]
-
-
-def everything(path: Path) -> dict[str, Any]:
-    """All that a run leaves behind, but for times."""
-    folder = RunFolder(path)
-    left: dict[str, Any] = {"log": untimed(folder.read_log())}
-    for file in sorted(path.rglob("*.safetensors")):
-        left[str(file.relative_to(path))] = file.read_bytes()
-    for file in sorted(path.rglob("state.json")):
-        state = json.loads(file.read_text(encoding="utf-8"))
-        del state["sha256"], state["progress"]["time_s"], state["progress"]["sums"]
-        left[str(file.relative_to(path))] = state
-    return left
-
-
 @pytest.fixture(params=[torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 def dtype(request: pytest.FixtureRequest) -> torch.dtype:
     return request.param
@@ -169,11 +76,6 @@ def never_stopped(tmp_path: Path, dtype: torch.dtype) -> dict[str, Any]:
 
 
 # -- resuming ---------------------------------------------------------------------------------
-
-
-def stop_after(n: int, trainer: Trainer[Regression]) -> Callable[[], bool]:
-    """A wish to stop once `n` updates are made; it stays a wish."""
-    return lambda: trainer.progress.step >= n
 
 
 @pytest.mark.parametrize("step", range(1, 12))

@@ -3,7 +3,8 @@
 import pytest
 
 from headway.errors import ConfigError
-from headway.training.settings import TrainingSettings, seconds
+from headway.training.pace import seconds
+from headway.training.settings import TrainingSettings
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from headway.inspection.packing import missing, packed
 from headway.inspection.subject import OPENERS, Subject, open_subject
 from headway.runs.settings import task_of
 from headway.training.checkpoint import steps
-from headway.training.curves import Point, counts, curves, scores, thinned
+from headway.training.curves import Point, counts, curves, planned, scores, thinned
 from headway.training.run_folder import RunFolder
 
 MOST_POINTS = 1000
@@ -128,7 +128,7 @@ def _run(name: str, run: Path) -> dict[str, Any]:
         "updates": max((end.updates for end in ends), default=0),
         "time_s": max((end.time_s for end in ends), default=0.0),
         "counts": counts(log),
-        "planned": settings.get("max_steps", 0),
+        "planned": planned(log, settings.get("max_steps", 0)),
         "budget": settings.get("budget", ""),
         "smoothed": bool(settings.get("label_smoothing")),
         "clipped": settings.get("clip_norm", 0.0),

@@ -20,7 +20,8 @@ from headway.schedules import paper_peak
 from headway.training.console import ConsoleReporter
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
-from headway.training.settings import TrainingSettings, seconds
+from headway.training.pace import seconds
+from headway.training.settings import TrainingSettings
 
 SEEN = 40_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions."""
@@ -28,6 +29,8 @@ TUNING_SEEN = 5_000_000
 """The same for a model that begins with another run's weights."""
 TIMED_UPDATES = 24
 """Updates that the speed of a run is measured on, after three to warm up."""
+SURE = 0.97
+"""Of the time that is left; the rest is for what nothing was rehearsed of."""
 
 LEAST_PASSES, LEAST_SEEN = 3, 1_000_000
 """A model that has seen the corpus less often, and fewer units, is good for nothing."""
@@ -128,10 +131,11 @@ def fit_length(
     rehearsal = opening.rehearsal(replace(settings, training=measuring))
     trainer = build_trainer(rehearsal, ConsoleReporter(0))
     units_per_step, step_s = timed_updates(trainer)
-    begun = time.monotonic()
     with torch.inference_mode():
-        kind.rehearse(trainer.task, trainer.twin)
-    validation_s = time.monotonic() - begun
+        task, twin = trainer.task, trainer.twin
+        part_s = validation_s = seconds_of(lambda: kind.rehearse(task, twin))
+        if rehearse_end := kind.rehearse_end:
+            part_s = seconds_of(lambda: rehearse_end(settings, task, twin))
     left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
     if left_s is not None and left_s < 5 * step_s + 4 * validation_s:
         raise ConfigError(
@@ -140,6 +144,7 @@ def fit_length(
             f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
         )
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
+    within_s = None if left_s is None else time_to_learn(left_s, kind.closing * part_s)
     max_steps = training.max_steps
     if not max_steps:
         sizes = kind.sizes(opening.data)
@@ -148,11 +153,11 @@ def fit_length(
             units_per_step=units_per_step,
             step_s=step_s,
             validation_s=validation_s,
-            left_s=left_s,
+            within_s=within_s,
             n_validations=n_validations,
-            closing=kind.closing,
             tuned=tuned,
         )
+        training = replace(training, within_s=within_s or 0.0)
         unit, epochs = trainer.task.unit, max_steps * units_per_step / sizes.per_pass
         opening.say(
             f"{max_steps:,} updates of {units_per_step:,.0f} {unit} ({epochs:.1f} times "
@@ -204,6 +209,18 @@ def smaller_presets(settings: Settings, opening: Opening) -> list[str]:
     return names[: names.index(opening.preset)] if opening.preset in names else []
 
 
+def seconds_of(work: Callable[[], object]) -> float:
+    """How long it takes."""
+    begun = time.monotonic()
+    work()
+    return time.monotonic() - begun
+
+
+def time_to_learn(left_s: float, closing_s: float) -> float:
+    """What is left for updates and validations, once the end has its time; half at least."""
+    return max(SURE * left_s - closing_s, left_s / 2)
+
+
 def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:
     """Units and seconds of an update, as measured."""
     for _ in range(3):
@@ -224,20 +241,20 @@ def fit_steps(
     units_per_step: float,
     step_s: float,
     validation_s: float,
-    left_s: float | None,
+    within_s: float | None,
     n_validations: int,
-    closing: int,
     tuned: bool = False,
 ) -> tuple[int, str]:
-    """How many updates: what the time left allows, or a number of passes when there is no budget.
+    """How many updates: what the time allows, or a number of passes when there is no budget.
 
-    A tenth of the time at most goes to the validations on the way; `closing` more come at the end.
-    `tuned` is for a model that begins with another run's weights.
+    `within_s` is for the updates, at least half of it, and the validations between them. `tuned` is
+    for a model that begins with another run's weights.
     """
-    if left_s is not None:
-        for_updates = left_s - (n_validations + closing) * validation_s
-        steps = max(1, math.floor(0.97 * for_updates / step_s))
-        return steps, f"{step_s * 1000:.0f} ms an update as measured, {left_s / 60:.0f} min left"
+    if within_s is not None:
+        for_updates = max(within_s - n_validations * validation_s, within_s / 2)
+        steps = max(1, math.floor(for_updates / step_s))
+        why = f"{step_s * 1000:.0f} ms an update as measured, {within_s / 60:.1f} min for learning"
+        return steps, why
     wanted, least, most = (TUNING_SEEN, 3, 30) if tuned else (SEEN, 10, 100)
     epochs = min(max(wanted / sizes.per_pass, least), most)
     steps = math.ceil(epochs * sizes.per_pass / units_per_step)

@@ -90,7 +90,7 @@ def learn(run: Run, resume: bool) -> Learned:
             progress = trainer.train(stop_asked)
             if not progress.finished:
                 raise StoppedError(
-                    f"stopped at step {progress.step:,} of {training.max_steps:,}, saved. "
+                    f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
                     f"Go on with: headway train --out {folder.path} --resume"
                 )
     chosen = trainer.choose(run.kind.rank(run))
@@ -100,7 +100,7 @@ def learn(run: Run, resume: bool) -> Learned:
         parent.say_what_it_brought(run, chosen)
     with torch.inference_mode():
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
-        run.settings = run.kind.tune(run)
+        run.settings = replace(run.kind.tune(run), training=replace(trainer.settings, within_s=0.0))
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
     return Learned(

@@ -213,8 +213,10 @@ class Kind:
     """Presets under which, where the data chose them, dropout follows the number of passes."""
     rehearse: Callable[[Any, "nn.Module"], object] = validated
     """About the work of one validation, on weights that have learned nothing yet."""
+    rehearse_end: Callable[["Settings", Any, "nn.Module"], object] | None = None
+    """About a part of the work after the last update; None: as one validation."""
     closing: int = 4
-    """How many validations' worth of time is needed after the last update."""
+    """How many times that is done."""
     rank: Callable[[Run], Callable[["nn.Module"], float]] = by_validation
     """The score that the final weights are chosen by; higher is better."""
     tune: Callable[[Run], "Settings"] = as_it_is

@@ -13,7 +13,9 @@ from headway.training.run_folder import RunFolder
 Log = Sequence[Mapping[str, Any]]
 """Lines of metrics.jsonl, as `headway.training.run_folder.RunFolder.read_log` gives them."""
 
-NOT_COUNTED = ("step", "time_s", "loss", "learning_rate", "gradient_norm", "valid_loss")
+NOT_COUNTED = (
+    "step", "time_s", "loss", "learning_rate", "gradient_norm", "valid_loss", "planned",
+)  # fmt: skip
 """Keys of metrics.jsonl; others are counts (whole numbers) or scores."""
 
 TAGS = {
@@ -45,6 +47,12 @@ def counts(log: Log) -> dict[str, int]:
     """What was counted until the last line, such as `source_tokens`."""
     last: Mapping[str, Any] = log[-1] if log else {}
     return {name: n for name, n in last.items() if is_count(name, n)}
+
+
+def planned(log: Log, at_first: int) -> int:
+    """How many updates were planned last, of a training that was to make so many `at_first`."""
+    found = [line["planned"] for line in log if isinstance(line.get("planned"), int)]
+    return (at_first, *found)[-1]
 
 
 def scores(log: Log) -> list[str]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import torch
@@ -13,7 +13,7 @@ from headway.disk import DiskError, refuse_full
 from headway.errors import RunError, UserError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
-from headway.training import checkpoint, trouble
+from headway.training import checkpoint, pace, trouble
 from headway.training.frozen import freeze
 from headway.training.interfaces import Batch, Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
@@ -54,6 +54,8 @@ class Progress:
     """In how many each batch is learned, as it did not fit into memory: a power of two."""
     rate_share: float = 1.0
     """Of the learning rate; less since a loss was not finite."""
+    planned_s: float = 0.0
+    """`time_s` when the last of `TrainingSettings.plans` was made."""
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Progress":
@@ -76,7 +78,7 @@ class Progress:
             and all(0 <= n <= step for n in (self.landing, *self.validated))
             and self.best_step in (0, *self.validated)
             and self.since_best >= 0
-            and 0 <= self.time_s < float("inf")
+            and 0 <= self.planned_s <= self.time_s < float("inf")
             and self.sums.keys() == Progress().sums.keys()
             and self.counts.keys() == set(counted)
         ):
@@ -148,6 +150,8 @@ class Trainer(Generic[AnyTask]):
         if due:
             self.validate()
             self.count_time()
+            if self.settings.within_s and not (self.at_the_end or self.progress.landing):
+                pace.plan_anew(self)
         stop = self.stop_asked()
         if due or stop:
             self.save()
@@ -195,9 +199,14 @@ class Trainer(Generic[AnyTask]):
         return spent
 
     @property
+    def last_step(self) -> int:
+        """The last update, as it is planned now."""
+        return self.settings.last_step(self.progress.landing)
+
+    @property
     def at_the_end(self) -> bool:
         """Whether all updates are made."""
-        return self.progress.step >= self.settings.last_step(self.progress.landing)
+        return self.progress.step >= self.last_step
 
     # -- what is told -------------------------------------------------------------------------
 
@@ -212,7 +221,7 @@ class Trainer(Generic[AnyTask]):
             loss=loss,
             speed=sums["units"] / max(sums["time_s"], 1e-9),
             unit=self.task.unit,
-            last_step=self.settings.last_step(progress.landing),
+            last_step=self.last_step,
         )
         progress.sums = Progress().sums
 
@@ -228,7 +237,7 @@ class Trainer(Generic[AnyTask]):
             raise trouble.NotFiniteError(self.progress.step, sums["loss"])
         return sums
 
-    def write_line(self, found: Mapping[str, float]) -> None:
+    def write_line(self, found: Mapping[str, int | float]) -> None:
         """Step, time, counts and what was found, in metrics.jsonl."""
         progress = self.progress
         known = {"step": progress.step, "time_s": round(progress.time_s, 3), **progress.counts}
@@ -286,7 +295,7 @@ class Trainer(Generic[AnyTask]):
         progress.landing = progress.step
         self.reporter.say(
             f"no better score in {progress.since_best} validations: the rate comes down and "
-            f"training ends at step {self.settings.last_step(progress.landing):,}"
+            f"training ends at step {self.last_step:,}"
         )
 
     # -- checkpoints --------------------------------------------------------------------------
@@ -310,7 +319,8 @@ class Trainer(Generic[AnyTask]):
         groups = {"random": random, "adam": self.optimizer.state(), "position": position.tensors}
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
         folder, progress, weights = self.folder.checkpoints, self.progress, self.optimizer.weights()
-        state = {"progress": asdict(progress), "position": position.countable}
+        plans = self.settings.plans
+        state = {"progress": asdict(progress), "position": position.countable, "plans": plans}
 
         def write() -> None:
             self.folder.keep_log()
@@ -353,6 +363,8 @@ class Trainer(Generic[AnyTask]):
         self.optimizer.restore(saved.weights, groups["adam"])
         self.progress = Progress.of(saved.state["progress"])
         self.progress.refuse_unsound(saved.step, self.task.counted)
+        plans = tuple((at, end) for at, end in saved.state.get("plans", self.settings.plans))
+        self.settings = replace(self.settings, plans=plans)
         self.losses.clear()
         position = Position(saved.state["position"], groups["position"])
         self.return_to(Moment(position, groups["random"], {}))

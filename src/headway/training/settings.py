@@ -1,11 +1,11 @@
 """What may be set in the section `[training]`, whatever is trained."""
 
-import re
 from dataclasses import dataclass
 
-from headway.errors import ConfigError, refuse_beyond
+from headway.errors import refuse_beyond
 from headway.errors import settings as refused
 from headway.schedules import SCHEDULES, Schedule
+from headway.training import pace
 
 MOST_LINES = 5000
 """In metrics.jsonl, beside those at validations."""
@@ -17,6 +17,7 @@ _MOST = {
     "average": 1_000,
     "learning_rate": 1e3,
     "clip_norm": 1e9,
+    "within_s": 1e9,
     "adam_epsilon": 1.0,
 }
 
@@ -26,7 +27,11 @@ class TrainingSettings:
     """How a model is trained. A zero means: fitted to the corpus and the budget, and said aloud."""
 
     budget: str = ""
-    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps once."""
+    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps."""
+    within_s: float = 0.0
+    """What the budget leaves for updates and validations: the end keeps to it. 0 = to max_steps."""
+    plans: tuple[tuple[int, int], ...] = ()
+    """Where max_steps was planned anew: after which update, and to end at which."""
     init_from: str = ""
     """A finished run, whose weights this one begins with."""
     freeze: tuple[str, ...] = ()
@@ -67,7 +72,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         least = dict.fromkeys(("average", "log_every", "accumulate"), 1)
-        steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every")
+        steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every", "within_s")
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
@@ -79,7 +84,8 @@ class TrainingSettings:
             raise refused.unlike_the_paper("adam_epsilon", self.adam_epsilon)
         if self.reinit and not self.init_from:
             raise refused.nothing_to_draw_anew()
-        seconds(self.budget)
+        if self.budget or self.plans:
+            pace.refuse_unsound(self)
 
     def rate(self, step: int, landing: int = 0) -> float:
         """The learning rate of update `step` (from 1) under the chosen schedule.
@@ -90,12 +96,13 @@ class TrainingSettings:
             done = (step - landing) / (self.last_step(landing) - landing)
             return self.rate(landing) * (1 - 0.99 * done)
         shape = {"warmup_steps": self.warmup_steps, "max_steps": self.max_steps}
-        return SCHEDULES[self.schedule](step, peak=self.learning_rate, **shape)
+        planned = pace.planned_step(step, self) if self.plans else step
+        return SCHEDULES[self.schedule](planned, peak=self.learning_rate, **shape)
 
     def last_step(self, landing: int = 0) -> int:
-        """The last update: `max_steps`, or a tenth of it after `landing`, where there is one."""
-        end = landing + max(1, self.max_steps // 10) if landing else self.max_steps
-        return min(end, self.max_steps)
+        """The last update as planned, or a tenth of `max_steps` after `landing`, if that is set."""
+        end = self.plans[-1][1] if self.plans else self.max_steps
+        return min(landing + max(1, self.max_steps // 10), end) if landing else end
 
     @property
     def log_interval(self) -> int:
@@ -105,21 +112,3 @@ class TrainingSettings:
     def dropout_share(self, step: int) -> float:
         """How much of the dropout the update after `step` others is made with."""
         return min(1.0, step / self.dropout_warmup) if self.dropout_warmup else 1.0
-
-
-_LONGEST_DAYS = 3_650
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def seconds(budget: str) -> float | None:
-    """The length of "90s", "30m", "1h30m" in seconds; None for an empty text."""
-    if not budget:
-        return None
-    text = budget.strip().lower()
-    if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
-        total = sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)([smhd])", text))
-        if 0 < total <= _LONGEST_DAYS * UNITS["d"]:
-            return total
-        if total:
-            raise ConfigError(f"A budget is {_LONGEST_DAYS:,}d at most; got {budget[:100]!r}.")
-    raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")

@@ -1,6 +1,14 @@
-"""Which preset suits a corpus, a budget and a machine."""
+"""Which preset suits a corpus, a budget and a machine; how long validation and end will take."""
 
+from copy import copy
+from dataclasses import replace
+
+from torch import nn
+
+from headway.decoding.settings import DecodingSettings
 from headway.runs.fitting import Ladder
+from headway.runs.settings import Settings
+from headway.tasks.translation.task import TranslationTask
 
 LADDER = Ladder(
     names=("tiny", "small", "paper-base"),
@@ -13,6 +21,22 @@ TUNED_RATE = 1 / 3
 """Of the peak that the other run was trained with."""
 HELD_BACK = 0.3
 """Of that rate, where nothing of what the other run learned from can be seen again."""
-CLOSING = 15
-"""Validations' worth of time for choosing weights and length penalty, and for the model card: about
-eight searches with a beam of 5, each of which takes nearly two greedy ones."""
+EVERY = 8
+"""Of the validation sentences this one is searched when the end is rehearsed."""
+CLOSING = 12 * EVERY
+"""How often that search is made at the end, for choosing weights and length penalty and for the
+model card: about eight times for every sentence, each half as long again with trained weights, of
+which some hypothesis goes on to the end."""
+
+
+def rehearse(task: TranslationTask, model: nn.Module) -> None:
+    """A validation of as many steps as the sources are long: about what a trained model writes."""
+    task.translate(model, DecodingSettings(method="greedy", max_extra_length=0))
+    task.validation_loss(model)
+
+
+def rehearse_end(settings: Settings, task: TranslationTask, model: nn.Module) -> None:
+    """The run's own search, of some sentences."""
+    some = copy(task)
+    some.valid_rows = task.valid_rows[::EVERY]
+    some.search(model, replace(settings.decoding, max_extra_length=0))

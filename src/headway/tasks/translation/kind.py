@@ -75,11 +75,6 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
 # -- how a training ends ----------------------------------------------------------------------
 
 
-def rehearse(task: TranslationTask, model: nn.Module) -> object:
-    """As many steps as the sources are long: about what a trained model will write."""
-    return task.translate(model, DecodingSettings(method="greedy", max_extra_length=0))
-
-
 def rank(run: Run) -> Callable[[nn.Module], float]:
     """BLEU of the validation sentences under the run's own search."""
     task: TranslationTask = run.trainer.task
@@ -213,7 +208,8 @@ KIND: Kind = Kind(
     build=build,
     task=task,
     learner=lambda settings: GRADIENT,
-    rehearse=rehearse,
+    rehearse=fitting.rehearse,
+    rehearse_end=fitting.rehearse_end,
     closing=fitting.CLOSING,
     rank=rank,
     tune=tune_length_penalty,

@@ -1,0 +1,89 @@
+"""A budget that holds: where the pace is another than was planned, the length is planned anew.
+
+Entered only where a training has a time to keep (`within_s`), or plans to follow. The rest of the
+schedule is stretched or shortened to the new end, from where it is: the rate does not jump.
+"""
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import ConfigError
+from headway.schedules import DECAYING
+
+if TYPE_CHECKING:
+    from headway.training.loop import Trainer
+    from headway.training.settings import TrainingSettings
+
+SMALL = 50
+"""A new plan that differs by less than this part of its length is not worth one."""
+_LONGEST_DAYS = 3_650
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(budget: str) -> float | None:
+    """The length of "90s", "30m", "1h30m" in seconds; None for an empty text."""
+    if not budget:
+        return None
+    text = budget.strip().lower()
+    if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
+        total = sum(float(n) * _UNITS[unit] for n, unit in re.findall(r"([\d.]+)([smhd])", text))
+        if 0 < total <= _LONGEST_DAYS * _UNITS["d"]:
+            return total
+        if total:
+            raise ConfigError(f"A budget is {_LONGEST_DAYS:,}d at most; got {budget[:100]!r}.")
+    raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")
+
+
+def refuse_unsound(settings: "TrainingSettings") -> None:
+    """Raise ConfigError for a budget that is no time, and for plans that nobody can have made."""
+    seconds(settings.budget)
+    last, end = 0, settings.max_steps
+    for at, new_end in settings.plans:
+        if not last < at < min(end, new_end):
+            raise ConfigError(
+                "each plan is made before training ends, and after the one before it; got "
+                f"[{at}, {new_end}] after [{last}, {end}]. Take them from the run that made them."
+            )
+        last, end = at, new_end
+
+
+def planned_step(step: int, settings: "TrainingSettings") -> float:
+    """Where in a schedule of `max_steps` update `step` stands, after the plans that were made.
+
+    A rate that does not come down to an end has none to be stretched to.
+    """
+    if settings.schedule not in DECAYING:
+        return float(step)
+    at, end, place = 0, settings.max_steps, 0.0
+    for new_at, new_end in settings.plans:
+        if step <= new_at:
+            break
+        place += (settings.max_steps - place) * (new_at - at) / (end - at)
+        at, end = new_at, new_end
+    return place + (settings.max_steps - place) * (step - at) / (end - at)
+
+
+def plan_anew(trainer: "Trainer[Any]") -> None:
+    """Move the end to where the time is up at the pace since the last plan, if that is far off.
+
+    The pace is of updates with the validations and checkpoints between them. Where no time is left
+    the rate still comes down over a few updates.
+    """
+    progress, settings = trainer.progress, trainer.settings
+    step, end = progress.step, settings.last_step()
+    known = [plan for plan in settings.plans if plan[0] < step]
+    since = known[-1][0] if known else 0
+    step_s = max(progress.time_s - progress.planned_s, 1e-6) / (step - since)
+    left_s = max(0.0, settings.within_s - progress.time_s)
+    new_end = step + max(math.floor(left_s / step_s), min(end - step, math.ceil(end / SMALL)))
+    if abs(new_end - end) * SMALL <= end:
+        return
+    trainer.settings = replace(settings, plans=(*known, (step, new_end)))
+    progress.planned_s = progress.time_s
+    trainer.write_line({"planned": new_end})
+    trainer.reporter.say(
+        f"plan: {new_end:,} updates instead of {end:,}: they take {step_s * 1000:,.0f} ms each, "
+        f"validations included, and {left_s / 60:.1f} min are left for them"
+    )
