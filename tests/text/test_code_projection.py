@@ -49,7 +49,7 @@ def projected(source: str, target: str, alignment: dict[int, int]) -> str:
         ("in his <x/>.", "in der Hand", {0: 0, 1: 2, 2: 1}, "in <x/> der Hand"),
         ("in <x/><b>his</b>.", "in der.", {0: 0, 1: 1, 2: 2}, "in <x/><b>der</b>."),
         ("File<x/>: lost", "Datei: weg", {0: 0, 1: 1, 2: 2}, "Datei<x/>: weg"),
-        ("a <b>blue</b> <i>sky</i>", "蓝天", {0: 1, 1: 2}, "<b>蓝</b><i>天</i>"),
+        ("a <b>blue</b> <i>dog</i>", "蓝狗", {0: 1, 1: 2}, "<b>蓝</b><i>狗</i>"),
         ("no <b></b> words", "keine Worte", {0: 0, 1: 1}, "keine <b></b>Worte"),
         ("<b>not</b> aligned", "gar nicht", {}, "<b></b>gar nicht"),
     ],

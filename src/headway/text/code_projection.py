@@ -8,11 +8,12 @@ translation that looks at the words it framed; pairs stay nested as they were.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from headway.text.code_patterns import find, partners
 from headway.text.formats.segments import Code, Segment
+from headway.text.unspaced_words import whole_words
 
 UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 """Characters of scripts that part no words, for a class of a regular expression."""
@@ -105,12 +106,14 @@ class _Projection:
         self.codes, self.places, self.target = codes, plain.places, target.text
         self.partner = partners([code.text for code in codes])
         self.source_words = _words(plain.text)
-        self.words = _words(target.text)
-        self.looks = _looks(
-            _words_of_tokens(source_spans, self.source_words),
-            _words_of_tokens(target.spans, self.words),
-            alignment,
-        )
+        read = _words_of_tokens(source_spans, self.source_words)
+
+        def looks(words: Spans) -> dict[int, Counter[int]]:
+            return _looks(read, _words_of_tokens(target.spans, words), alignment)
+
+        alone = _words(target.text)
+        self.words = whole_words(target.text, alone, target.spans, looks(alone))
+        self.looks = looks(self.words)
 
     def segment(self) -> Segment:
         """The translation with its codes."""
@@ -199,9 +202,22 @@ class _Projection:
                 default=(0.0, 0),
             )
             if share > 0:
-                return -place + behind
+                last = -place
+                while (
+                    behind
+                    and last + 1 < window[1]
+                    and self._share(last + 1, looked_at, word) == share
+                ):
+                    last += 1
+                return last + behind
         way = (word - source[0]) / (source[1] - source[0])
         return window[0] + round(way * (window[1] - window[0]))
+
+    def _last_of(self, place: int, looked_at: int, end: int) -> int:
+        """The last of the words from a place on that look at a source word as much as that one."""
+        share = self._share(place, looked_at, looked_at + 1)
+        alike = (self._share(n, looked_at, looked_at + 1) == share for n in range(place, end))
+        return place + sum(takewhile(bool, alike)) - 1
 
     def _share(self, word: int, start: int, end: int) -> float:
         """How much of what a target word looks at lies in source words `start` to `end`."""

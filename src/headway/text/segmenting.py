@@ -5,7 +5,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from headway.errors import ConfigError
 
@@ -23,18 +23,35 @@ def segmenter(name: Segmenter) -> Callable[[str], str]:
     """
     if name == "none":
         return _as_it_is
+    jieba = _jieba()
+    if jieba is None:
+        raise ConfigError(
+            "words of text without spaces are found by jieba, which is not installed. "
+            "Install it (pip install 'headway[chinese]'), put spaces between the words, or take "
+            "--text.unit characters."
+        )
+    return lambda text: " ".join(word for word in jieba.cut(text) if not word.isspace())
+
+
+def dictionary_words(text: str) -> list[str] | None:
+    """A Chinese text cut into words of jieba's dictionary and single characters; None without it.
+
+    Words that it only guesses at are left in characters.
+    """
+    jieba = _jieba()
+    return None if jieba is None else list(jieba.cut(text, HMM=False))
+
+
+def _jieba() -> Any:
+    """The segmenter; None where it is not installed."""
     try:
         with warnings.catch_warnings():  # of its own old ways
             warnings.simplefilter("ignore")
             jieba = importlib.import_module("jieba")
     except ImportError:
-        raise ConfigError(
-            "words of text without spaces are found by jieba, which is not installed. "
-            "Install it (pip install 'headway[chinese]'), put spaces between the words, or take "
-            "--text.unit characters."
-        ) from None
+        return None
     jieba.setLogLevel(logging.WARNING)
-    return lambda text: " ".join(word for word in jieba.cut(text) if not word.isspace())
+    return jieba
 
 
 def _as_it_is(text: str) -> str:

@@ -94,6 +94,43 @@ def test_where_the_old_file_is_among_the_new_nothing_validated_on_is_learned(par
     assert len(valid) > found.n_new_valid
 
 
+def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(parent, tmp_path):
+    own = tmp_path / "few.tsv"
+    pairs = generate(8, seed=99)
+    own.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
+    found = read(parent, own, valid_size=0)
+    assert isinstance(found, TunedPairs)
+    valid, weights = found.prepared.valid, found.prepared.weights
+    assert found.learned
+    assert found.prepared.valid_texts[:8] == pairs
+    for side in ("source", "target"):
+        new = texts(found, side)[:8]
+        assert new == [valid[side][i].tobytes() for i in range(8)]
+        assert not set(new) & {valid[side][i].tobytes() for i in range(8, len(valid))}
+    assert len(valid) > found.n_new_valid == 8
+    assert weights is not None
+    assert weights[:8].sum() == pytest.approx(tuning_data.FEW_AS)
+    task = tuning_task(
+        Settings.of(RunFolder(parent / "run").settings(), KIND), found, torch.device("cpu")
+    )
+    task.before = {"searched": [50.0, 90.0], "as_wanted": [1]}
+    told = task.before_words([*task.valid_texts[:5], *[""] * (len(valid) - 5)])
+    assert "(5 are translated just as they say, 1 before), and nothing of sentences like" in told
+    assert set(task.groups()) == {"new pairs, learned from", "the parent's pairs"}
+
+
+def test_few_new_pairs_with_validation_pairs_of_their_own_are_scored_on_these(parent, tmp_path):
+    files = [tmp_path / name for name in ("few.tsv", "valid.tsv")]
+    for path, seed in zip(files, (99, 98), strict=True):
+        rows = generate(5, seed=seed)
+        path.write_text("".join(f"{s}\t{t}\n" for s, t in rows), encoding="utf-8")
+    none: dict[str, object] = {"valid_source": [], "valid_target": [], "valid_size": 0}
+    found = read(parent, files[0], valid_pairs=[str(files[1])], **none)
+    assert isinstance(found, TunedPairs)
+    assert not found.learned
+    assert found.prepared.valid_texts[:5] == generate(5, seed=98)
+
+
 def test_what_is_gone_or_changed_is_named(parent, own, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(parent, copy)

@@ -146,15 +146,15 @@ def card(run: Run) -> CardWords:
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
-        scores=f"{score_words(run, scores, loss)}\n\n{trust}",
+        scores=f"{score_words(run, scores, loss, task.before_words(hypotheses))}\n\n{trust}",
         data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
         next_commands=next_commands(run),
         below_use=below_use(task.valid_sources, hypotheses, task.valid_texts),
     )
 
 
-def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float) -> str:
-    """The card's table of scores, by target language, and what they are of."""
+def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float, before: str) -> str:
+    """The card's table of scores, by target language, what they are of, and what was `before`."""
     rows = "\n".join(
         f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
         f"| {score.low:.2f} to {score.high:.2f} | `{score.signature}` |"
@@ -171,7 +171,7 @@ Cross-entropy is {loss:.4f} nats per target token.
 |---|---|---|---|
 {rows}
 
-{run.trainer.task.before_words()}The checkpoint was chosen by these sentences, so scores on other
+{before}The checkpoint was chosen by these sentences, so scores on other
 text will be lower."""
 
 

@@ -179,10 +179,9 @@ def refuse_unreadable(sections: Sections) -> None:
         refuse_mixed(*corpora)
 
 
-def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
-    """Read, clean and encode the corpus, and say what was dropped and why.
-
-    Raises ConfigError or DataError where a file cannot be used, or too little is left.
+def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool = False) -> Pairs:
+    """Read, clean and encode the corpus, and say what was dropped and why; of `few` pairs none is
+    set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
     """
     data = settings.data
     prepared = prepare_corpus(
@@ -191,7 +190,7 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
         settings.text,
         subwords=subwords,
         valid=data.validation(),
-        hold_out=data.valid_size or None,
+        hold_out=0 if few else data.valid_size or None,
         seed=settings.runtime.seed,
         say=say,
     )
@@ -199,8 +198,8 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> Pairs:
     say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
     for reason, n in report.dropped.most_common():
         say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
-    refuse_unusable(report, least=LEAST_PAIRS)
-    if not prepared.valid_texts:
+    refuse_unusable(report, least=1 if few else LEAST_PAIRS)
+    if not (prepared.valid_texts or few):
         raise DataError(
             "validation needs at least one usable pair; none was left. "
             "Give --valid-source and --valid-target, or more text."

@@ -148,8 +148,8 @@ class TranslationTask:
         """What the scores of each validation pair are told under: its target language."""
         return [language or "language not known" for language in self.valid_languages]
 
-    def before_words(self) -> str:
-        """For the card: the scores before the first update; there are none to be told."""
+    def before_words(self, hypotheses: Sequence[str]) -> str:
+        """For the card: what was before the first update, beside what is; nothing to be told."""
         return ""
 
     def validation_loss(self, model: nn.Module, batches: list[Indices] | None = None) -> float:

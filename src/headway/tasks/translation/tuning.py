@@ -31,7 +31,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     Vocabulary, text settings and shape are the parent's, and so are how it searches and the size of
     its batches. The learning rate is a third of the parent's, or the same if that was tuned itself;
     it falls in a straight line. The parent's data are seen again (`tuning_data.with_old_pairs`);
-    where they are gone, the rate is lower still, and that is said.
+    where they are gone, the rate is lower still, and that is said. So it is for few new pairs.
 
     Raises:
         ConfigError: what was given contradicts the vocabulary, text settings or shape, or asks for
@@ -57,6 +57,8 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "
             "is lower; a test set of your own tells more: headway evaluate"
         )
+    elif not why_not and tuning_data.are_few(now.data):
+        factor *= HELD_BACK
     training["learning_rate"] = factor * before.training.learning_rate
     decoding = dict(stored["decoding"])
     if before.training.tune_length_penalty:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.data.batching import Indices, RowWeights
 from headway.data.joined import JoinedStore, some_rows, texts_of, without
-from headway.data.prepared import SIDES, Prepared
+from headway.data.prepared import SIDES, Prepared, prepare_corpus
 from headway.disk import checksum
 from headway.errors import DataError, HeadwayError
 from headway.runs.kind import Say
@@ -18,11 +18,15 @@ from headway.runs.settings import Settings
 from headway.tasks import kind_named
 from headway.tasks.translation import pairs
 from headway.tasks.translation.pairs import LEAST_PAIRS, Pairs, TranslationData
+from headway.text.cleaning import Report, clean_pairs
+from headway.text.corpora import read_pairs
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
 
 OLD_SHARE = 0.75
 """Of the target tokens that are seen: measured by benchmarks/corrections.py."""
+FEW_AS = 100
+"""New pairs that are too few for some to be held out are seen as often as so many together."""
 MOST_OLD = 200_000
 """Pairs of the parent that are drawn from; a pass holds far fewer."""
 MOST_OLD_VALID = 400
@@ -41,6 +45,8 @@ class TunedPairs(Pairs):
     """Pairs of the parent that are drawn from."""
     n_new_valid: int
     """The first validation pairs are new, the others the parent's."""
+    learned: bool
+    """The new validation pairs are those that are learned from: they are too few to be split."""
 
     @property
     def plain(self) -> bool:
@@ -80,13 +86,54 @@ class TunedPairs(Pairs):
 
 
 def read(settings: Settings, vocabulary: Subwords | None, say: Say) -> Pairs:
-    """As `headway.tasks.translation.pairs.read`, with the data of the run in `data.old_run`."""
-    new = pairs.read(settings, vocabulary, say)
-    return with_old_pairs(settings, new, say) if settings.data.old_run else new
+    """As `headway.tasks.translation.pairs.read`, with the data of the run in `data.old_run`.
+
+    Beside these a few new pairs are enough. None of them is held out then: they are validated on as
+    well as learned from, and it is the parent's validation pairs that tell what is lost.
+    """
+    if not settings.data.old_run:
+        return pairs.read(settings, vocabulary, say)
+    new = pairs.read(settings, vocabulary, say, few=are_few(settings.data))
+    learned = not new.prepared.valid_texts
+    if learned:
+        new = validated_on_itself(settings, new)
+        say(
+            f"the {len(new.prepared.train):,} new pairs are too few for some to be held out: all "
+            "are learned from. How far they were taken in is said, but not what becomes of "
+            "sentences like them; --valid-pairs F would tell"
+        )
+    return with_old_pairs(settings, new, say, learned=learned)
 
 
-def with_old_pairs(settings: Settings, new: Pairs, say: Say) -> TunedPairs:
+def are_few(data: TranslationData) -> bool:
+    """Whether, with as many held out as usual, fewer than `LEAST_PAIRS` would be left."""
+    corpus = data.corpus()
+    if data.valid_size or not corpus.parts:
+        return False
+    usable: set[tuple[str, str]] = set()
+    for pair in clean_pairs(read_pairs(corpus, Report()), data.cleaning(), Report()):
+        usable.add(pair[:2])
+        if len(usable) == 2 * LEAST_PAIRS:
+            return False
+    return True
+
+
+def validated_on_itself(settings: Settings, new: Pairs) -> Pairs:
+    """The same pairs to validate on as to learn from."""
+    corpus, seed = settings.data.corpus(), settings.runtime.seed
+    same = prepare_corpus(
+        corpus, settings.data, settings.text, subwords=new.vocabulary, valid=corpus, seed=seed
+    )
+    held = {key: getattr(same, key) for key in ("valid", "valid_texts", "valid_languages")}
+    return replace(new, prepared=replace(new.prepared, **held))
+
+
+def with_old_pairs(
+    settings: Settings, new: Pairs, say: Say, *, learned: bool = False
+) -> TunedPairs:
     """New pairs with validation pairs and a share of the training pairs of `data.old_run`.
+
+    `learned`: the new validation pairs are learned from, too.
 
     Left out are pairs of the parent whose source is among the new ones, which say it anew, or which
     are validated on. Of equal runs and settings the same comes out.
@@ -99,7 +146,8 @@ def with_old_pairs(settings: Settings, new: Pairs, say: Say) -> TunedPairs:
     valid_rows = new.valid_rows()[: settings.training.valid_sentences]
     new_rows, old_valid_rows = _apart(new.prepared, old)
     old_rows = _old_rows(new.prepared, old.prepared, seed)
-    weights, share = _weighed(new.prepared, new_rows, old.prepared, old_rows, data.old_share)
+    often = max(1.0, FEW_AS / len(new_rows)) if learned else 1.0
+    weights, share = _weighed(new.prepared, new_rows, old.prepared, old_rows, data.old_share, often)
     joined = replace(
         new.prepared,
         train=JoinedStore([(new.prepared.train, new_rows), (old.prepared.train, old_rows)]),
@@ -118,7 +166,7 @@ def with_old_pairs(settings: Settings, new: Pairs, say: Say) -> TunedPairs:
         weights=weights,
     )
     counts = len(old_rows), len(valid_rows)
-    tuned = TunedPairs(joined, new, data.old_run, share, *counts, glossary=new.glossary)
+    tuned = TunedPairs(joined, new, data.old_run, share, *counts, learned, glossary=new.glossary)
     for line in tuned.mixture()[len(new.mixture()) :]:
         say(f"  of what is seen in a pass: {line}")
     say(
@@ -196,16 +244,21 @@ def _old_rows(new: Prepared, old: Prepared, seed: int) -> Indices:
 
 
 def _weighed(
-    new: Prepared, new_rows: Indices, old: Prepared, old_rows: Indices, wanted: float | None
+    new: Prepared,
+    new_rows: Indices,
+    old: Prepared,
+    old_rows: Indices,
+    wanted: float | None,
+    often: float,
 ) -> tuple[RowWeights, float]:
     """How often each row is seen in a pass, and the share of the parent's that comes of it.
 
-    The new ones as often as their files weigh, the parent's at most as often as it saw them.
+    The new ones `often` times what their files weigh, the parent's at most as often as it saw them.
     """
     weights, seen = [], []
-    for one, rows in ((new, new_rows), (old, old_rows)):
+    for one, rows, times in ((new, new_rows, often), (old, old_rows, 1.0)):
         of_rows = np.ones(len(one.train)) if one.weights is None else one.weights
-        weights.append(of_rows[rows])
+        weights.append(times * of_rows[rows])
         seen.append(float(weights[-1] @ (one.train.lengths["target"][rows] + 1)))
     share = OLD_SHARE if wanted is None else wanted
     factor = min(1.0, share / (1 - share) * seen[0] / max(seen[1], 1.0))

@@ -1,5 +1,6 @@
 """Learning new pairs beside old ones: both are scored, and what is kept is chosen by both."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,20 +22,23 @@ class TuningTask(TranslationTask):
     """A `TranslationTask` whose first `n_new` validation pairs are new, the others the parent's.
 
     `before` has the scores of the weights that training began with, new and old: by greedy search,
-    and by the run's own. They are measured once, in the first validation, and stand in every
-    checkpoint.
+    and by the run's own; and how many of the new ones it wrote just so. They are measured once, in
+    the first validation, and stand in every checkpoint.
     """
 
     def __init__(
         self,
         *args: Any,
         n_new: int,
+        learned: bool,
         decoding: DecodingSettings,
         forget_at_most: float,
         **kwargs: Any,
     ) -> None:
+        """`learned`: the new ones are learned from, too, as they are too few to be split."""
         super().__init__(*args, **kwargs)
         self.n_new, self.decoding, self.forget_at_most = n_new, decoding, forget_at_most
+        self.learned = learned
         rows = np.arange(len(self.valid_rows))
         self.parts = rows[:n_new], rows[n_new:]
         self.before: dict[str, list[float]] = {}
@@ -44,7 +48,12 @@ class TuningTask(TranslationTask):
         greedy = DecodingSettings(method="greedy")
         new, old = self.both(model, greedy)
         if not self.before:
-            self.before = {"greedy": [new, old], "searched": self.both(model, self.decoding)}
+            searched = self.translate(model, self.decoding)
+            self.before = {
+                "greedy": [new, old],
+                "searched": self._scores(searched),
+                "as_wanted": [self.n_as_wanted(searched)],
+            }
         loss, old_loss = (
             self.validation_loss(model, self.batches_of(self.valid_rows[part]))
             for part in self.parts
@@ -65,7 +74,13 @@ class TuningTask(TranslationTask):
 
     def both(self, model: nn.Module, decoding: DecodingSettings) -> list[float]:
         """BLEU of the new and of the parent's validation pairs."""
-        hypotheses = self.translate(model, decoding)
+        return self._scores(self.translate(model, decoding))
+
+    def n_as_wanted(self, hypotheses: Sequence[str]) -> int:
+        """How many of the new pairs are translated just as their references are."""
+        return sum(hypotheses[i] == self.valid_texts[i] for i in self.parts[0])
+
+    def _scores(self, hypotheses: list[str]) -> list[float]:
         return [self._statistics(hypotheses, part).score() for part in self.parts]
 
     def _statistics(self, hypotheses: list[str], part: Any) -> SentenceStatistics:
@@ -76,18 +91,29 @@ class TuningTask(TranslationTask):
 
     def groups(self) -> list[str]:
         """Which of both each validation pair is, and its language, where there are several."""
-        names = ["new pairs"] * self.n_new + ["the parent's pairs"] * len(self.parts[1])
+        new = "new pairs, learned from" if self.learned else "new pairs"
+        names = [new] * self.n_new + ["the parent's pairs"] * len(self.parts[1])
         languages = super().groups()
         several = len(set(languages)) > 1
         both = zip(names, languages, strict=True)
         return [f"{name}, {language}" if several else name for name, language in both]
 
-    def before_words(self) -> str:
+    def before_words(self, hypotheses: Sequence[str]) -> str:
         """See `TranslationTask.before_words`."""
         new, old = self.before["searched"]
-        return (
+        told = (
             f"Before the first update BLEU was {new:.2f} on the new pairs and {old:.2f} on the "
             f"parent's,\nof which at most {self.forget_at_most:g} might be lost.\n"
+        )
+        return told + self.as_wanted_words(hypotheses) if self.learned else told
+
+    def as_wanted_words(self, hypotheses: Sequence[str]) -> str:
+        """What was measured of new pairs that are too few to be split, and what was not."""
+        n_before = f"{self.before['as_wanted'][0]:.0f}"
+        return (
+            f"The {self.n_new:,} new pairs are too few for some to be held out: their scores say "
+            f"how far they were taken in\n({self.n_as_wanted(hypotheses):,} are translated just as "
+            f"they say, {n_before} before), and nothing of sentences like them.\n"
         )
 
     def position(self) -> Position:
@@ -110,6 +136,7 @@ def tuning_task(settings: Settings, data: TunedPairs, device: torch.device) -> T
         seed=settings.runtime.seed,
         device=device,
         n_new=data.n_new_valid,
+        learned=data.learned,
         decoding=settings.decoding,
         forget_at_most=settings.training.forget_at_most,
     )
