@@ -68,6 +68,17 @@ def test_a_bias_is_added_to_the_scores_before_softmax(kernel):
         )
 
 
+@pytest.mark.parametrize("mask", MASKS)
+def test_in_bfloat16_on_a_cpu_it_is_equation_1_bit_for_bit(mask):
+    inputs = [part.detach().bfloat16() for part in random_inputs()]
+    bias, visible, hides = torch.randn(2, 3, 5, 5), MASKS[mask], None
+    if visible is not None:  # and the first query sees nothing
+        hides = ReadyMask.of(visible & (torch.arange(5) > 0)[:, None], torch.bfloat16)
+    for added in (None, bias):
+        ours, theirs = (kernel(*inputs, hides, added) for kernel in (attend, attend_explicitly))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
 def test_the_weights_are_equation_1_word_for_word():
     query, key, _ = random_inputs()
     weights = attention_weights(query, key, ready(PADDED))
