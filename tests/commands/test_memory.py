@@ -89,7 +89,13 @@ def test_words_are_counted_by_how_well_they_match(
     assert found["total"] == {"units": 2, "words": 4}
     assert found["left"] == {"translated": 1}
     assert main(["prepare", str(new), "--memory", old]) == 0
-    assert "95-99%" in capsys.readouterr().out
+    table = capsys.readouterr().out
+    assert "95-99%" in table
+    folder = tmp_path / "po"
+    folder.mkdir()
+    new.rename(folder / "new.po")
+    assert main(["prepare", str(folder), "--memory", old]) == 0
+    assert capsys.readouterr().out == table
 
 
 @pytest.mark.parametrize(

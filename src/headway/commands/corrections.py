@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from headway.commands.arguments import kind_of, say
 from headway.disk import whole_text
-from headway.errors import ConfigError
+from headway.errors import ConfigError, DataError
 from headway.locks import only_writer_of_file
 from headway.text.lines import check_file, shown
 
@@ -32,17 +32,18 @@ def corrections(
 ) -> None:
     """Find the units whose translation a reviewer changed, and write them as pairs.
 
-    Two versions of a file, of any kind that `train --pairs` reads; the kinds may differ. A unit is
-    known by its id or context and its source, else by its source alone. What comes out is a table
-    with a header: source, corrected translation, and what stood there before. It goes to
-    `headway train --init-from RUN --pairs`, which reads the first two columns.
+    Two versions of a file, of any kind that `train --pairs` reads; the kinds may differ. Or two
+    folders, in which files of the same place and name are compared. A unit is known by its id or
+    context and its source, else by its source alone. What comes out is a table with a header:
+    source, corrected translation, and what stood there before. It goes to `headway train
+    --init-from RUN --pairs`, which reads the first two columns.
 
     Parameters
     ----------
     old
-        The file as it was translated, by a machine or a person.
+        The file, or folder, as it was translated, by a machine or a person.
     new
-        The file as it was reviewed. What is still fuzzy or untranslated in it is left out.
+        The same as it was reviewed. What is still fuzzy or untranslated in it is left out.
     out
         A .tsv file; standard output if left out.
     source_language
@@ -50,16 +51,48 @@ def corrections(
     target_language
         Which one it is translated into.
     """
-    from headway.text.corrections import review
+    from headway.text.corrections import review, together
 
-    _check(old, new, out)
+    versions = _versions(old, new)
+    for pair in versions:
+        _check(*pair, out)
+    languages = _Given(source_language, target_language)
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
-        found = review(old, new, _Given(source_language, target_language))
+        found = together([review(*pair, languages) for pair in versions])
         file = sys.stdout if out is None else opened.enter_context(whole_text(out))
         _write(found.corrections, file.write)
     for line in _summary(found, old, new, out):
         say(line)
+
+
+def _versions(old: Path, new: Path) -> list[tuple[Path, Path]]:
+    """The two files, or those of the same place in two folders; what has no other version is said.
+
+    Raises:
+        ConfigError: only one of the two is a folder.
+        DataError: no file is in both.
+    """
+    if not (old.is_dir() or new.is_dir()):
+        return [(old, new)]
+    if not (old.is_dir() and new.is_dir()):
+        raise ConfigError(
+            f"two files are compared, or two folders; got {old} and {new}. Name two of a kind."
+        )
+    from headway.workflow.inputs import plan
+
+    files = [job.file for job in plan([str(new)], None, in_place=False)]
+    both = [(old / file.relative_to(new), file) for file in files]
+    alone = [file for earlier, file in both if not earlier.exists()]
+    if len(alone) == len(both):
+        raise DataError(
+            f"two versions of a folder have files in common; {old} has none of those in {new}, "
+            f"such as {alone[0].relative_to(new)}. Name the one that was translated first."
+        )
+    if alone:
+        some = ", ".join(map(shown, alone[:3])) + (", .." if len(alone) > 3 else "")
+        say(f"headway: not in {shown(old)}, and passed over: {len(alone):,} ({some})")
+    return [pair for pair in both if pair[0].exists()]
 
 
 def _check(old: Path, new: Path, out: Path | None) -> None:

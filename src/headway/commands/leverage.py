@@ -15,7 +15,8 @@ def count_matches(
 ) -> None:
     """Print the analysis of files that are to be filled in.
 
-    `tokens` name the files; of the `flags` of `prepare` only languages are of use here.
+    `tokens` name files, folders or patterns, as for `translate`; of the `flags` of `prepare` only
+    languages are of use here.
 
     Raises:
         ConfigError: no file is named, or something else was asked for besides.
@@ -26,6 +27,7 @@ def count_matches(
     from headway.text.memory.building import own_memory, wanted_languages
     from headway.text.memory.memory import Memories
     from headway.text.memory.units import Given
+    from headway.workflow.inputs import plan
 
     languages = Given(flags.get("source_language"), flags.get("target_language"))
     others = [name for name, value in flags.items() if value and name not in Given._fields]
@@ -37,7 +39,7 @@ def count_matches(
             "with --memory, prepare counts what is to be translated in the files that are named; "
             f"got {wrong[0] if wrong else 'no file'}. Try: headway prepare new.po --memory old.tmx"
         )
-    files = [Path(token) for token in tokens]
+    files = [job.file for job in plan(tokens, None, in_place=False)]
     wanted = wanted_languages([*files, *memory], languages)
     documents = opened(files, wanted)
     with Stages() as stages:

@@ -1,7 +1,7 @@
 """What a reviewer changed: two versions of a translation file, compared unit by unit."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -87,6 +87,17 @@ def review(old: Path, new: Path, languages: Languages) -> Review:
             seen.add((unit.source, unit.target))
             found.corrections.append(Correction(unit.source, unit.target, earlier))
     found.counts["removed"] = len(before) - len(both)
+    return found
+
+
+def together(reviews: Iterable[Review]) -> Review:
+    """What became of the units of several files; of equal corrections the first."""
+    found, seen = Review(), dict[tuple[str, str], Correction]()
+    for one in reviews:
+        found.counts.update(one.counts)
+        for correction in one.corrections:
+            seen.setdefault(correction[:2], correction)
+    found.corrections = list(seen.values())
     return found
 
 
