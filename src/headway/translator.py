@@ -122,19 +122,20 @@ class Translator:
         *,
         tag: str | None = None,
         glossary: "Glossaries" = None,
+        prefixes: Sequence[str] = (),
         **decoding: Any,
     ) -> list[str]:
         """The best translation of each text, in order; a blank one stays blank.
 
         `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
         taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
-        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none.
+        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
+        are what the translations begin with, one for each text, empty for none.
         `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`. Raises
         ConfigError where there is a tag to choose, and for settings that do not exist.
         """
-        found = self.translate_fully(
-            texts, tag=tag, glossary=glossary, want_scores=False, **decoding
-        )
+        how: dict[str, Any] = {"tag": tag, "glossary": glossary, "prefixes": prefixes, **decoding}
+        found = self.translate_fully(texts, want_scores=False, **how)
         return [translation.target for translation in found]
 
     @torch.inference_mode()
@@ -148,6 +149,7 @@ class Translator:
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
         glossary: "Glossaries" = None,
+        prefixes: Sequence[str] = (),
         **decoding: Any,
     ) -> list[Translation]:
         """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
@@ -159,6 +161,10 @@ class Translator:
         """
         settings, tag = self.decoding(decoding), self.chosen_tag(tag)
         how = {"want_alignment": want_alignment, "generator": generator, "done": done}
+        if any(prefixes):
+            from headway.tasks.translation.prefixes import translate_begun  # a side room
+
+            return translate_begun(self, texts, prefixes, settings, tag, want_scores, how)
         plain = self._plain(tag, glossary)
         if not any(map(self._may_be_cut, texts)):
             return self._found(texts, plain, settings, tag, want_scores, how)

@@ -15,7 +15,6 @@ from headway.runs.flags import Flag
 from headway.text.lines import OF_ONE_LANGUAGE
 
 if TYPE_CHECKING:
-    from headway.language_model import TrainedLanguageModel
     from headway.runtime import RuntimeSettings
     from headway.translator import Translator
 
@@ -127,13 +126,3 @@ def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSetti
     set_threads(runtime.threads)
     allow_tf32(chosen_device(runtime).type == "cuda")
     return runtime
-
-
-def language_model(
-    run: Path, flags: Sequence[str] = (), known_flags: Sequence[str] = ()
-) -> "TrainedLanguageModel":
-    """The run's language model; `flags` may set [runtime]."""
-    from headway.language_model import TrainedLanguageModel
-
-    runtime = process_settings(parse_overrides(flags, options=known_flags))
-    return TrainedLanguageModel.load(run, device=runtime.device, precision=runtime.precision)

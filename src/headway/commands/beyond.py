@@ -26,6 +26,7 @@ class Beyond(NamedTuple):
     no_own_memory: bool
     onto: Path | None = None
     codes: tuple[Path, ...] = ()
+    begin_with: str = ""
 
 
 def translate_beyond(
@@ -44,6 +45,12 @@ def translate_beyond(
         DataError: as `fill_files`.
         KeyboardInterrupt: what was done is kept, and it is said how to go on.
     """
+    if asked.begin_with:
+        raise ConfigError(
+            "--begin-with is for lines of text that the model alone translates; got "
+            f"{asked.begin_with!r} with a file that is filled in, or with --glossary, --memory, "
+            "--report or --leave-below. Leave one out."
+        )
     given = asked.memory, asked.fuzzy_from, asked.glossary, asked.leave_below
     own = not (asked.no_own_memory or asked.overwrite)
     aids = Aids(*given, own=own, codes=asked.codes)

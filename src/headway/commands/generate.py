@@ -4,7 +4,8 @@ import json as json_format
 import sys
 from pathlib import Path
 
-from headway.commands.arguments import Overrides, language_model, option_names, say
+from headway.commands.arguments import Overrides, option_names, say
+from headway.commands.language_models import language_model
 from headway.errors import ConfigError
 
 

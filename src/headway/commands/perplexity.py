@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import language_model, say
+from headway.commands.arguments import say
+from headway.commands.language_models import language_model
 
 if TYPE_CHECKING:
     from headway.tasks.language_modeling.evaluation import Evaluation

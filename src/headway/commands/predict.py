@@ -4,7 +4,8 @@ import json as json_format
 from itertools import chain
 from pathlib import Path
 
-from headway.commands.arguments import Overrides, language_model, option_names, say
+from headway.commands.arguments import Overrides, option_names, say
+from headway.commands.language_models import language_model
 from headway.commands.standard_input import typed_lines
 from headway.errors import ConfigError
 

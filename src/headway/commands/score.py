@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Overrides, language_model, option_names, say
+from headway.commands.arguments import Overrides, option_names, say
+from headway.commands.language_models import language_model
 from headway.commands.standard_input import in_chunks, typed_lines
 from headway.errors import ConfigError
 

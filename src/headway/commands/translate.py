@@ -29,6 +29,7 @@ def translate(
     n_best: int | None = None,
     method: str | None = None,
     shortlist: int | None = None,
+    begin_with: str = "",
     tag: str | None = None,
     scores: bool = False,
     alignment: bool = False,
@@ -74,6 +75,8 @@ def translate(
         beam, greedy or sampling.
     shortlist
         Write from so many likely translations of each source sub-word (100): faster, and gated.
+    begin_with
+        What each line's translation begins with: words that are typed already.
     tag
         Which of the run's tags stands before each text (train --pairs F:tag=NAME); otherwise none,
         or the only one if the run has read no text without.
@@ -125,16 +128,18 @@ def translate(
 
         told = Told(json, scores, n_best is not None, alignment)
         languages = source_language, target_language
-        translate_beyond(run, named, out, Beyond(*beyond, onto, codes), languages, told, load)
+        asked = Beyond(*beyond, onto, codes, begin_with)
+        translate_beyond(run, named, out, asked, languages, told, load)
         return
     text = Path(named[0]) if named else None
-    translate_lines(text, out, load, scores=scores, alignment=alignment, json=json)
+    translate_lines(text, out, load, begin_with, scores=scores, alignment=alignment, json=json)
 
 
 def translate_lines(
     file: Path | None,
     out: Path | None,
     load: "Callable[[], tuple[Translator, dict[str, Any]]]",
+    begin_with: str,
     *,
     scores: bool,
     alignment: bool,
@@ -156,7 +161,7 @@ def translate_lines(
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))
         for chunk in in_chunks(read_lines(file)) if file else typed_lines():
             translations = translator.translate_fully(
-                chunk, want_alignment=alignment or json, **how
+                chunk, want_alignment=alignment or json, prefixes=[begin_with] * len(chunk), **how
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             n_mended += sum(not translation.codes_complete for translation in translations)

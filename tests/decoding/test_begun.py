@@ -1,0 +1,56 @@
+"""Outputs begin with what they are to begin with, and are scored as ever."""
+
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
+
+from headway.decoding.begun import Begun
+from headway.decoding.settings import DecodingSettings
+from headway.models import Transformer
+
+ENGINES = ("torch",)
+
+
+@settings(max_examples=8)
+@given(model=models(), how=searches(), lengths=st.lists(st.integers(0, 9), max_size=4))
+def test_a_beginning_that_would_have_been_written_changes_nothing(
+    model: Transformer, how: DecodingSettings, lengths: list[int]
+) -> None:
+    """To greedy search; a beam has more room behind it, and its texts the scores that they had."""
+    sources = sources_for(model, [*lengths, 3])
+    for engine, ids in product(ENGINES, sources):
+        free = found(model, [ids], how, engine=engine)[0]
+        best = free[0]
+        for n in {0, 1, len(best.ids) // 2, len(best.ids)}:
+            beginning = best.ids[:n]
+            begun = Begun(model, beginning, 0)
+            again = found(begun, [ids], how, engine=engine)[0]
+            assert all(one.ids[: len(beginning)] == beginning for one in again)
+            known = {tuple(one.ids): one for one in free}
+            for one in again:
+                if same := known.get(tuple(one.ids)):
+                    assert one.token_log_probs == pytest.approx(same.token_log_probs, abs=TIE)
+            assert how.rows > 1 or equal_but_for_ties(again, free)
+
+
+def test_any_beginning_is_gone_on_from_as_search_does_token_by_token() -> None:
+    """By hand: the likeliest tokens behind the beginning, fed with it."""
+    torch.manual_seed(0)
+    model, how = small(), DecodingSettings(method="greedy", max_extra_length=5)
+    for ids in sources_for(model, [6, 2]):
+        beginning = [9, 4, 17]
+        fed = [2, *beginning]
+        limit = len(ids) + 1 + 5
+        while len(fed) <= limit:
+            logits = model(torch.tensor([[*ids, 3]]), torch.tensor([fed]))[0, -1]
+            logits[[0, 1, 2]] = -torch.inf
+            fed.append(int(logits.argmax()))
+            if fed[-1] == 3:
+                break
+        for engine in ENGINES:
+            one = found(Begun(model, beginning, 0), [ids], how, engine=engine)[0][0]
+            assert one.ids == [token for token in fed[1:] if token != 3]
