@@ -7,6 +7,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from headway.decoding.begun import Begun
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
@@ -173,6 +174,8 @@ def unfit(decoder: StepDecoder, device: torch.device) -> str:
     """Why the engine cannot do this model; nothing if it can."""
     if device.type != "cpu":
         return f"the model is on {device.type}"
+    if type(decoder) is Begun:
+        return "it goes on from no given beginning"
     if type(decoder) is not Transformer:
         return f"{type(decoder).__name__} is no plain Transformer"
     config = decoder.config

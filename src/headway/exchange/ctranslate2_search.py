@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from headway.decoding.begun import Begun
 from headway.decoding.compiled import Examined
 from headway.decoding.forced import attention_over
 from headway.decoding.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
@@ -92,6 +93,8 @@ class CTranslate2Search:
         widest = (len(self._tokens) - len(self.special.unwritten)) // 2
         if opened(decoder)[1] is not None:
             return "it is given no shortlists"
+        if type(decoder) is Begun:
+            return "it goes on from no given beginning"
         if not self.examined.still_is(decoder, device):
             return "the model is not as it was exported, or something looks into it"
         if settings.draws:
