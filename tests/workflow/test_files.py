@@ -258,7 +258,10 @@ outcomes = st.fixed_dictionaries(
         "rejected": st.none() | segments,
         "flags": st.lists(st.tuples(texts, shares, texts), max_size=2),
         "near": st.lists(
-            st.tuples(segments, segments, st.integers(0, 99), texts, st.booleans()), max_size=2
+            st.tuples(
+                segments, segments, st.integers(0, 99), texts, st.booleans(), st.booleans(), texts
+            ),
+            max_size=2,
         ),
         "n_best": st.lists(st.tuples(segments, st.none() | shares), max_size=2),
         "plain": st.fixed_dictionaries(

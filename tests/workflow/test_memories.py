@@ -10,11 +10,12 @@ import pytest
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.formats.segments import Segment
 from headway.text.memory.units import Given
-from headway.text.units import FUZZY, MEMORY, MODEL, Unit
+from headway.text.units import FUZZY, MEMORY, MODEL, Outcome, Unit
 from headway.training.run_folder import RunFolder
 from headway.workflow import memories
 from headway.workflow.flow import Flow, Steps
 from headway.workflow.memories import memories_for, training_memories
+from headway.workflow.rows import row_of
 
 PO = """msgid ""
 msgstr "Language: de\\n"
@@ -85,6 +86,16 @@ def test_a_file_finds_its_own_translations_those_named_and_those_of_training(
         "Step 3 is done": (FUZZY, "Schritt 3 ist fertig"),
         "Unheard": (MODEL, "modelled"),
     }
+
+
+def test_a_row_of_the_report_says_in_what_a_near_match_differs(run: Path, catalogue: Path) -> None:
+    unit = Unit(Segment(("Step 3 is done.",)))
+    known = memories_for(run, [catalogue], [], Given("en", "de"), 85, silent, silent)
+    assert known
+    near = tuple(known.near(unit))
+    row = row_of(Outcome(unit, near[0].target, FUZZY, near[0].percent, near=near), None)
+    assert row["near"][0]["differs"] == "punctuation, numbers"
+    assert row["reasons"][0]["why"].endswith("(differs: punctuation, numbers)")
 
 
 def test_near_matches_are_taken_only_when_that_is_asked_for(run: Path, catalogue: Path) -> None:

@@ -62,6 +62,8 @@ class Match(NamedTuple):
     in_context: bool = False
     """The units beside it, or its key, are the same too."""
     repaired: bool = False
+    differs: str = ""
+    """In what it is not the unit: `words, numbers`; empty where nobody has said."""
 
 
 class Alternative(NamedTuple):

@@ -109,7 +109,8 @@ def _unit(row: Row, direction: Direction) -> Iterator[str]:
         yield "<details><summary>Near matches</summary>"
         for match in row["near"]:
             place = f" <bdi>{escape(match['place'])}</bdi>" if match["place"] else ""
-            yield f"<p>{match['percent']}%{place}</p>"
+            differs = f" differs: {escape(match['differs'])}" if match["differs"] else ""
+            yield f"<p>{match['percent']}%{place}{differs}</p>"
             yield _text(match["source"], direction.source_language, "")
             yield _text(match["target"], direction.target_language, "")
         yield "</details>"

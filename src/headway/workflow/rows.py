@@ -108,6 +108,7 @@ def row_of(outcome: Outcome, limit: int | None) -> Row:
                 "source": match.source.text,
                 "target": match.target.text,
                 "place": match.place,
+                "differs": match.differs,
             }
             for match in outcome.near[:_NEAR]
         ],
@@ -126,8 +127,10 @@ def _reasons(outcome: Outcome, limit: int | None) -> Iterable[Row]:
         words = "codes that the model lost stand at the end"
         yield {"name": CODES_AT_END, "confidence": None, "why": words}
     if outcome.origin == FUZZY:
-        places = [match.place for match in outcome.near[:1] if match.place]
-        words = f"a near match of {outcome.percent}%" + "".join(f" from {one}" for one in places)
+        best = outcome.near[:1]
+        words = f"a near match of {outcome.percent}%"
+        words += "".join(f" from {one.place}" for one in best if one.place)
+        words += "".join(f" (differs: {one.differs})" for one in best if one.differs)
         yield {"name": FUZZY, "confidence": None, "why": words}
 
 

@@ -173,4 +173,5 @@ def as_match(found: Found, unit: Unit) -> Match:
         found.place,
         found.in_context,
         bool(found.repaired),
+        ", ".join(found.differs),
     )
