@@ -2,13 +2,12 @@
 
 The recurrent ones (Elman's cell, LSTM, GRU) attend as Bahdanau et al. 2015 do; ConvS2S is Gehring
 et al. 2017, ByteNet Kalchbrenner et al. 2016. Each has about as many parameters as the preset
-`tiny`. Each tries the same three peaks of the learning rate for --trial on the first corpus, and
-learns with the best of them for --budget on every corpus; then `headway compare` has all of them
-translate the test set, and writes its page. A budget becomes a number of updates by the speed at
-the start, so minutes differ where a machine has other work; two columns read the curves where the
-quickest had ended, and where the slowest had: equal time and equal tokens, the rates still falling.
-Started again after a kill, it goes on.
-Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m
+`tiny`. On each corpus each tries the same --peaks of the learning rate for --trial, with the first
+of --seeds, and learns with the best of them for --budget under every seed; then `headway compare`
+has all of one seed translate the test set, and writes its page. Two columns read the curves where
+the quickest had ended, and where the slowest had: equal time and equal tokens, the rates still
+falling. Started again, it goes on, also with more --only, --seeds or --peaks.
+Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m --seeds 1 2 3
 """
 
 import argparse
@@ -18,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import record
@@ -37,11 +37,12 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "transformer": ("--preset", "tiny"),
 }
 """Flags that make each: with 8,000 sub-words 2.30 to 2.38 million parameters, 4 % apart."""
-PEAKS = ("0.001", "0.002", "0.004")
+PEAKS = ("0.001", "0.002", "0.004", "0.008")
 SAME = (
     "--text.vocabulary-size", "8000", "--training.batch-tokens", "2048", "--decoding.beam", "5",
-    "--runtime.seed", "1",
 )  # fmt: skip
+Losses = Mapping[str, float]
+"""The lowest validation loss of a family by the peak of its learning rate."""
 
 
 def main() -> int:
@@ -52,41 +53,52 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--budget", default="20m", metavar="TIME", help="of each training")
     parser.add_argument("--trial", default="4m", metavar="TIME", help="of each rate that is tried")
+    parser.add_argument("--peaks", nargs="+", default=list(PEAKS), metavar="RATE")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw the learning curves")
     record.add_record_option(parser)
     asked = parser.parse_args()
-    threads = ("--runtime.threads", str(asked.threads))
-    tried = {name: trials(name, asked, threads) for name in asked.only}
-    found = {corpus: compared(corpus, tried, asked, threads) for corpus in asked.corpora}
-    for corpus, one in found.items():
-        print(f"\n{corpus}\n\n{report(one, tried)}")
+    tried: dict[str, dict[str, Losses]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for corpus in asked.corpora:
+        tried[corpus] = {name: trials(name, corpus, asked) for name in asked.only}
+        found[corpus] = [compared(corpus, tried[corpus], seed, asked) for seed in asked.seeds]
+        print(f"\n{corpus}\n\n{report(found[corpus], tried[corpus])}", flush=True)
     if asked.plot:
-        draw(found, asked.plot)
+        draw({corpus: of_seeds[0] for corpus, of_seeds in found.items()}, asked.plot)
     figures = {
         "budget": asked.budget,
         "trial": asked.trial,
         "threads": asked.threads,
         "trials": tried,
-        "corpora": {corpus: without_texts(one) for corpus, one in found.items()},
+        "corpora": {
+            corpus: [without_texts(one) for one in of_seeds] for corpus, of_seeds in found.items()
+        },
     }
-    record.write(asked.record, "families", seeds=[1], figures=figures)
+    record.write(asked.record, "families", seeds=asked.seeds, figures=figures)
     return 0
 
 
-def trials(name: str, asked: argparse.Namespace, threads: Sequence[str]) -> dict[str, float]:
+def flags_of(name: str, peak: str, seed: int, asked: argparse.Namespace) -> list[str]:
+    """What makes a training of a family, but for its length."""
+    given = ("--training.learning-rate", peak, "--runtime.seed", str(seed))
+    return [*FAMILIES[name], *SAME, *given, "--runtime.threads", str(asked.threads)]
+
+
+def trials(name: str, corpus: str, asked: argparse.Namespace) -> dict[str, float]:
     """The lowest validation loss of each peak of the learning rate within --trial."""
-    losses, corpus = {}, runs.CORPORA[asked.corpora[0]]
-    for peak in PEAKS:
-        run = asked.out / "trials" / f"{name}-{peak}"
-        given = [*FAMILIES[name], *SAME, *threads, "--training.learning-rate", peak]
-        trained(corpus, asked.data, run, [*given, "--budget", asked.trial])
+    losses = {}
+    for peak in asked.peaks:
+        run = asked.out / corpus / "trials" / f"{name}-{peak}"
+        flags = flags_of(name, peak, asked.seeds[0], asked)
+        trained(runs.CORPORA[corpus], asked.data, run, [*flags, "--budget", asked.trial])
         log = RunFolder.open(run).read_log()
         losses[peak] = min(line["valid_loss"] for line in log if "valid_loss" in line)
     return losses
 
 
-def best(losses: Mapping[str, float]) -> str:
+def best(losses: Losses) -> str:
     """The peak of the lowest loss."""
     return min(losses, key=losses.__getitem__)
 
@@ -98,23 +110,19 @@ def trained(corpus: runs.Corpus, data: Path, run: Path, flags: Sequence[str]) ->
 
 
 def compared(
-    name: str,
-    tried: Mapping[str, Mapping[str, float]],
-    asked: argparse.Namespace,
-    threads: Sequence[str],
+    name: str, tried: Mapping[str, Losses], seed: int, asked: argparse.Namespace
 ) -> dict[str, Any]:
-    """Train every family on a corpus, and say what `headway compare` finds."""
+    """Train every family on a corpus from one seed, and say what `headway compare` finds."""
     corpus, folders = runs.CORPORA[name], []
     for family, losses in tried.items():
-        folders.append(asked.out / name / family)
-        rate = ("--training.learning-rate", best(losses))
-        flags = [*FAMILIES[family], *SAME, *threads, *rate, "--budget", asked.budget]
-        trained(corpus, asked.data, folders[-1], flags)
+        folders.append(asked.out / name / f"seed-{seed}" / family)
+        flags = flags_of(family, best(losses), seed, asked)
+        trained(corpus, asked.data, folders[-1], [*flags, "--budget", asked.budget])
     test = corpus.tests[0]
     source, reference = (
         str(corpus.file(asked.data, test, language)) for language in (corpus.source, corpus.target)
     )
-    page = asked.out / f"{name}.html"
+    page = asked.out / f"{name}-seed-{seed}.html"
     command = [
         *(sys.executable, "-m", "headway", "compare", *map(str, folders)),
         *("--source", source, "--reference", reference, "--page", str(page), "--json"),
@@ -126,29 +134,44 @@ def compared(
     return found
 
 
-def report(found: Mapping[str, Any], tried: Mapping[str, Mapping[str, float]]) -> str:
-    """The table of one corpus."""
-    curves = {run["name"]: run["curves"]["bleu"] for run in found["runs"]}
-    least = {of: min(points[-1][of] for points in curves.values()) for of in ("time_s", "tokens")}
+def report(found: Sequence[Mapping[str, Any]], tried: Mapping[str, Losses]) -> str:
+    """The table of one corpus: means over the seeds, the BLEU of each seed beside its mean."""
     rows = []
-    for run in found["runs"]:
-        bleu, curve = run["figures"]["BLEU"], curves[run["name"]]
+    for place, name in enumerate(tried):
+        seeds = [one["runs"][place] for one in found]
+        bleu = [run["figures"]["BLEU"]["value"] for run in seeds]
+        each = ", ".join(f"{value:.1f}" for value in bleu)
+        ends = [
+            mean([at(one["runs"][place]["curves"]["bleu"], of, least(one, of)) for one in found])
+            for of in ("time_s", "tokens")
+        ]
         rows.append([
-            run["name"],
-            f"{run['parameters']:,}",
-            best(tried[run["name"]]),
-            f"{run['updates']:,}",
-            f"{sum(run['counts'].values()) / 1e6:.1f} M",
-            f"{run['time_s'] / 60:.1f}",
-            f"{bleu['value']:.1f} ({bleu['low']:.1f} to {bleu['high']:.1f})",
-            *(f"{at(curve, of, until):.1f}" for of, until in least.items()),
+            name,
+            f"{seeds[0]['parameters']:,}",
+            best(tried[name]),
+            f"{mean([run['updates'] for run in seeds]):,.0f}",
+            f"{mean([sum(run['counts'].values()) for run in seeds]) / 1e6:.1f} M",
+            f"{mean([run['time_s'] for run in seeds]) / 60:.1f}",
+            f"{mean(bleu):.1f} ({each})" if len(found) > 1 else interval(seeds[0]),
+            *(f"{value:.1f}" for value in ends),
         ])  # fmt: skip
+    time_s, tokens = (mean([least(one, of) for one in found]) for of in ("time_s", "tokens"))
     head = [
         *("family", "parameters", "peak rate", "updates", "tokens", "minutes", "test BLEU"),
-        f"validation after {least['time_s'] / 60:.1f} min",
-        f"after {least['tokens'] / 1e6:.1f} M tokens",
+        *(f"validation after {time_s / 60:.1f} min", f"after {tokens / 1e6:.1f} M tokens"),
     ]
     return record.table(head, rows)
+
+
+def interval(run: Mapping[str, Any]) -> str:
+    """The test BLEU of one run with its 95 % interval."""
+    bleu = run["figures"]["BLEU"]
+    return f"{bleu['value']:.1f} ({bleu['low']:.1f} to {bleu['high']:.1f})"
+
+
+def least(found: Mapping[str, Any], of: str) -> float:
+    """Where the first curve of all families ends, in seconds or tokens."""
+    return float(min(run["curves"]["bleu"][-1][of] for run in found["runs"]))
 
 
 def at(curve: Sequence[Mapping[str, float]], of: str, until: float) -> float:

@@ -109,7 +109,8 @@ def written_aside(final: Path) -> Iterator[Path]:
         DiskError: the disk is full or the place cannot be written to.
     """
     if final.exists() and not final.is_file() and not final.is_dir():
-        yield final
+        with disk_errors(final):
+            yield final
         return
     final = final.resolve() if final.is_symlink() else final
     aside = final.with_name(f".{final.name}.part")

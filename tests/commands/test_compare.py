@@ -179,6 +179,13 @@ def test_people_get_tables_rankings_and_notes(runs, two_pairs):
         assert words in done.out
 
 
+def test_what_was_measured_is_told_also_where_the_page_has_no_room(runs, two_pairs):
+    done = command("compare", *runs, *two_pairs, "--page", "/dev/full")
+    assert done.status == 2
+    assert "/dev/full is to be written, but its disk is full" in done.err
+    assert "BLEU" in done.out
+
+
 def test_without_files_they_are_measured_on_the_validation_sentences_of_both(runs):
     done = command("compare", *runs, "--json")
     assert done.status == 0, done.err

@@ -25,6 +25,7 @@ from everyday_run import (
 
 from headway.config import format_toml
 from headway.errors import StoppedError
+from headway.runs import fitting
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
@@ -331,6 +332,22 @@ def test_a_budget_becomes_a_number_of_steps_once(everyday_files, tmp_path, monke
     assert 1 <= stored["warmup_steps"] <= 4000
     assert resume(run).status == 130  # nothing is measured again
     assert config_of(run)["training"] == stored
+
+
+def test_the_number_of_updates_of_a_preset_gives_way_to_a_budget(
+    everyday_files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Trainer, "train", stopped_at_once)
+    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (100.0, 0.5))
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    open_ = ("max-steps", "checkpoint-every", "learning-rate")
+    flags = without(*(f"--training.{name}" for name in open_))
+    run = tmp_path / "run"
+    asked = ("--preset=paper-base", "--budget=1h")
+    finished = command("train", *names, "--out", str(run), *flags, *asked)
+    assert finished.status == 130, finished.err
+    stored = config_of(run)["training"]
+    assert stored["max_steps"] == pytest.approx(2 * 0.97 * stored["within_s"], rel=0.2)
 
 
 def test_without_a_budget_the_corpus_says_how_long(everyday_files, tmp_path, monkeypatch):

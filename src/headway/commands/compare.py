@@ -47,15 +47,15 @@ def compare(
     if corpus:
         files["corpus"] = corpus
     found = compared(runs, files, lambda message: say(f"headway: {message}"), tag)
-    if page is not None:
+    if json:
+        print(json_format.dumps(found, ensure_ascii=False), flush=True)
+    else:
+        from headway.commands.comparison_tables import print_comparison
+
+        print_comparison(found)
+    if page is not None:  # last: what was measured is told even where the page has no room
         from headway.comparison.page import page as html
         from headway.disk import write_text
 
         write_text(page, html(found))
         say(f"headway: the page is {page}")
-    if json:
-        print(json_format.dumps(found, ensure_ascii=False))
-    else:
-        from headway.commands.comparison_tables import print_comparison
-
-        print_comparison(found)

@@ -76,17 +76,17 @@ def complexity(
 
         sweep = sweep._replace(device=chosen_device(process).type)
     found = with_bar(sweep)
-    if page:
+    if json:
+        print(json_format.dumps(found), flush=True)
+    else:
+        from headway.efficiency.complexity_table import lines
+
+        print("\n".join(lines(found)), flush=True)
+    if page:  # last: what was measured is told even where the page has no room
         from headway.disk import write_text
         from headway.efficiency.page import page as drawn
 
         write_text(page, drawn(found))
-    if json:
-        print(json_format.dumps(found))
-        return
-    from headway.efficiency.complexity_table import lines
-
-    print("\n".join(lines(found)))
 
 
 def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":

@@ -146,6 +146,8 @@ def fit_length(
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
     within_s = None if left_s is None else time_to_learn(left_s, kind.closing * part_s)
     max_steps = training.max_steps
+    if budget_s and "max_steps" not in opening.given.get("training", {}):
+        max_steps = 0  # a preset's gives way to the budget that was asked for
     if not max_steps:
         sizes = kind.sizes(opening.data)
         max_steps, why = fit_steps(

@@ -4,7 +4,8 @@ import pytest
 
 from headway.config import format_toml, read_toml
 from headway.errors import ConfigError
-from headway.runs.settings import Settings, preset
+from headway.models.transformer import TransformerConfig
+from headway.runs.settings import Settings, preset, presets_of_type
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
 from headway.text.mixing import Use
@@ -60,7 +61,7 @@ def test_tiny_has_its_named_sizes():
 
 
 def test_unknown_names_are_refused_with_the_known_ones():
-    with pytest.raises(ConfigError, match="--preset must be one of paper-base.*got 'hugh'"):
+    with pytest.raises(ConfigError, match="--preset must be one of tiny.*got 'hugh'"):
         preset(KIND, "hugh", {})
     with pytest.raises(ConfigError, match="got 'tny'. Did you mean 'tiny'?"):
         preset(KIND, "tny", {})
@@ -97,3 +98,11 @@ def test_validation_files_have_no_weight():
     data = Settings.of({"data": {"valid_pairs": ["v.tsv@2:tag=mine"]}}, KIND).data
     with pytest.raises(ConfigError, match="scored once.*got --valid-pairs v.tsv@2.*Leave @2 out"):
         data.validation()
+
+
+def test_presets_of_the_transformer_stand_in_the_order_of_their_size():
+    sizes = [
+        PRESETS[name]["model"].get("d_model", TransformerConfig().d_model)
+        for name in presets_of_type(KIND, "transformer")
+    ]
+    assert sizes == sorted(sizes)

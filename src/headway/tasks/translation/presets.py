@@ -17,24 +17,6 @@ PAPER_TRAINING = {
 }
 
 PRESETS: dict[str, Sections] = {
-    "paper-base": {
-        "text": {"vocabulary_size": 37000},
-        "model": {"type": "transformer"},
-        "training": {**PAPER_TRAINING, "max_steps": 100_000, "average": 5},
-        "decoding": {"beam": 4, "length_penalty": 0.6},
-    },
-    "paper-big": {
-        "text": {"vocabulary_size": 37000},
-        "model": {
-            "type": "transformer",
-            "d_model": 1024,
-            "d_ff": 4096,
-            "heads": 16,
-            "dropout": 0.3,
-        },
-        "training": {**PAPER_TRAINING, "max_steps": 300_000, "average": 20},
-        "decoding": {"beam": 4, "length_penalty": 0.6},
-    },
     "tiny": {
         "model": {
             "type": "transformer",
@@ -60,6 +42,24 @@ PRESETS: dict[str, Sections] = {
             "norm": "pre",
         },
         "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
+    },
+    "paper-base": {
+        "text": {"vocabulary_size": 37000},
+        "model": {"type": "transformer"},
+        "training": {**PAPER_TRAINING, "max_steps": 100_000, "average": 5},
+        "decoding": {"beam": 4, "length_penalty": 0.6},
+    },
+    "paper-big": {
+        "text": {"vocabulary_size": 37000},
+        "model": {
+            "type": "transformer",
+            "d_model": 1024,
+            "d_ff": 4096,
+            "heads": 16,
+            "dropout": 0.3,
+        },
+        "training": {**PAPER_TRAINING, "max_steps": 300_000, "average": 20},
+        "decoding": {"beam": 4, "length_penalty": 0.6},
     },
     "recurrent": {
         "model": {
