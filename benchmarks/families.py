@@ -59,6 +59,8 @@ def main() -> int:
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw the learning curves")
     record.add_record_option(parser)
     asked = parser.parse_args()
+    if len(asked.only) < 2:
+        parser.error("families are compared: --only names two or more")
     tried: dict[str, dict[str, Losses]] = {}
     found: dict[str, list[dict[str, Any]]] = {}
     for corpus in asked.corpora:
