@@ -1,16 +1,21 @@
 """Laws of constrained search, on a decoder small enough to enumerate every output."""
 
+import unicodedata
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pieces import PIECES, VOCABULARY, WANTED, encode, written
+from random_models import equal_but_for_ties, found, needs_engine, searches, small, sources_for
 
 from headway.decoding.beam import beam_search
 from headway.decoding.constrained import constrained_search
 from headway.decoding.hypothesis import Rules
 from headway.decoding.settings import DecodingSettings
-from headway.text.terms.holding import Spelling, Wanted
-from headway.text.terms.spelling import Judged, Spelled, Vocabulary
+from headway.text.terms.automaton import CHARACTER, LETTER, SIGN, STOP, kind_of, kinds
+from headway.text.terms.holding import Holding, Spelling, Wanted
+from headway.text.terms.spelling import Spelled
 
 WIDE = 400
 
@@ -18,13 +23,13 @@ WIDE = 400
 class Runs:
     """Wants each of some runs of tokens somewhere; a state is all that was written."""
 
-    spans, rivals, longest = (), (), 10**6
+    longest = 10**6
 
     def __init__(self, *wanted):
         self.wanted = wanted
 
-    def judged(self, state, token, shares, rivals):
-        return Judged(0.0)
+    def tables(self, limit):
+        return None
 
     def start(self, limit):
         asked = []
@@ -157,19 +162,6 @@ def test_a_search_whose_best_output_holds_it_already_finds_one_as_good(toy, seed
         assert found.score >= plain.score - 1e-6
 
 
-PIECES = [b"", b"", b"", b"a", b"b", b" ", b" a", b"ab", b"\xc3", b"\xa9", "狗".encode(), b"."]
-
-
-def encode(text):
-    """Longest piece first."""
-    ids, data = [], text.encode()
-    while data:
-        piece = max((p for p in PIECES if p and data.startswith(p)), key=len)
-        ids.append(PIECES.index(piece))
-        data = data[len(piece) :]
-    return ids
-
-
 words = st.text("abé", min_size=1, max_size=3) | st.text("ab狗", min_size=1, max_size=3)
 
 
@@ -182,8 +174,7 @@ words = st.text("abé", min_size=1, max_size=3) | st.text("ab狗", min_size=1, m
     sharpness=st.sampled_from([0.5, 6.0]),
 )
 def test_texts_hold_whole_words_however_they_are_cut(toy, seed, terms, beam, limit, sharpness):
-    vocabulary = Vocabulary(PIECES, encode)
-    acceptor = Spelled([Wanted((Spelling(term),)) for term in terms], vocabulary)
+    acceptor = Spelled([Wanted((Spelling(term),)) for term in terms], VOCABULARY)
     decoder = toy.Decoder(seed, sharpness, vocabulary=len(PIECES))
     [found] = search(decoder, toy, [acceptor], [limit], beam=beam, n_best=beam)
     asked = [
@@ -192,7 +183,7 @@ def test_texts_hold_whole_words_however_they_are_cut(toy, seed, terms, beam, lim
     if limit >= sum(len(encode(f" {term}")) for term in terms):
         assert len(asked) == len(terms)
     for one in found:
-        text = b"".join(PIECES[i] for i in one.ids).decode(errors="replace")
+        text = written(one.ids)
         for term in asked:
             assert stands_in(term, text)
 
@@ -209,3 +200,50 @@ def stands_in(term, text):
         and not joins(term[-1], text[i + len(term) : i + len(term) + 1])
         for i in range(len(text))
     )
+
+
+@needs_engine
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    how=searches().filter(lambda how: how.method == "beam"),
+    asked=st.lists(st.none() | WANTED, min_size=1, max_size=4),
+    n_expected=st.sampled_from([2, 10**6]),
+)
+def test_the_compiled_engine_finds_what_torch_finds_and_it_holds(seed, how, asked, n_expected):
+    torch.manual_seed(seed)
+    model = small(vocabulary_size=len(PIECES))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+    sources = sources_for(model, [3 + n for n in range(len(asked))])
+
+    def acceptors():
+        return [some and Spelled(some, VOCABULARY, n_expected) for some in asked]
+
+    native = found(model, sources, how, engine="native", wanted=acceptors())
+    torchs = found(model, sources, how, engine="torch", wanted=acceptors())
+    plain = found(model, sources, how, engine="native")
+    for n, some in enumerate(asked):
+        assert equal_but_for_ties(native[n], torchs[n])
+        if some is None:
+            assert native[n] == plain[n]
+            continue
+        acceptor = Spelled(some, VOCABULARY, n_expected)
+        limit = min(len(sources[n]) + 1 + how.max_extra_length, acceptor.longest)
+        fits = acceptor.lacks(acceptor.start(limit))
+        for one in native[n]:
+            lacking = Holding(some).lacking_in(written(one.ids))
+            both = zip(lacking, some, fits, strict=True)
+            assert all(n_lacking <= wanted.times - n for n_lacking, wanted, n in both)
+
+
+def test_the_engines_kinds_of_characters_are_those_that_texts_are_read_by():
+    every = kinds()
+    for point in range(0, 0x110000, 7):
+        kind = every[point] if point < len(every) else SIGN
+        assert kind == kind_of(chr(point)), hex(point)
+    examples = {"a": LETTER, "_": LETTER, "\u0301": LETTER, "狗": CHARACTER, "。": STOP, "-": SIGN}
+    assert {one: kind_of(one) for one in examples} == examples
+    assert unicodedata.category("\U000e0100") == "Mn"
+    assert every[0xE0100] == LETTER

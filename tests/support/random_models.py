@@ -77,8 +77,9 @@ TIE = 1e-4
 
 
 def small(**options: Any) -> Transformer:
-    """As small as can be, of 30 tokens."""
-    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=30).eval()
+    """As small as can be, of 30 tokens unless told otherwise."""
+    n_tokens = options.pop("vocabulary_size", 30)
+    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=n_tokens).eval()
 
 
 def found(model: Any, sources: Any, how: DecodingSettings, **options: Any) -> Any:

@@ -12,13 +12,15 @@ import numpy as np
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_models import LENGTHS, models, searches, sources_for
+from pieces import PIECES, VOCABULARY, WANTED
+from random_models import LENGTHS, models, searches, small, sources_for
 
 from headway.native import building
 from headway.native.matrices import KINDS, packed
 from headway.native.packing import Packed
 from headway.native.structures import aligned, zeros
 from headway.native.translating import Search, translate
+from headway.text.terms.spelling import Spelled
 
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
 
@@ -89,7 +91,35 @@ def main() -> None:
         engine.library.headway_product(matrix.structure, rows, *places)
         cases += 1
 
+    @settings(
+        max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(
+        st.sampled_from(engines),
+        st.sampled_from(list(KINDS)),
+        searches(),
+        st.lists(st.none() | WANTED, min_size=1, max_size=5),
+    )
+    def held(engine, precision, how, wanted):  # type: ignore[no-untyped-def]
+        """Outputs that must hold something."""
+        nonlocal cases
+        torch.manual_seed(cases)
+        model = small(vocabulary_size=len(PIECES))
+        sources = [[*ids, 3] for ids in sources_for(model, list(range(len(wanted))))]
+        limits = [len(ids) + how.max_extra_length for ids in sources]
+        search = Search(2, 3, (0, 1, 2), how.rows, how.n_best, how.length_penalty, True, cases % 2)
+        tables = [
+            some and Spelled(some, VOCABULARY).tables(limit)
+            for some, limit in zip(wanted, limits, strict=True)
+        ]
+        model, threads = Packed(model, engine, precision), 1 + cases % 3
+        translate(
+            model, sources, limits, search, wanted=tables, threads=threads, done=lambda n: None
+        )
+        cases += 1
+
     whole()
+    held()
     product()
     print(f"{cases} cases")
 

@@ -64,7 +64,7 @@ def beam_search(
         if choose is None:
             total, place = best(scores, total, beam)  # all of [live, new width]
         else:
-            total, place = choose(scores, total, beam, sentence, limits - n_written, attention)
+            total, place = choose(scores, total, beam, sentence, limits - n_written)
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
         trace.append(

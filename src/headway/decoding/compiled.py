@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,10 @@ from headway.native.packing import Packed
 from headway.native.translating import Found, Search, translate
 from headway.runtime import EngineName
 from headway.text.subwords import SpecialIds
+
+if TYPE_CHECKING:
+    from headway.decoding.constrained import Acceptor
+    from headway.text.terms.automaton import Tables
 
 PACKED = "packed"
 EXAMINED = "examined"
@@ -59,6 +63,7 @@ def compiled_search(
     want_scores: bool,
     want_attention: bool,
     done: Callable[[int], None],
+    wanted: "Sequence[Acceptor | None]",
     kept: dict[str, Any] | None,
     precision: Precision,
     name: EngineName,
@@ -71,6 +76,8 @@ def compiled_search(
     """
     kept, reason = {} if kept is None else kept, ""
     if name == "ctranslate2":
+        if any(wanted):
+            return None  # what outputs must hold is searched for in torch
         elsewhere: Elsewhere = kept[ELSEWHERE]
         return elsewhere(decoder, sources, settings, device, want_scores, want_attention, done)
     decoder, shortlist = opened(decoder)
@@ -98,6 +105,17 @@ def compiled_search(
     rows = [[*map(int, ids), special.end] for ids in sources]
     read = torch.tensor([len(row) for row in rows], dtype=torch.long)
     limits = length_limits(read, settings.max_extra_length, decoder.longest)
+    held: list[Tables | None] = []
+    if any(wanted):
+        from headway.decoding.constrained import own_limits  # a side room
+
+        limits = own_limits(limits, wanted)
+        held = [
+            None if one is None else one.tables(limit)
+            for one, limit in zip(wanted, limits.tolist(), strict=True)
+        ]
+        if any(one and not has for one, has in zip(wanted, held, strict=True)):
+            return None
     packed = kept[PACKED]
     if rows and max(int(read.max()), int(limits.max()) + 1) > packed.longest:
         return None  # longer than its table of positions
@@ -114,7 +132,7 @@ def compiled_search(
     try:
         allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
         found = translate(
-            packed, rows, limits.tolist(), search, allowed, threads=threads, done=done
+            packed, rows, limits.tolist(), search, allowed, held, threads=threads, done=done
         )
     except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
         return None

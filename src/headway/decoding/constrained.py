@@ -6,7 +6,6 @@ not. What is wanted is an `Acceptor`'s to say; search knows only how many tokens
 """
 
 from collections.abc import Hashable, Sequence
-from heapq import heappush, heappushpop
 from itertools import groupby
 from typing import Protocol, runtime_checkable
 
@@ -15,10 +14,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.decoding.beam import beam_search, best
-from headway.decoding.candidates import Candidate, Hope, Judged, shared_out, weighed
+from headway.decoding.candidates import Candidate, shared_out
 from headway.decoding.hypothesis import Hypothesis, Rules
-from headway.decoding.looks import Look, Looks
 from headway.models.interfaces import State, StepDecoder
+from headway.text.terms.automaton import Tables
 
 
 @runtime_checkable
@@ -46,26 +45,12 @@ class Acceptor(Protocol):
         ...
 
     @property
-    def spans(self) -> Sequence[Sequence[int]]:
-        """For each thing that is wanted the places of the source that it translates; it may be
-        none."""
-        ...
-
-    @property
-    def rivals(self) -> Sequence[Sequence[int]]:
-        """For each thing the tokens that a plain search wrote in its place."""
-        ...
-
-    def judged(
-        self, state: Hashable, token: int, shares: Sequence[float], rivals: Sequence[float]
-    ) -> "Judged":
-        """What speaks for and against a token: `shares` is how much the model looks at each span,
-        `rivals` the log-probability of the likeliest rival of each thing."""
-        ...
-
-    @property
     def longest(self) -> int:
         """Tokens that outputs have at most, should the search allow more."""
+        ...
+
+    def tables(self, limit: int) -> Tables | None:
+        """The same for the compiled engine, from `start(limit)` on; None where it is not for it."""
         ...
 
 
@@ -83,15 +68,17 @@ def constrained_search(
     whatever the width of the beam. A sentence with None is searched for as by `beam_search`, with
     the same hypotheses.
     """
-    own = [None if one is None else one.longest for one in wanted]
-    limits = zip(rules.max_lengths.tolist(), own, strict=True)
-    shorter = [limit if longest is None else min(limit, longest) for limit, longest in limits]
-    looking = rules._replace(want_attention=True, max_lengths=rules.max_lengths.new_tensor(shorter))
-    steering = Steering(wanted, looking)
-    found = beam_search(decoder, state, last, looking, steering.choose)
-    if rules.want_attention:
-        return found
-    return [[one._replace(attention=None) for one in some] for some in found]
+    shorter = own_limits(rules.max_lengths, wanted)
+    steering = Steering(wanted, rules := rules._replace(max_lengths=shorter))
+    return beam_search(decoder, state, last, rules, steering.choose)
+
+
+def own_limits(
+    limits: Int[Tensor, " batch"], wanted: Sequence[Acceptor | None]
+) -> Int[Tensor, " batch"]:
+    """The limits of each sentence, those of its acceptor respected."""
+    both = zip(limits.tolist(), wanted, strict=True)
+    return limits.new_tensor([n if one is None else min(n, one.longest) for n, one in both])
 
 
 class Steering:
@@ -100,13 +87,12 @@ class Steering:
     def __init__(self, wanted: Sequence[Acceptor | None], rules: Rules) -> None:
         """`wanted`: for each sentence, as in `constrained_search`."""
         self.wanted, self.end = wanted, rules.end
-        self.states: dict[int, list[Hope]] = {}
-        """For each sentence with something wanted, those of its hypotheses, in order."""
+        self.states: dict[int, list[Hashable | None]] = {}
+        """For each sentence with something wanted, those of its hypotheses, in order; None for one
+        that has ended."""
         for i, limit in enumerate(rules.max_lengths.tolist()):
             if (acceptor := wanted[i]) is not None:
-                self.states[i] = [Hope(acceptor.start(limit))]
-        self.looks = Looks({i: self._acceptor(i) for i in self.states}, rules.max_lengths.device)
-        self._wished: dict[int, dict[Hashable, frozenset[int]]] = {i: {} for i in self.states}
+                self.states[i] = [acceptor.start(limit)]
 
     def choose(
         self,
@@ -115,7 +101,6 @@ class Steering:
         count: int,
         sentence: Int[Tensor, " sentences"],
         room: Int[Tensor, " sentences"],
-        attention: Float[Tensor, "rows source"] | None,
     ) -> tuple[Float[Tensor, "sentences count"], Int[Tensor, "sentences count"]]:
         """As `headway.decoding.beam.best`; `room`: tokens that may be written before the end."""
         width = before.shape[1]
@@ -123,8 +108,8 @@ class Steering:
         closed = [
             at * width + row
             for at, i in steered
-            for row, hope in enumerate(self.states[i])
-            if self._acceptor(i).missing(hope.state)
+            for row, state in enumerate(self.states[i])
+            if state is not None and self._acceptor(i).missing(state)
         ]
         if closed:
             scores[torch.tensor(closed, device=scores.device), self.end] = -torch.inf
@@ -138,16 +123,14 @@ class Steering:
         if not steered:
             return total, place
         offers = self._offers(scores, before, count, steered)
-        looks = self.looks.of(steered, scores, attention, width)
         for (at, i), offered in zip(steered, offers, strict=True):
-            viable = self._viable(i, offered, scores.shape[1], left[at], looks.get(i), count)
+            viable = self._viable(i, offered, scores.shape[1], left[at], count)
             kept = shared_out(viable, total.shape[1])
             n_short = total.shape[1] - len(kept)
             new = [one.total for one in kept] + [-torch.inf] * n_short
             total[at] = torch.tensor(new, dtype=total.dtype)
             place[at] = torch.tensor([one.place for one in kept] + [0] * n_short)
-            states = [one.after for one in kept]
-            self.states[i] = states + states[:1] * n_short
+            self.states[i] = [one.after for one in kept] + [None] * n_short
         return total, place
 
     def _complete(
@@ -156,19 +139,17 @@ class Steering:
         """Whether a sentence that lacks nothing goes on to lack nothing with the likeliest
         continuations: then there is nothing to steer."""
         acceptor, states = self._acceptor(i), self.states[i]
-        if any(acceptor.missing(hope.state) for hope in states):
+        if any(state is not None and acceptor.missing(state) for state in states):
             return False
-        new = []
+        new: list[Hashable | None] = []
         for value, at in zip(total.tolist(), place.tolist(), strict=True):
             row, token = divmod(at, n_tokens)
-            state = states[row].state
-            if value > -torch.inf and token != self.end:
-                if any(token in tokens for tokens in acceptor.rivals):
-                    return False
-                state = acceptor.after(state, token)
-                if acceptor.missing(state):
-                    return False
-            new.append(Hope(state))
+            if value == -torch.inf or token == self.end:
+                new.append(None)
+                continue
+            new.append(state := acceptor.after(states[row], token))
+            if acceptor.missing(state):
+                return False
         self.states[i] = new
         return True
 
@@ -195,8 +176,9 @@ class Steering:
         wished = [
             (at * width + row, token)
             for at, i in steered
-            for row, hope in enumerate(self.states[i])
-            for token in self._acceptor(i).onward(hope.state) or (self.end,)
+            for row, state in enumerate(self.states[i])
+            if state is not None
+            for token in self._acceptor(i).onward(state) or (self.end,)
         ]
         where = torch.tensor(wished, dtype=torch.long, device=scores.device).view(-1, 2).unbind(1)
         each = zip(wished, scores[where].tolist(), strict=True)
@@ -223,38 +205,28 @@ class Steering:
         offered: dict[int, tuple[float, float]],
         n_tokens: int,
         room: int,
-        looks: Sequence[Look] | None,
         count: int,
     ) -> list[Candidate]:
         """Those that leave room for what is missing, best first; of each number of missing tokens
         `count` are looked for."""
-        acceptor, states, wished = self._acceptor(i), self.states[i], self._wished[i]
+        acceptor, states = self._acceptor(i), self.states[i]
         viable: list[Candidate] = []
-        banks: dict[int, list[float]] = {}
-        """The `count` highest totals of each number of missing tokens, as heaps."""
-        for hope in states:
-            if hope.state not in wished:
-                wished[hope.state] = frozenset(acceptor.onward(hope.state))
+        banks: dict[int, int] = {}
+        """How many lack so many tokens."""
         for place, (before, log_prob) in sorted(offered.items(), key=_likeliest):
             if log_prob == -torch.inf:
                 continue
             row, token = divmod(place, n_tokens)
-            hope, ends = states[row], token == self.end
-            after = hope.state if ends else acceptor.after(hope.state, token)
-            missing = acceptor.missing(after)
+            state, ends = states[row], token == self.end
+            after = None if ends else acceptor.after(state, token)
+            missing = 0 if ends else acceptor.missing(after)
             if not ends and missing >= room:
                 continue
-            bank = banks.setdefault(missing, [])
-            # nothing but what is wished for counts for more than its probability
-            full = len(bank) >= count
-            if full and before + log_prob < bank[0] and token not in wished[hope.state]:
+            banks[missing] = banks.get(missing, 0) + 1
+            if banks[missing] > count:  # the likeliest came first
                 continue
-            then, value = Hope(after), log_prob
-            if looks is not None and not ends:
-                judged = acceptor.judged(hope.state, token, *looks[row])
-                then, value = weighed(hope, log_prob, after, judged)
-            heappushpop(bank, before + value) if full else heappush(bank, before + value)
-            viable.append(Candidate(before + value, place, then, missing))
+            total = before + log_prob
+            viable.append(Candidate(total, place, after, missing))
         return sorted(viable, key=lambda one: (-one.total, one.place))
 
 

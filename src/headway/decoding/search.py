@@ -103,11 +103,11 @@ def decode_all(
     keeps what it makes of the weights in `kept`; `precision` that of its products.
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
-    if engine != "torch" and not any(wanted):
+    if engine != "torch":
         from headway.decoding.compiled import compiled_search  # a side room
 
         given = decoder, sources, special, settings, device, processes, want_scores, want_attention
-        if quick := compiled_search(*given, done, kept, precision, engine):
+        if quick := compiled_search(*given, done, wanted, kept, precision, engine):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

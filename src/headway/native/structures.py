@@ -56,13 +56,29 @@ class Model(ctypes.Structure):
     )
 
 
+class Thing(ctypes.Structure):
+    """Something that outputs may have to hold."""
+
+    _fields_ = (
+        *((name, _pointer) for name in ("alphabet", "behind", "completed", "unclosed")),
+        *((name, _pointer) for name in ("first_way", "way_place", "way_how")),
+        *((name, _pointer) for name in ("place_left", "place_byte", "first_token", "tokens")),
+        *((name, _int) for name in ("n_alphabet", "cost")),
+    )
+
+
 class Job(ctypes.Structure):
     """Sentences, how they are searched for, and where the results go."""
 
     _fields_ = (
         ("n_sentences", _int),
         *((name, _pointer) for name in ("ids", "first", "limits")),
-        *((name, _pointer) for name in ("allowed", "allowed_first", "forbidden")),
+        *((name, _pointer) for name in ("allowed", "allowed_first")),
+        *((name, _pointer) for name in ("things", "asked", "first_asked")),
+        *((name, _pointer) for name in ("surfaces", "first_surface", "kinds")),
+        *((name, _int) for name in ("n_kinds", "most_asked", "most_ways", "most_onward")),
+        ("most_points", _int),
+        ("forbidden", _pointer),
         *((name, _int) for name in ("n_forbidden", "begin", "end", "beam", "n_best")),
         ("want_scores", _int),
         ("length_penalty", _double),

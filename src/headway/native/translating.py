@@ -1,13 +1,18 @@
 """Sources in, hypotheses out: what Python hands to the engine, checked, and what comes back."""
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from headway.native.constraints import Constraints
 from headway.native.packing import Packed
 from headway.native.structures import Floats, Job, aligned
+
+if TYPE_CHECKING:
+    from headway.text.terms.automaton import Tables
 
 ROWS = (32, 96)
 """Hypotheses that a thread has in work: few, so that their keys and values stay near; more where a
@@ -53,13 +58,15 @@ def translate(
     limits: Sequence[int],
     search: Search,
     allowed: Sequence[Integers] | None = None,
+    wanted: "Sequence[Tables | None]" = (),
     *,
     threads: int,
     done: Callable[[int], None],
 ) -> list[list[Found]]:
     """For each source (end marker included) its hypotheses; `limits` are tokens before the end
     marker, `allowed` those that each may be written with, in order, the end marker among them; None
-    for all. `done` hears how many sentences more are finished.
+    for all. `wanted` is what each output must hold; what it asks for fits into the limit. `done`
+    hears how many sentences more are finished.
 
     Raises:
         ValueError: ids that the model does not have, or sizes that make no sense.
@@ -71,8 +78,12 @@ def translate(
     held = Held(packed, [sources[i] for i in order], [limits[i] for i in order], search)
     if allowed is not None:
         held.allow([allowed[i] for i in order])
-    job = held.job
-    size = packed.engine.library.headway_workspace(packed.structure, job)
+    if any(wanted):
+        held.hold([wanted[i] for i in order])
+    job, workspace = held.job, packed.engine.library.headway_workspace
+    while job.slots > 1 and workspace(packed.structure, job) > WORKSPACE_BYTES:
+        job.slots //= 2
+    size = workspace(packed.structure, job)
     if size < 0:
         raise MemoryError("a workspace beyond all numbers")
     threads = min(threads, len(sources))
@@ -173,9 +184,6 @@ class Held:
             looked=None if self.looked is None else self.looked.ctypes.data,
         )
         self.n_tokens = packed.n_tokens
-        workspace = packed.engine.library.headway_workspace
-        while self.job.slots > 1 and workspace(packed.structure, self.job) > WORKSPACE_BYTES:
-            self.job.slots //= 2
 
     def allow(self, allowed: Sequence[Integers]) -> None:
         """Let each sentence be written with these tokens alone; they are checked as all else is."""
@@ -189,6 +197,17 @@ class Held:
             raise ValueError(f"ids must be from 0 to {self.n_tokens - 1}")
         self.allowed = tokens, first
         self.job.allowed, self.job.allowed_first = tokens.ctypes.data, first.ctypes.data
+
+    def hold(self, wanted: "Sequence[Tables | None]") -> None:
+        """Let each output hold what is wanted of it."""
+        if not self.job.want_scores:
+            raise ValueError("what outputs must hold is searched for by probabilities")
+        self.constraints = Constraints(wanted, self.n_tokens)
+        self.job.things = ctypes.addressof(self.constraints.things)
+        for name, array in self.constraints.arrays.items():
+            setattr(self.job, name, array.ctypes.data)
+        for name, size in self.constraints.sizes.items():
+            setattr(self.job, name, size)
 
     def read(self) -> Iterator[list[Found]]:
         """For each source its hypotheses, in the order in which they were given."""

@@ -1,16 +1,15 @@
-"""Translation with a glossary: a plain search first, and once more with what it lacks."""
+"""Translation with a glossary: what a text's terms ask for is a constraint of the search."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import torch
 
-from headway.decoding.forced import attention_over
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
-from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
+from headway.tasks.translation.texts import TextTranslator, Translation
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
 from headway.text.terms.holding import Holding
@@ -19,6 +18,9 @@ from headway.text.terms.spelling import Spelled
 
 if TYPE_CHECKING:
     from headway.decoding.constrained import Acceptor
+
+_LONGER, _LONGER_BY = 1.5, 5
+"""How long an output is expected to be at most: so many times its source, and so many tokens."""
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
@@ -41,13 +43,13 @@ def term_translator(
 class TermTranslator(TextTranslator):
     """A translator of plain text whose translations hold the terms of a glossary.
 
-    Most translations hold them anyway. What lacks some is searched for again, with just these as
-    constraints; and if others are lost by that, once more with all of them.
+    By beam search a text with terms is searched for once, with them as constraints. Other methods
+    know none: what they wrote is searched for again where it lacks some.
     """
 
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
-        # Terms may need any token: what is searched for again is not held to a shortlist.
+        # Terms may need any token: what must hold some is not held to a shortlist.
         super().__init__(opened(plain.model)[0], plain.subwords, plain.device, plain.longest)
         self.how = plain.how
         self.first, self.terms = plain, terms
@@ -67,90 +69,47 @@ class TermTranslator(TextTranslator):
     ) -> list[Translation]:
         """As `TextTranslator`; where terms are lacking, by beam search whatever the method."""
         asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
-        looking = want_alignment or any(asked)
-        found = self.first(
-            texts,
-            settings,
-            want_alignment=looking,
-            want_scores=want_scores,
-            done=done,
-            generator=generator,
-            wanted=wanted,
-        )
-        by_beam = replace(settings, method="beam", n_best=min(settings.n_best, settings.beam))
-        for of_all in (False, True):
-            poor = [
-                (i, asked[i] if of_all else lacking)
-                for i in range(len(texts))
-                if (lacking := _lacking(asked[i], found[i]))
-            ]
-            if not poor:
-                break
-            if not want_alignment:
-                self._align([i for i, _ in poor if not found[i].n_best[0].alignment], found)
-            again = super().__call__(
-                [texts[i] for i, _ in poor],
-                by_beam,
+        by_beam = settings.method == "beam"
+        at_once = [i for i, some in enumerate(asked) if some and by_beam]
+        others = [i for i, some in enumerate(asked) if not (some and by_beam)]
+        found: dict[int, Translation] = {}
+        if others:
+            plain = self.first(
+                [texts[i] for i in others],
+                settings,
                 want_alignment=want_alignment,
-                wanted=[self._constraint(found[i], some) for i, some in poor],
+                want_scores=want_scores,
+                done=done,
+                generator=generator,
+                wanted=[wanted[i] for i in others] if wanted else (),
             )
-            for (i, _), translation in zip(poor, again, strict=True):
-                if _n_lacking(asked[i], translation) < _n_lacking(asked[i], found[i]):
-                    found[i] = translation
-        return found
-
-    def _align(self, places: Sequence[int], found: list[Translation]) -> None:
-        """Where the model looked for the best translations of some: nobody else asks for it."""
-        encoded = self.subwords.encode_batch([found[i].source for i in places])
-        sources = [ids[: self.longest] for ids in encoded]
-        written = [found[i].n_best[0].ids for i in places]
-        maps = attention_over(self.model, sources, written, self.subwords.special, self.device)
-        for i, ids, looked in zip(places, sources, maps, strict=True):
-            at = [] if looked is None else looked[:, : len(ids)].argmax(-1).tolist()
-            pairs = [(source, target) for target, source in enumerate(at)]
-            best, *others = found[i].n_best
-            found[i] = found[i]._replace(n_best=[best._replace(alignment=pairs), *others])
+            found = dict(zip(others, plain, strict=True))
+        again = [i for i in others if _lacks(asked[i], found[i])]
+        some = at_once or again
+        if some:
+            how = replace(settings, method="beam", n_best=min(settings.n_best, settings.beam))
+            held = super().__call__(
+                [texts[i] for i in some],
+                how,
+                want_alignment=want_alignment,
+                done=done if by_beam else lambda n: None,
+                wanted=[self._constraint(texts[i], asked[i]) for i in some],
+            )
+            found |= zip(some, held, strict=True)
+        return [found[i] for i in range(len(texts))]
 
     def knows(self, word: str) -> bool:
         """Whether a word is a piece of the vocabulary, or a term."""
         return super().knows(word) or bool(self.terms.asked(word))
 
-    def _constraint(self, before: Translation, asked: Sequence[Asked]) -> "Acceptor":
-        """What a better translation must hold, and which sub-words of its source that is."""
-        tokens = self.subwords.source_spans(before.source)[: self.longest]
-        spans = [
-            [
-                n
-                for n, (first, last) in enumerate(tokens)
-                for start, end in one.places
-                if first < end + self._n_tag and start + self._n_tag < last
-            ]
-            for one in asked
-        ]
-        best = before.n_best[0]
-        rivals = [_written_for(set(span), best) for span in spans]
-        n_expected = max(len(one.ids) for one in before.n_best)
-        wanted = [one.wanted for one in asked]
-        found = Spelled(wanted, self._vocabulary, spans, rivals, n_expected)
+    def _constraint(self, text: str, asked: Sequence[Asked]) -> "Acceptor":
+        """What a translation must hold."""
+        n_expected = int(_LONGER * len(self.subwords.encode_batch([text])[0])) + _LONGER_BY
+        found = Spelled([one.wanted for one in asked], self._vocabulary, n_expected)
         return cast("Acceptor", found)  # it is handed its own states alone
 
 
-def _written_for(span: Set[int], best: Alternative) -> set[int]:
-    """The tokens that look at these places of the source, and stand for nothing else."""
-    inside = {best.ids[target] for source, target in best.alignment if source in span}
-    return inside - {best.ids[target] for source, target in best.alignment if source not in span}
-
-
-def _lacking(asked: Sequence[Asked], translation: Translation) -> list[Asked]:
-    """What is not in every one of the alternatives."""
-    if not asked or not translation.n_best:
-        return []
+def _lacks(asked: Sequence[Asked], translation: Translation) -> bool:
+    """Whether one of the alternatives lacks something."""
     holding = Holding([one.wanted for one in asked])
-    each = [holding.lacking_in(one.written) for one in translation.n_best]
-    most = map(max, zip(*each, strict=True))
-    return [one for one, n in zip(asked, most, strict=True) if n]
-
-
-def _n_lacking(asked: Sequence[Asked], translation: Translation) -> int:
-    holding = Holding([one.wanted for one in asked])
-    return sum(sum(holding.lacking_in(one.written)) for one in translation.n_best)
+    return any(any(holding.lacking_in(one.written)) for one in translation.n_best)

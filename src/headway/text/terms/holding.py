@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headway.text.code_projection import UNSPACED
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_SENTENCE_ENDS = frozenset(".!?…。！？")
+SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 class Where(Enum):
@@ -116,7 +116,7 @@ class Holding:
                 unclosed.append(thing)
             else:
                 lacking[thing] = max(0, lacking[thing] - 1)
-        opening = reading.opening or character in _SENTENCE_ENDS
+        opening = reading.opening or character in SENTENCE_ENDS
         worded = belongs or character.isalnum()
         return Reading(
             tuple(lacking),
@@ -164,7 +164,7 @@ def _passed(reading: Reading, text: str) -> Reading:
 def _passage(text: str) -> _Passage:
     any_worded, outside, inside = False, False, True
     for character in text:
-        worded, ends = _worded(character), character in _SENTENCE_ENDS
+        worded, ends = _worded(character), character in SENTENCE_ENDS
         outside, inside = ((opening or ends) and not worded for opening in (outside, inside))
         any_worded |= worded
     return _Passage(any_worded, (outside, inside))
