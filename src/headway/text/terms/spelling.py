@@ -39,7 +39,6 @@ class Ahead(NamedTuple):
 
     missing: int
     tokens: list[int]
-    ways: list[Step]
 
 
 class Spelled:
@@ -138,7 +137,7 @@ class Spelled:
             all_costs = sum(n * cost for n, cost in zip(lacks, self._costs, strict=True))
             saved = max((self._costs[step.thing] - step.n_left for step in ways), default=0)
             tokens = list(dict.fromkeys(token for step in ways for token in step.tokens))
-            known = self._known[number] = Ahead(all_costs - max(0, saved), tokens, ways)
+            known = self._known[number] = Ahead(all_costs - max(0, saved), tokens)
         return known
 
     def _ways(self, state: Written) -> Iterable[Step]:
