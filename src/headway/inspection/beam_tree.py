@@ -147,7 +147,6 @@ class _Notes:
         count: int,
         _sentence: Int[Tensor, "1"],
         _room: Int[Tensor, "1"],
-        _attention: Float[Tensor, "rows source"] | None,
     ) -> Chosen:
         """As `headway.decoding.beam.best`, but for tokens that are forced."""
         if self.n_steps < len(self.forced):
