@@ -1,14 +1,24 @@
 """Outputs begin with what they are to begin with, and are scored as ever."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
+from random_models import (
+    TIE,
+    equal_but_for_ties,
+    found,
+    models,
+    needs_engine,
+    searches,
+    small,
+    sources_for,
+)
 
 from headway.decoding.begun import Begun
 from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError
 from headway.models import Transformer
 
 
@@ -49,7 +59,35 @@ def test_any_beginning_is_gone_on_from_as_search_does_token_by_token() -> None:
             if fed[-1] == 3:
                 break
         begun = Begun(model, beginning, 0)
-        one = found(begun, [ids], how)[0][0]
+        one = found(begun, [ids], how, engine="torch")[0][0]
         assert one.ids == [token for token in fed[1:] if token != 3]
-        with pytest.raises(ConfigError, match=r"no given beginning. Use --runtime\.engine auto"):
-            found(begun, [ids], how, engine="native")
+
+
+@needs_engine
+@settings(max_examples=12)
+@given(
+    model=models(),
+    how=searches(),
+    lengths=st.lists(st.integers(0, 9), max_size=4),
+    numbers=st.lists(st.integers(0, 99), max_size=4),
+)
+def test_the_compiled_engine_goes_on_from_it_as_torch_does(
+    model: Transformer, how: DecodingSettings, lengths: list[int], numbers: list[int]
+) -> None:
+    how = replace(how, max_extra_length=max(how.max_extra_length, len(numbers)))
+    beginning = [4 + n % (len(model.output_weight) - 4) for n in numbers]
+    sources, begun = sources_for(model, [*lengths, 3]), Begun(model, beginning, 0)
+    theirs = found(begun, sources, how, engine="torch", want_attention=True)
+    ours = found(begun, sources, how, engine="native", want_attention=True)
+    for some, others in zip(ours, theirs, strict=True):
+        assert equal_but_for_ties(some, others)
+        assert all(one.ids[: len(beginning)] == beginning for one in some)
+
+
+@needs_engine
+def test_the_engine_refuses_a_beginning_that_no_output_may_have() -> None:
+    torch.manual_seed(0)
+    model = small()
+    for beginning in ([9] * 9, [3], [2], [4000]):
+        with pytest.raises(ValueError, match=r"within every limit|ids must be from 0"):
+            found(Begun(model, beginning, 0), [[7]], DecodingSettings(max_extra_length=5))

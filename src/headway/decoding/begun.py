@@ -65,3 +65,10 @@ class Begun:
         found[:, token] = log_prob
         found[:, self.unwritten] = torch.log(-torch.expm1(log_prob))
         return found
+
+
+def unbegun(decoder: StepDecoder) -> tuple[StepDecoder, list[int]]:
+    """A decoder that begins as it likes, and what its outputs were to begin with, if anything."""
+    if type(decoder) is Begun:
+        return decoder.decoder, decoder.beginning
+    return decoder, []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from headway.decoding.begun import Begun
+from headway.decoding.begun import unbegun
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
@@ -80,6 +80,7 @@ def compiled_search(
             return None  # what outputs must hold is searched for in torch
         elsewhere: Elsewhere = kept[ELSEWHERE]
         return elsewhere(decoder, sources, settings, device, want_scores, want_attention, done)
+    decoder, beginning = unbegun(decoder)
     decoder, shortlist = opened(decoder)
     examined: Examined | None = kept.get(EXAMINED)
     other = bool(examined) and kept[PACKED].precision != precision
@@ -128,6 +129,7 @@ def compiled_search(
         length_penalty=settings.length_penalty,
         want_scores=want_scores or settings.method == "beam",
         want_attention=want_attention,
+        beginning=beginning,
     )
     try:
         allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
@@ -192,8 +194,6 @@ def unfit(decoder: StepDecoder, device: torch.device) -> str:
     """Why the engine cannot do this model; nothing if it can."""
     if device.type != "cpu":
         return f"the model is on {device.type}"
-    if type(decoder) is Begun:
-        return "it goes on from no given beginning"
     if type(decoder) is not Transformer:
         return f"{type(decoder).__name__} is no plain Transformer"
     config = decoder.config

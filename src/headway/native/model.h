@@ -70,8 +70,9 @@ typedef struct {
     const int32_t *first_surface; /* [n_tokens + 1] */
     const uint8_t *kinds;         /* [n_kinds]: of characters */
     int64_t n_kinds, most_asked, most_ways, most_onward, most_points;
+    const int32_t *beginning; /* what every output begins with, within its limit */
     const int32_t *forbidden;
-    int64_t n_forbidden, begin, end, beam, n_best, want_scores;
+    int64_t n_beginning, n_forbidden, begin, end, beam, n_best, want_scores;
     double length_penalty;
     int64_t slots;        /* sentences that a thread has in work at a time */
     int64_t encoded_rows; /* source tokens that it reads at a time, at least the longest source */

@@ -78,8 +78,11 @@ class Job(ctypes.Structure):
         *((name, _pointer) for name in ("surfaces", "first_surface", "kinds")),
         *((name, _int) for name in ("n_kinds", "most_asked", "most_ways", "most_onward")),
         ("most_points", _int),
-        ("forbidden", _pointer),
-        *((name, _int) for name in ("n_forbidden", "begin", "end", "beam", "n_best")),
+        *((name, _pointer) for name in ("beginning", "forbidden")),
+        *(
+            (name, _int)
+            for name in ("n_beginning", "n_forbidden", "begin", "end", "beam", "n_best")
+        ),
         ("want_scores", _int),
         ("length_penalty", _double),
         *((name, _int) for name in ("slots", "encoded_rows", "longest_source", "longest_output")),

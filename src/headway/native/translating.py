@@ -41,6 +41,8 @@ class Search(NamedTuple):
     length_penalty: float
     want_scores: bool
     want_attention: bool = False
+    beginning: Sequence[int] = ()
+    """What every output begins with."""
 
 
 class Found(NamedTuple):
@@ -134,9 +136,10 @@ class Held:
         ids = np.fromiter((int(i) for one in sources for i in one), np.int64, int(first[-1]))
         most_written = np.array(limits, dtype=np.int64)
         forbidden = np.array(search.forbidden, dtype=np.int64)
+        beginning = np.array(search.beginning, dtype=np.int64)
         longest_source, longest_output = int(lengths.max()), int(most_written.max()) + 1
         marks = np.array([search.begin, search.end, *search.forbidden, 0])
-        for some in (ids, marks):
+        for some in (ids, marks, beginning):
             if int(some.min(initial=0)) < 0 or int(some.max(initial=0)) >= packed.n_tokens:
                 raise ValueError(f"ids must be from 0 to {packed.n_tokens - 1}")
         if lengths.min() < 1 or most_written.min() < 0:
@@ -145,6 +148,8 @@ class Held:
             raise ValueError(f"positions end at {packed.longest}")
         if not 1 <= search.n_best <= search.beam <= packed.engine.most_beam:
             raise ValueError("n_best must not exceed beam, nor beam what the engine holds")
+        if len(beginning) > most_written.min() or {search.end, *search.forbidden} & {*beginning}:
+            raise ValueError("a beginning is within every limit, and of tokens that are written")
         places = search.n_best * (most_written + 1)
         results = np.concatenate([[0], places.cumsum()])
         self.n_best = search.n_best
@@ -152,8 +157,9 @@ class Held:
         self.lengths = np.zeros(len(sources) * search.n_best, dtype=np.int32)
         self.tokens = np.zeros(int(results[-1]), dtype=np.int32)
         self.log_probs = np.zeros(int(results[-1]), dtype=np.float32)
-        ids, forbidden = ids.astype(np.int32), forbidden.astype(np.int32)
-        self.read_only = (ids, first, most_written, forbidden)
+        ids, beginning = ids.astype(np.int32), beginning.astype(np.int32)
+        forbidden = forbidden.astype(np.int32)
+        self.read_only = (ids, first, most_written, beginning, forbidden)
         self.read_lengths = lengths.tolist()
         self.looks = np.concatenate([[0], (places * lengths).cumsum()])
         self.looked: Floats | None = None
@@ -164,6 +170,8 @@ class Held:
             ids=ids.ctypes.data,
             first=first.ctypes.data,
             limits=most_written.ctypes.data,
+            beginning=beginning.ctypes.data,
+            n_beginning=len(beginning),
             forbidden=forbidden.ctypes.data,
             n_forbidden=len(forbidden),
             begin=search.begin,
@@ -187,6 +195,8 @@ class Held:
 
     def allow(self, allowed: Sequence[Integers]) -> None:
         """Let each sentence be written with these tokens alone; they are checked as all else is."""
+        if self.job.n_beginning:
+            raise ValueError("a beginning may have any tokens")
         tokens = np.concatenate(allowed).astype(np.int32)
         first = np.concatenate([[0], np.cumsum([len(one) for one in allowed])])
         rising = np.diff(tokens) > 0
@@ -200,8 +210,10 @@ class Held:
 
     def hold(self, wanted: "Sequence[Tables | None]") -> None:
         """Let each output hold what is wanted of it."""
-        if not self.job.want_scores:
-            raise ValueError("what outputs must hold is searched for by probabilities")
+        if not self.job.want_scores or self.job.n_beginning:
+            raise ValueError(
+                "what outputs must hold is searched for by probabilities, from nothing"
+            )
         self.constraints = Constraints(wanted, self.n_tokens)
         self.job.things = ctypes.addressof(self.constraints.things)
         for name, array in self.constraints.arrays.items():

@@ -52,6 +52,13 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
         for (int64_t i = 0; i < some->n; i += WIDTH) sums += exponential(load(logits + i) - most);
         w->sum[r] += sum_of(sums);
     }
+    candidate *best = w->best + r * j->beam;
+    const int64_t n_written = w->slots[w->row_slot[r]].n_written;
+    if (n_written < j->n_beginning) { /* the next token is given */
+        const int64_t given = place_of(some, j->beginning[n_written]);
+        if (given >= 0) *best = (candidate){logits[given], j->beginning[n_written]};
+        return;
+    }
     const int64_t end = place_of(some, (int32_t)j->end);
     if (end >= 0) w->end_logit[r] = logits[end];
     int hidden = j->things && w->closed[r] && end >= 0;
@@ -67,7 +74,6 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
         const int64_t place = place_of(some, w->onward[r * j->most_onward + i]);
         if (place >= 0) w->onward_logits[r * j->most_onward + i] = logits[place];
     }
-    candidate *best = w->best + r * j->beam;
     if (highest > best[j->beam - 1].value)
         for (int64_t i = 0; i < some->n; i++)
             if (logits[i] > best[j->beam - 1].value)
