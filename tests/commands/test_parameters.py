@@ -59,7 +59,7 @@ def test_a_model_that_counts_says_what_it_can(capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["huge"], "Presets: paper-base"),
+        (["huge"], "Presets: tiny"),
         (["lstm", "--task", "translation"], "(translation)"),
         (["tiny", "--length", "0"], "--length is a number of at least 1"),
     ],
