@@ -183,8 +183,9 @@ def test_whoever_stops_listening_leaves_no_process_behind():
 
 
 SLEEPERS = r"""
-import os, time
+import os, signal, time
 from headway.decoding.processes import shared
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 def work(task):
     os.write(1, b"%d\n" % os.getpid())  # in one piece: others write too
     time.sleep(60)

@@ -202,14 +202,7 @@ class _Projection:
                 default=(0.0, 0),
             )
             if share > 0:
-                last = -place
-                while (
-                    behind
-                    and last + 1 < window[1]
-                    and self._share(last + 1, looked_at, word) == share
-                ):
-                    last += 1
-                return last + behind
+                return self._last_of(-place, looked_at, window[1]) + 1 if behind else -place
         way = (word - source[0]) / (source[1] - source[0])
         return window[0] + round(way * (window[1] - window[0]))
 
