@@ -4,7 +4,6 @@ Exit status: 0 done, 1 our fault (or the machine's), 2 the user's, 3 `prepare --
 found what nobody should train on, 130 interrupted.
 """
 
-import difflib
 import os
 import signal
 import sys
@@ -73,7 +72,9 @@ def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
     if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
-        raise UserError(_unknown_verb(tokens[0]))
+        from headway.errors.settings import unknown_verb
+
+        raise unknown_verb(tokens[0], VERBS)
     if tokens == ["--version", "--verbose"]:
         tokens = ["versions"]  # known to nobody
     try:
@@ -104,14 +105,6 @@ def _app() -> "App":
         app.command(home, name=verb, help=summary, sort_key=order)
     app.command("headway.commands.versions:tell_versions", name="versions", show=False)
     return app
-
-
-def _unknown_verb(given: str) -> str:
-    if given.startswith("-"):
-        return f"a verb comes first; got {given}. Try: headway --help"
-    close = difflib.get_close_matches(given, VERBS, n=1)
-    remedy = f"Did you mean {close[0]!r}?" if close else "Try: headway --help"
-    return f"the verbs are {', '.join(VERBS)}; got {given!r}. {remedy}"
 
 
 def _speak_utf8() -> None:

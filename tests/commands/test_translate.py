@@ -136,6 +136,12 @@ def test_beam_of_one_is_greedy(everyday_run, text):
     assert translate(everyday_run, text, "--beam", "1").out == greedy
 
 
+def test_a_setting_may_stand_before_the_file(everyday_run, text):
+    behind = translate(everyday_run, text, "--decoding.beam", "1")
+    before = command("translate", str(everyday_run), "--decoding.beam", "1", str(text))
+    assert (before.status, before.out) == (0, behind.out)
+
+
 def test_sampling_repeats_with_its_seed(everyday_run, text):
     sampled = [
         translate(everyday_run, text, "--method", "sampling", "--decoding.seed", seed).out

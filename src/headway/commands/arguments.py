@@ -62,6 +62,16 @@ def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
     return decorate
 
 
+def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names, and the settings that stand between or behind them, each with its value if any."""
+    names: list[str] = []
+    flags: list[str] = []
+    for before, token in zip(("", *tokens), tokens, strict=False):
+        a_value = before.startswith("--") and not before.startswith("--no-") and "=" not in before
+        (flags if token.startswith("-") or a_value else names).append(token)
+    return names, flags
+
+
 def option_names(verb: Callable[..., object]) -> list[str]:
     """The verb's own options (`--out`, ..), for a suggestion when one is misspelt."""
     return [

@@ -4,16 +4,15 @@ import json as json_format
 import sys
 from pathlib import Path
 
-from headway.commands.arguments import Overrides, option_names, say
-from headway.commands.language_models import language_model
+from headway.commands.arguments import Unread, say
+from headway.commands.language_models import model_and_given
 from headway.errors import ConfigError
 
 
 def generate(
     run: Path,
-    prompt: str = "",
     /,
-    *overrides: Overrides,
+    *prompt: Unread,
     n: int = 1,
     max_tokens: int = 200,
     temperature: float = 1.0,
@@ -32,7 +31,8 @@ def generate(
     run
         Folder of a trained language model.
     prompt
-        The beginning; without it the model begins.
+        The beginning; without it the model begins. Beside it, any setting as a flag:
+        --runtime.threads 1.
     n
         How many texts, each with a seed of its own; a blank line parts them.
     max_tokens
@@ -59,16 +59,17 @@ def generate(
     checked = DecodingSettings(
         method="sampling", temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
     )
-    model = language_model(run, overrides, option_names(generate))
-    for doubt in model.doubts(prompt):
+    model, given = model_and_given(run, generate, prompt)
+    begun = given or ""
+    for doubt in model.doubts(begun):
         say(doubt)
     texts = []
     for number in range(n):
-        text = prompt
+        text = begun
         if not json:
-            print("\n" * bool(number) + prompt, end="", flush=True)
+            print("\n" * bool(number) + begun, end="", flush=True)
         for piece in model.write(
-            prompt,
+            begun,
             max_tokens=max_tokens,
             temperature=checked.temperature,
             top_k=checked.top_k,

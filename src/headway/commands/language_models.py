@@ -1,21 +1,36 @@
-"""What the verbs of language models share: a run's model, opened."""
+"""What the verbs of language models share: a run's model, opened, and what it is given."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import process_settings
+from headway.commands.arguments import apart, option_names, process_settings
 from headway.config import parse_overrides
+from headway.errors import ConfigError
 
 if TYPE_CHECKING:
     from headway.language_model import TrainedLanguageModel
 
 
-def language_model(
-    run: Path, flags: Sequence[str] = (), known_flags: Sequence[str] = ()
-) -> "TrainedLanguageModel":
-    """The run's language model; `flags` may set [runtime]."""
+def model_and_given(
+    run: Path, verb: Callable[..., object], given: Sequence[str]
+) -> "tuple[TrainedLanguageModel, str | None]":
+    """The run's language model, and the one file or text that `verb` was given, if any; settings
+    of [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
     from headway.language_model import TrainedLanguageModel
 
-    runtime = process_settings(parse_overrides(flags, options=known_flags))
-    return TrainedLanguageModel.load(run, device=runtime.device, precision=runtime.precision)
+    named, flags = apart(given)
+    sections = parse_overrides(flags, options=option_names(verb))
+    runtime = process_settings(sections)
+    if others := sections.keys() - {"runtime"}:
+        raise ConfigError(
+            f"{verb.__name__} takes settings of --runtime; got one of --{min(others)}, which is "
+            "settled once a model is trained. Leave it out."
+        )
+    if len(named) > 1:
+        raise ConfigError(
+            f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "
+            "A text of several words is put in quotes."
+        )
+    model = TrainedLanguageModel.load(run, device=runtime.device, precision=runtime.precision)
+    return model, named[0] if named else None

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import say
-from headway.commands.language_models import language_model
 
 if TYPE_CHECKING:
     from headway.tasks.language_modeling.evaluation import Evaluation
@@ -14,7 +13,9 @@ if TYPE_CHECKING:
 
 def evaluate_corpus(runs: Sequence[Path], corpus: Sequence[Path], *, json: bool) -> None:
     """Score some files under each of some runs, and say which figures compare."""
-    found = {run: language_model(run).evaluate(corpus) for run in runs}
+    from headway.language_model import TrainedLanguageModel
+
+    found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
     if json:
         whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
         print(json_format.dumps(whole[0] if len(whole) == 1 else {"runs": whole}))

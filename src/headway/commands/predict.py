@@ -4,17 +4,16 @@ import json as json_format
 from itertools import chain
 from pathlib import Path
 
-from headway.commands.arguments import Overrides, option_names, say
-from headway.commands.language_models import language_model
+from headway.commands.arguments import Unread, say
+from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import typed_lines
 from headway.errors import ConfigError
 
 
 def predict(
     run: Path,
-    text: str | None = None,
     /,
-    *overrides: Overrides,
+    *text: Unread,
     top: int = 10,
     json: bool = False,
 ) -> None:
@@ -28,7 +27,8 @@ def predict(
     run
         Folder of a trained language model.
     text
-        What stands before; without it, each line of standard input.
+        What stands before; without it, each line of standard input. Beside it, any setting as a
+        flag: --runtime.threads 1.
     top
         How many; 0 for the whole vocabulary.
     json
@@ -37,8 +37,8 @@ def predict(
     """
     if top < 0:
         raise ConfigError(f"--top is a number of tokens, 0 for all; got {top}. Try --top 10.")
-    model = language_model(run, overrides, option_names(predict))
-    texts = chain.from_iterable(typed_lines()) if text is None else iter([text])
+    model, given = model_and_given(run, predict, text)
+    texts = chain.from_iterable(typed_lines()) if given is None else iter([given])
     found = []
     for one in texts:
         for doubt in model.doubts(one):
@@ -48,12 +48,12 @@ def predict(
             listed = [{"token": token, "prob": prob} for token, prob in likeliest]
             found.append({"text": one, "next": listed})
             continue
-        if text is None:
+        if given is None:
             print(one)
         for token, prob in likeliest:
             print(f"{prob:.6f}\t{token}", flush=True)
-        if text is None:
+        if given is None:
             print()
     if json:
-        whole = {"next": found[0]["next"]} if text is not None else {"predictions": found}
+        whole = {"next": found[0]["next"]} if given is not None else {"predictions": found}
         print(json_format.dumps(whole, ensure_ascii=False))

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Overrides, option_names, say
-from headway.commands.language_models import language_model
+from headway.commands.arguments import Unread, say
+from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import in_chunks, typed_lines
 from headway.errors import ConfigError
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 def score(
     run: Path,
-    file: Path | None = None,
     /,
-    *overrides: Overrides,
+    *file: Unread,
     tokens: bool = False,
     rank: bool = False,
     worst: int = 0,
@@ -37,7 +36,8 @@ def score(
     run
         Folder of a trained language model.
     file
-        Text, one sentence a line; without it, standard input.
+        Text, one sentence a line; without it, standard input. Beside it, any setting as a flag:
+        --runtime.threads 1.
     tokens
         Show what each token costs.
     rank
@@ -56,10 +56,11 @@ def score(
         )
     if worst < 0:
         raise ConfigError(f"--worst is a number of lines; got {worst}. Try --worst 20.")
-    model = language_model(run, overrides, option_names(score))
+    model, named = model_and_given(run, score, file)
+    text = Path(named) if named else None
 
     def scored() -> "Iterator[LineScore | None]":
-        for lines in _chunks(file):
+        for lines in _chunks(text):
             found = iter(model.score([line for line in lines if line.strip()]))
             for line in lines:
                 yield next(found) if line.strip() else None

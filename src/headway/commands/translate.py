@@ -8,7 +8,7 @@ from json import dump
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Several, Unread, option_names, plain, ready, say
+from headway.commands.arguments import Several, Unread, apart, option_names, plain, ready, say
 from headway.commands.standard_input import in_chunks, typed_lines
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
@@ -64,7 +64,7 @@ def translate(
         The run folder.
     file
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
-        left out. Behind it, any setting as a flag, such as --decoding.length-penalty 1.
+        left out. Beside it, any setting as a flag, such as --decoding.length-penalty 1.
     out
         Where translations go, a file or a folder; standard output if left out.
     beam
@@ -115,8 +115,7 @@ def translate(
     target_language
         Which one is filled in; the run's if left out.
     """
-    n_named = next((n for n, one in enumerate(file) if one.startswith("-")), len(file))
-    named, flags = file[:n_named], file[n_named:]
+    named, flags = apart(file)
     flags += ("--runtime.precision", precision) if precision else ()
     given = {"beam": beam, "n_best": n_best, "method": method}
     decoding = {key: value for key, value in given.items() if value is not None}

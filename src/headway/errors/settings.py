@@ -20,6 +20,14 @@ _WORDS = {
 }
 
 
+def unknown_verb(given: str, verbs: Iterable[str]) -> ConfigError:
+    """For what stands where one of the `verbs` should."""
+    if given.startswith("-"):
+        return ConfigError(f"a verb comes first; got {given}. Try: headway --help")
+    remedy = _suggestion(given, verbs) or " Try: headway --help"
+    return ConfigError(f"the verbs are {_listed(verbs)}; got {given!r}.{remedy}")
+
+
 def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> ConfigError:
     """For a token of the command line that is no setting, nor one of the command's `options`."""
     if not token.startswith("-"):

@@ -143,6 +143,22 @@ def test_it_writes_the_same_with_the_same_seed_and_stops(runs, name):
     )
 
 
+@pytest.mark.parametrize("verb", ["score", "predict", "generate"])
+def test_settings_stand_before_what_is_given_or_behind(runs, verb):
+    run, given = str(runs / "lstm"), str(runs / "corpus.txt")
+    flag = ["--runtime.threads", "1"]
+    before, behind = command(verb, run, *flag, given), command(verb, run, given, *flag)
+    assert before.status == behind.status == 0, before.err
+    assert before.out == behind.out == command(verb, run, given).out
+    for wrong, said in (
+        ([given, "another"], "one at a time"),
+        ([given, "--model.heads", "2"], "settled once a model is trained"),
+        ([given, "--jsno"], "did you mean --json"),
+    ):
+        refused = command(verb, run, *wrong)
+        assert (refused.status, said in refused.err) == (2, True)
+
+
 def test_the_words_of_the_command_line(runs, monkeypatch):
     run = str(runs / "lstm")
     scored = command("score", run, str(runs / "corpus.txt"), "--worst", "2")
