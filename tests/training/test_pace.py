@@ -97,6 +97,10 @@ def by_turns(n: int) -> float:
     return 0.5 if n // 36 % 2 else 1.6
 
 
+def wavering(n: int) -> float:
+    return 0.95 if n // 10 % 2 else 1.05
+
+
 PACES = [slower, faster, half_as_fast_as_measured, by_turns]
 
 
@@ -138,13 +142,18 @@ def test_at_whatever_pace_training_ends_in_time_and_the_rate_never_jumps(
         assert abs(found[at] - found[at - 1]) <= steepest * PLANNED.max_steps / (end - at)
 
 
-@pytest.mark.parametrize(("within_s", "pace"), [(PLANNED.within_s, steady), (0.0, slower)])
+@pytest.mark.parametrize(
+    ("within_s", "pace"),
+    [(PLANNED.within_s, steady), (PLANNED.within_s, wavering), (0.0, slower)],
+)
 def test_nothing_is_planned_anew_at_the_pace_as_planned_nor_without_a_budget(
     tmp_path, trainer_in, within_s, pace
 ):
     trainer = trainer_in(tmp_path / "run", pace, replace(PLANNED, within_s=within_s))
-    assert trainer.train(never).step == PLANNED.max_steps
+    progress = trainer.train(never)
+    assert progress.step == PLANNED.max_steps
     assert not trainer.settings.plans
+    assert not within_s or progress.time_s == pytest.approx(within_s, rel=2 / SMALL)
 
 
 # -- resuming and repeating -------------------------------------------------------------------

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 SMALL = 50
 """A new plan that differs by less than this part of its length is not worth one."""
+WAVERING = 20
+"""Nor is one that differs by less than this part of what is left: so much paces waver, and what is
+lost by one that stays is made up for by a plan nearer to the end."""
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -78,7 +81,7 @@ def plan_anew(trainer: "Trainer[Any]") -> None:
     step_s = max(progress.time_s - progress.planned_s, 1e-6) / (step - since)
     left_s = max(0.0, settings.within_s - progress.time_s)
     new_end = step + max(math.floor(left_s / step_s), min(end - step, math.ceil(end / SMALL)))
-    if abs(new_end - end) * SMALL <= end:
+    if abs(new_end - end) <= max(end / SMALL, (end - step) / WAVERING):
         return
     trainer.settings = replace(settings, plans=(*known, (step, new_end)))
     progress.planned_s = progress.time_s
