@@ -96,6 +96,12 @@ def test_of_a_run_that_names_no_texts_the_rate_is_lower_still(tmp_path: Path) ->
     folder.write_settings(Settings.of(PARENT, KIND).sections())
     found = Settings.of(inherited(KIND, Parent(folder, "0" * 64), {}), KIND)
     assert found.training.learning_rate == pytest.approx(HELD_BACK * TUNED_RATE * 0.003)
+    source, target = write_pairs(tmp_path, "few", generate(8, seed=4))
+    few: Sections = {"data": {"source": [str(source)], "target": [str(target)]}}
+    with pytest.raises(ConfigError, match=r"imported learned from; .*, or give 40 pairs or more"):
+        inherited(KIND, Parent(folder, "0" * 64), few)
+    own = {"valid_source": [str(source)], "valid_target": [str(target)]}
+    inherited(KIND, Parent(folder, "0" * 64), {"data": {**few["data"], **own}})
 
 
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):

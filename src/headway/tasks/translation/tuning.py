@@ -52,6 +52,11 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
             )
         say(f"nothing of what {parent.folder.path} learned from is mixed in: {why_not}")
     if gone:
+        if now.data.validation() is None and tuning_data.are_few(now.data):
+            raise ConfigError(
+                f"a few new pairs are learned beside what {parent.folder.path} learned from; "
+                f"{why_not}. Put it right, or give {2 * tuning_data.LEAST_PAIRS} pairs or more."
+            )
         factor *= HELD_BACK
         say(
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "
