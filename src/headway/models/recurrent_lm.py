@@ -2,8 +2,13 @@
 
 Mikolov et al. 2010 for the first, Zaremba et al. 2014 for dropout between LSTM layers, Press and
 Wolf 2017 for one matrix as embedding and output.
+
+What such a layer puts out is small, about 0.15 each, and a matrix that makes large logits of it has
+large rows: as inputs these drive every gate to 0 or 1, where nothing more is learned. So features
+are multiplied by `output_scale`, and embeddings by no more than `embedding_scale`.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +23,7 @@ from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
 
 _MOST = {"layers": 1_000, "d_model": 1 << 16}
 """Far beyond any model; what is larger would be built for ever."""
+_LARGEST_SCALE = 1e4
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,22 @@ class RecurrentConfig:
     """Embedding and output matrix are one (Press and Wolf 2017)."""
     output_bias: bool = True
     """A bias for every word of the vocabulary."""
+    embedding_scale: float = 0.0
+    """What embeddings are multiplied by; 0: sqrt(d_model), as in the Transformer."""
+    output_scale: float = 1.0
+    """What the last layer's outputs are multiplied by, in front of the output matrix."""
 
     def __post_init__(self) -> None:
         for name in ("layers", "d_model"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 2.")
+        for name, least in (("embedding_scale", 0.0), ("output_scale", 1e-6)):
+            value = getattr(self, name)
+            if not least <= value <= _LARGEST_SCALE:
+                raise ConfigError(
+                    f"{name} must be from {least:g} to {_LARGEST_SCALE:g}; got {value}. Leave it "
+                    "out, for the preset's."
+                )
         refuse_beyond(self, _MOST)
         if not 0 <= self.dropout < 1:
             raise ConfigError(
@@ -64,6 +81,7 @@ class RecurrentLanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
+        self.embedding.scale = config.embedding_scale or math.sqrt(config.d_model)
         self.stack = RecurrentStack(
             recurrence,
             config.d_model,
@@ -87,6 +105,7 @@ class RecurrentLanguageModel(nn.Module):
         x = self.embed(fed)
         before = RecurrentState(carried) if carried else self.stack.blank(x)
         features, after = self.stack(x, before)
+        features = features * self.config.output_scale
         return Read(features, {name: part.detach() for name, part in after.memory.items()})
 
     def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
@@ -118,4 +137,5 @@ class RecurrentLanguageModel(nn.Module):
     ) -> Step:
         """One more token for each row; see `StepDecoder`. There is no attention."""
         features, after = self.stack.step(self.embed(last[:, None])[:, 0], state)
+        features = features * self.config.output_scale
         return Step(project(features, self.output_weight, self.output_bias).float(), after, None)

@@ -42,7 +42,14 @@ PRESETS: dict[str, Sections] = {
     },
     **{
         cell: {
-            "model": {"type": cell, "layers": 2, "d_model": 256, "dropout": 0.2},
+            "model": {
+                "type": cell,
+                "layers": 2,
+                "d_model": 256,
+                "dropout": 0.2,
+                "embedding_scale": 1.0,
+                "output_scale": 8.0,
+            },
             "training": {"batch_tokens": 768, "window": 32, "learning_rate": rate},
         }
         for cell, rate in (("rnn", 1e-3), ("lstm", 3e-3), ("gru", 3e-3))
