@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -34,19 +34,25 @@ MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
 
 
+class Asked(NamedTuple):
+    """What is wanted of a search for many outputs; see `headway.decoding.search.decode_all`."""
+
+    special: SpecialIds
+    settings: DecodingSettings
+    device: torch.device
+    threads: int
+    want_scores: bool
+    want_attention: bool
+    done: Callable[[int], None]
+    wanted: "Sequence[Acceptor | None]"
+
+
 @runtime_checkable
 class Elsewhere(Protocol):
     """Another program that has the model's weights."""
 
     def __call__(
-        self,
-        decoder: StepDecoder,
-        sources: Sequence[Any],
-        settings: DecodingSettings,
-        device: torch.device,
-        want_scores: bool,
-        want_attention: bool,
-        done: Callable[[int], None],
+        self, decoder: StepDecoder, sources: Sequence[Any], asked: Asked
     ) -> list[list[Hypothesis]] | None:
         """What `decode_all` gives; None where it must be torch's. Raises ConfigError for what the
         other program is not for."""
@@ -56,17 +62,10 @@ class Elsewhere(Protocol):
 def compiled_search(
     decoder: StepDecoder,
     sources: Sequence[Any],
-    special: SpecialIds,
-    settings: DecodingSettings,
-    device: torch.device,
-    threads: int,
-    want_scores: bool,
-    want_attention: bool,
-    done: Callable[[int], None],
-    wanted: "Sequence[Acceptor | None]",
-    kept: dict[str, Any] | None,
-    precision: Precision,
+    asked: Asked,
     name: EngineName,
+    precision: Precision,
+    kept: dict[str, Any] | None,
 ) -> list[list[Hypothesis]] | None:
     """What `decode_all` gives, by the compiled engine; None where it must be torch's.
 
@@ -74,77 +73,102 @@ def compiled_search(
     name of another program. Raises ConfigError where an engine is asked for by its name and there
     is none for this model, machine or kind of search.
     """
-    kept, reason = {} if kept is None else kept, ""
+    kept = {} if kept is None else kept
     if name == "ctranslate2":
-        if any(wanted):
+        if any(asked.wanted):
             return None  # what outputs must hold is searched for in torch
         elsewhere: Elsewhere = kept[ELSEWHERE]
-        return elsewhere(decoder, sources, settings, device, want_scores, want_attention, done)
-    decoder, beginning = unbegun(decoder)
-    decoder, shortlist = opened(decoder)
-    examined: Examined | None = kept.get(EXAMINED)
-    other = bool(examined) and kept[PACKED].precision != precision
-    if not examined or other or not examined.still_is(decoder, device):
-        reason = unfit(decoder, device)
-        try:
-            if not reason:
-                model = cast(Transformer, decoder)
-                packed = Packed(model, engine(), precision)
-                kept |= {PACKED: packed, EXAMINED: Examined(model)}
-        except NoEngineError as error:
-            reason = str(error)
-    if not reason and settings.draws:
-        reason = "it draws no samples"
-    elif not reason and settings.beam > MOST_BEAM:
-        reason = f"its widest beam is {MOST_BEAM}"
+        return elsewhere(decoder, sources, asked)
+    plain, beginning = unbegun(decoder)
+    plain, shortlist = opened(plain)
+    reason = unpacked(plain, asked.device, precision, kept) or beyond(asked.settings)
     if reason and name == "native":
         raise ConfigError(
             f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )
     if reason:
         return None
-    rows = [[*map(int, ids), special.end] for ids in sources]
-    read = torch.tensor([len(row) for row in rows], dtype=torch.long)
-    limits = length_limits(read, settings.max_extra_length, decoder.longest)
+    packed: Packed = kept[PACKED]
+    rows = [[*map(int, ids), asked.special.end] for ids in sources]
+    limits = length_limits(
+        torch.tensor(list(map(len, rows)), dtype=torch.long),
+        asked.settings.max_extra_length,
+        plain.longest,
+    )
     held: list[Tables | None] = []
-    if any(wanted):
+    if any(asked.wanted):
         from headway.decoding.constrained import own_limits  # a side room
 
-        limits = own_limits(limits, wanted)
+        limits = own_limits(limits, asked.wanted)
         held = [
             None if one is None else one.tables(limit)
-            for one, limit in zip(wanted, limits.tolist(), strict=True)
+            for one, limit in zip(asked.wanted, limits.tolist(), strict=True)
         ]
-        if any(one and not has for one, has in zip(wanted, held, strict=True)):
+        if any(one and not has for one, has in zip(asked.wanted, held, strict=True)):
             return None
-    packed = kept[PACKED]
-    if rows and max(int(read.max()), int(limits.max()) + 1) > packed.longest:
+    if rows and max(*map(len, rows), int(limits.max()) + 1) > packed.longest:
         return None  # longer than its table of positions
-    search = Search(
-        begin=special.decoder_begin,
-        end=special.end,
-        forbidden=special.unwritten,
-        beam=settings.rows,
-        n_best=settings.n_best,
-        length_penalty=settings.length_penalty,
-        want_scores=want_scores or settings.method == "beam",
-        want_attention=want_attention,
-        beginning=beginning,
-    )
+    allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
+    search = sought(asked, beginning)
     try:
-        allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
         found = translate(
-            packed, rows, limits.tolist(), search, allowed, held, threads=threads, done=done
+            packed,
+            rows,
+            limits.tolist(),
+            search,
+            allowed,
+            held,
+            threads=asked.threads,
+            done=asked.done,
         )
     except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
         return None
     if not all(found):
         raise diverged()
-    rules = Rules(settings, special.end, limits, want_scores=search.want_scores)
+    rules = Rules(asked.settings, search.end, limits, want_scores=search.want_scores)
     return [
         ranked(scored(one.tokens[:-1], one.log_probs, rules, look(one)) for one in hypotheses)
         for hypotheses in found
     ]
+
+
+def unpacked(
+    decoder: StepDecoder, device: torch.device, precision: Precision, kept: dict[str, Any]
+) -> str:
+    """Have `kept` hold the weights as they are now; else says why the engine cannot."""
+    examined: Examined | None = kept.get(EXAMINED)
+    if examined and kept[PACKED].precision == precision and examined.still_is(decoder, device):
+        return ""
+    if reason := unfit(decoder, device):
+        return reason
+    model = cast(Transformer, decoder)
+    try:
+        kept |= {PACKED: Packed(model, engine(), precision), EXAMINED: Examined(model)}
+    except NoEngineError as error:
+        return str(error)
+    return ""
+
+
+def beyond(settings: DecodingSettings) -> str:
+    """Why the engine cannot search so; nothing if it can."""
+    if settings.draws:
+        return "it draws no samples"
+    return f"its widest beam is {MOST_BEAM}" if settings.beam > MOST_BEAM else ""
+
+
+def sought(asked: Asked, beginning: Sequence[int]) -> Search:
+    """The same in the engine's words."""
+    return Search(
+        begin=asked.special.decoder_begin,
+        end=asked.special.end,
+        forbidden=asked.special.unwritten,
+        beam=asked.settings.rows,
+        n_best=asked.settings.n_best,
+        length_penalty=asked.settings.length_penalty,
+        want_scores=asked.want_scores or asked.settings.method == "beam",
+        want_attention=asked.want_attention,
+        beginning=beginning,
+    )
 
 
 def look(found: Found) -> Tensor | None:

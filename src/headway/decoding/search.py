@@ -104,10 +104,10 @@ def decode_all(
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
     if engine != "torch":
-        from headway.decoding.compiled import compiled_search  # a side room
+        from headway.decoding.compiled import Asked, compiled_search  # a side room
 
-        given = decoder, sources, special, settings, device, processes, want_scores, want_attention
-        if quick := compiled_search(*given, done, wanted, kept, precision, engine):
+        given = special, settings, device, processes, want_scores, want_attention, done, wanted
+        if quick := compiled_search(decoder, sources, Asked(*given), engine, precision, kept):
             return quick
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from headway.decoding.begun import Begun
-from headway.decoding.compiled import Examined
+from headway.decoding.compiled import Asked, Examined
 from headway.decoding.forced import attention_over
 from headway.decoding.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
 from headway.decoding.settings import DecodingSettings
@@ -55,21 +55,15 @@ class CTranslate2Search:
         )
 
     def __call__(
-        self,
-        decoder: StepDecoder,
-        sources: Sequence[Sequence[int]],
-        settings: DecodingSettings,
-        device: torch.device,
-        want_scores: bool,
-        want_attention: bool,
-        done: Callable[[int], None],
+        self, decoder: StepDecoder, sources: Sequence[Sequence[int]], asked: Asked
     ) -> list[list[Hypothesis]] | None:
         """What `headway.decoding.search.decode_all` gives; None where it must be torch's: for texts
         beyond the tables of positions, and for empty ones, which CTranslate2 does not read.
 
         Raises ConfigError for a model or a search that is not for CTranslate2.
         """
-        if reason := self._unfit(decoder, device, settings):
+        settings = asked.settings
+        if reason := self._unfit(decoder, asked.device, settings):
             raise ConfigError(
                 f"runtime.engine ctranslate2 is for what it can do; {reason}. "
                 "Use --runtime.engine auto."
@@ -81,10 +75,10 @@ class CTranslate2Search:
         if not all(rows) or longest > self.n_positions:
             return None
         rules = Rules(settings, self.special.end, limits, self.special.unwritten)
-        found = self._written(rows, rules, done)
-        if want_scores or settings.method == "beam":
+        found = self._written(rows, rules, asked.done)
+        if asked.want_scores or settings.method == "beam":
             found = self._scored(rows, found, rules)
-        if want_attention:
+        if asked.want_attention:
             found = self._looked(decoder, rows, found)
         return found
 

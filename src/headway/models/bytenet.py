@@ -19,7 +19,7 @@ from headway.models.interfaces import Step
 from headway.nn.cache import kept_sentences
 from headway.nn.convolution import Convolution, refuse_lopsided
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.embedding import TokenEmbedding, output_matrix, project
 
 _MOST = {
     "d_model": 1 << 16,
@@ -175,11 +175,9 @@ class ByteNet(nn.Module):
         d_model = config.d_model
         self.target_embedding = TokenEmbedding(vocabulary_size, d_model, padding=padding)
         self.source_embedding = self.target_embedding
-        self.output_weight = self.target_embedding.weight
         if not config.tied:
             self.source_embedding = TokenEmbedding(vocabulary_size, d_model, padding=padding)
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, d_model))
-            nn.init.normal_(self.output_weight, std=d_model**-0.5)
+        self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
         self.dropout = Dropout(config.dropout)

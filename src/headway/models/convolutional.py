@@ -20,7 +20,7 @@ from headway.nn.attention import ReadyMask, padding_mask, softmax
 from headway.nn.cache import kept_sentences
 from headway.nn.convolution import HALF, GatedBlock, refuse_lopsided
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import project
+from headway.nn.embedding import output_matrix, project
 from headway.nn.positions import LearnedPositions
 
 EMBEDDED = 0.1
@@ -150,11 +150,9 @@ class Convolutional(nn.Module):
         self.config, self.padding, d_model = config, padding, config.d_model
         self.target_embedding = embedding(vocabulary_size, d_model, padding)
         self.source_embedding = self.target_embedding
-        self.output_weight = self.target_embedding.weight
         if not config.tied:
             self.source_embedding = embedding(vocabulary_size, d_model, padding)
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, d_model))
-            nn.init.normal_(self.output_weight, std=d_model**-0.5)
+        self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
         self.source_positions = LearnedPositions(d_model, config.max_length)

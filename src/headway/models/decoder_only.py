@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.models.interfaces import Carried, Read, Scored, Step
-from headway.models.text_alone import prompt, scored
+from headway.models.interfaces import Carried, Read, Step
+from headway.models.text_alone import TextModel, prompt
 from headway.models.transformer import LayerConfig, Positions, last_norm, layer, positions
 from headway.nn import cache
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.embedding import TokenEmbedding, output_matrix
 from headway.nn.layers import Activation, Norm, Stack
 from headway.nn.prefix import read_prefix
 
@@ -32,7 +32,7 @@ class DecoderOnlyConfig(LayerConfig):
     """The context in tokens. Learned positions end here; the others go on, less well."""
 
 
-class DecoderOnly(nn.Module):
+class DecoderOnly(TextModel):
     """Embedding, masked self-attention, output; a `NeuralLanguageModel` and a `StepDecoder`.
 
     Nothing is carried from one stretch of text to the next.
@@ -46,10 +46,7 @@ class DecoderOnly(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
-        self.output_weight = self.embedding.weight
-        if not config.tied:
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
-            nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        self.output_weight = output_matrix(self.embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
         self.positions = positions(config)
@@ -79,19 +76,6 @@ class DecoderOnly(nn.Module):
         visible = self.stack.past(fed.shape[1], fed.device)
         return Read(self.norm(self.stack(self.embed(fed), visible)), {})
 
-    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
-        """Logits for the token after each."""
-        return project(self.read(fed).features, self.output_weight, self.output_bias)
-
-    def log_probs(
-        self,
-        fed: Int[Tensor, "batch length"],
-        wanted: Int[Tensor, "batch length"],
-        carried: Carried | None = None,
-    ) -> Scored:
-        """See `LanguageModel`."""
-        return scored(self, fed, wanted, carried)
-
     @torch.no_grad()
     def start(
         self,
@@ -108,5 +92,4 @@ class DecoderOnly(nn.Module):
     ) -> Step:
         """One more token for each row; see `StepDecoder`. There is no source to attend to."""
         x, after, _ = cache.step(self.stack, self.embed(last[:, None], state.length)[:, 0], state)
-        logits = project(self.norm(x), self.output_weight, self.output_bias).float()
-        return Step(logits, after, None)
+        return Step(self.logits(self.norm(x)).float(), after, None)

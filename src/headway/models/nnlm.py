@@ -14,10 +14,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import Carried, Read, Scored, Step
-from headway.models.text_alone import prompt, scored
+from headway.models.interfaces import Carried, Read, Step
+from headway.models.text_alone import TextModel, prompt
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.embedding import TokenEmbedding
 
 _MOST = {"order": 1_000, "d_model": 1 << 16, "d_hidden": 1 << 16}
 """Far beyond any model; what is larger would be built for ever."""
@@ -60,7 +60,7 @@ class NnlmState:
         return NnlmState(self.context[rows])
 
 
-class Nnlm(nn.Module):
+class Nnlm(TextModel):
     """Equation 1; a `NeuralLanguageModel` and a `StepDecoder`.
 
     The text is a stream: the words before the last begin marker are seen as well, for the marker is
@@ -112,19 +112,6 @@ class Nnlm(nn.Module):
         shape = (n_rows, self.config.order - 2)
         return torch.full(shape, self.begin, device=self.output_weight.device)
 
-    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
-        """y for the word after each; nothing stands before the first."""
-        return project(self.read(fed).features, self.output_weight, self.output_bias)
-
-    def log_probs(
-        self,
-        fed: Int[Tensor, "batch length"],
-        wanted: Int[Tensor, "batch length"],
-        carried: Carried | None = None,
-    ) -> Scored:
-        """See `LanguageModel`."""
-        return scored(self, fed, wanted, carried)
-
     def start(
         self,
         source: Int[Tensor, "rows source"] | None,
@@ -141,5 +128,4 @@ class Nnlm(nn.Module):
     ) -> Step:
         """One more word for each row; see `StepDecoder`. There is no attention."""
         features, after = self.read(last[:, None], {"context": state.context})
-        logits = project(features[:, 0], self.output_weight, self.output_bias).float()
-        return Step(logits, NnlmState(after["context"]), None)
+        return Step(self.logits(features[:, 0]).float(), NnlmState(after["context"]), None)

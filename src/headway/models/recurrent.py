@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headway.errors import ConfigError, refuse_beyond
 from headway.models.interfaces import AttentionWeights, Step
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import TokenEmbedding, project
+from headway.nn.embedding import TokenEmbedding, output_matrix, project
 from headway.nn.recurrent import Recurrence, RecurrentState
 from headway.nn.recurrent_attention import AdditiveScores, DotScores, Source, source_of
 from headway.nn.recurrent_decoders import (
@@ -104,11 +104,9 @@ class RecurrentTranslator(nn.Module):
         size = config.d_embedding
         self.target_embedding = TokenEmbedding(vocabulary_size, size, padding=padding)
         self.source_embedding = self.target_embedding
-        self.output_weight = self.target_embedding.weight
         if not config.tied:
             self.source_embedding = TokenEmbedding(vocabulary_size, size, padding=padding)
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, size))
-            nn.init.normal_(self.output_weight, std=size**-0.5)
+        self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
         self.dropout = Dropout(config.dropout)

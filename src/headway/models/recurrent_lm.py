@@ -16,9 +16,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import Carried, Read, Scored, Step
-from headway.models.text_alone import prompt, scored
-from headway.nn.embedding import TokenEmbedding, project
+from headway.models.interfaces import Carried, Read, Step
+from headway.models.text_alone import TextModel, prompt
+from headway.nn.embedding import TokenEmbedding, output_matrix
 from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
 
 _MOST = {"layers": 1_000, "d_model": 1 << 16}
@@ -64,7 +64,7 @@ class RecurrentConfig:
             )
 
 
-class RecurrentLanguageModel(nn.Module):
+class RecurrentLanguageModel(TextModel):
     """Embedding, recurrent layers, output; a `NeuralLanguageModel` and a `StepDecoder`."""
 
     carries = True
@@ -89,10 +89,7 @@ class RecurrentLanguageModel(nn.Module):
             dropout=config.dropout,
             variational=config.variational,
         )
-        self.output_weight = self.embedding.weight
-        if not config.tied:
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
-            nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        self.output_weight = output_matrix(self.embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
 
@@ -107,19 +104,6 @@ class RecurrentLanguageModel(nn.Module):
         features, after = self.stack(x, before)
         features = features * self.config.output_scale
         return Read(features, {name: part.detach() for name, part in after.memory.items()})
-
-    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
-        """Logits for the token after each; nothing stands before the first."""
-        return project(self.read(fed).features, self.output_weight, self.output_bias)
-
-    def log_probs(
-        self,
-        fed: Int[Tensor, "batch length"],
-        wanted: Int[Tensor, "batch length"],
-        carried: Carried | None = None,
-    ) -> Scored:
-        """See `LanguageModel`."""
-        return scored(self, fed, wanted, carried)
 
     @torch.no_grad()
     def start(
@@ -138,4 +122,4 @@ class RecurrentLanguageModel(nn.Module):
         """One more token for each row; see `StepDecoder`. There is no attention."""
         features, after = self.stack.step(self.embed(last[:, None])[:, 0], state)
         features = features * self.config.output_scale
-        return Step(project(features, self.output_weight, self.output_bias).float(), after, None)
+        return Step(self.logits(features).float(), after, None)

@@ -1,33 +1,54 @@
 """What models of text alone have in common: how they score it, and how a prompt is begun."""
 
+from abc import ABC, abstractmethod
+
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.errors import ConfigError
-from headway.models.interfaces import Carried, NeuralLanguageModel, Scored
+from headway.models.interfaces import Carried, Read, Scored
 from headway.nn.embedding import project
 
+CHUNK = 512
+"""Tokens whose logits are made at a time: memory does not grow with tokens x vocabulary."""
 
-@torch.no_grad()
-def scored(
-    model: NeuralLanguageModel,
-    fed: Int[Tensor, "batch length"],
-    wanted: Int[Tensor, "batch length"],
-    carried: Carried | None = None,
-    chunk: int = 512,
-) -> Scored:
-    """`LanguageModel.log_probs` of a neural one, without gradient.
 
-    The logits of `chunk` tokens at a time, so that memory does not grow with tokens x vocabulary.
-    """
-    features, after = model.read(fed, carried)
-    found = [features.new_zeros(0, dtype=torch.float32)]
-    rows = zip(features.flatten(0, 1).split(chunk), wanted.flatten().split(chunk), strict=True)
-    for some, truth in rows:
-        logits = project(some, model.output_weight, model.output_bias).float()
-        found.append(logits.gather(1, truth[:, None]).squeeze(1) - logits.logsumexp(1))
-    return Scored(torch.cat(found).view(wanted.shape), after)
+class TextModel(nn.Module, ABC):
+    """A `NeuralLanguageModel`, but for what it makes of a text: `read`."""
+
+    output_weight: Float[Tensor, "vocabulary d_features"]
+    output_bias: Float[Tensor, " vocabulary"] | None
+
+    @abstractmethod
+    def read(self, fed: Int[Tensor, "batch length"], carried: Carried | None = None) -> Read:
+        """See `NeuralLanguageModel`."""
+
+    def logits(
+        self, features: Float[Tensor, "*shape d_features"]
+    ) -> Float[Tensor, "*shape vocabulary"]:
+        """For the token after each."""
+        return project(features, self.output_weight, self.output_bias)
+
+    def forward(self, fed: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
+        """Logits for the token after each; nothing stands before the first."""
+        return self.logits(self.read(fed).features)
+
+    @torch.no_grad()
+    def log_probs(
+        self,
+        fed: Int[Tensor, "batch length"],
+        wanted: Int[Tensor, "batch length"],
+        carried: Carried | None = None,
+    ) -> Scored:
+        """See `LanguageModel`; without gradient."""
+        features, after = self.read(fed, carried)
+        found = [features.new_zeros(0, dtype=torch.float32)]
+        rows = zip(features.flatten(0, 1).split(CHUNK), wanted.flatten().split(CHUNK), strict=True)
+        for some, truth in rows:
+            logits = self.logits(some).float()
+            found.append(logits.gather(1, truth[:, None]).squeeze(1) - logits.logsumexp(1))
+        return Scored(torch.cat(found).view(wanted.shape), after)
 
 
 def prompt(

@@ -18,7 +18,7 @@ from headway.models.interfaces import AttentionWeights, Step
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, padding_mask
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, project
+from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, output_matrix, project
 from headway.nn.layers import Activation, FeedForward, Layer, Norm, Stack
 from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions
 from headway.nn.watching import watched
@@ -178,11 +178,9 @@ class Transformer(nn.Module):
         self.padding = padding
         self.target_embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
         self.source_embedding = self.target_embedding
-        self.output_weight = self.target_embedding.weight
         if not config.tied:
             self.source_embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
-            self.output_weight = nn.Parameter(torch.empty(vocabulary_size, config.d_model))
-            nn.init.normal_(self.output_weight, std=config.d_model**-0.5)
+        self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
         self.source_positions = positions(config)

@@ -35,6 +35,14 @@ class TokenEmbedding(nn.Embedding):
         return super().forward(ids) * self.scale
 
 
+def output_matrix(embedding: nn.Embedding, *, tied: bool) -> Tensor:
+    """The embedding's own (section 3.4), or a parameter besides, with rows of length about 1."""
+    if tied:
+        return embedding.weight
+    matrix = nn.Parameter(torch.empty_like(embedding.weight))
+    return nn.init.normal_(matrix, std=matrix.shape[1] ** -0.5)
+
+
 def project(
     features: Float[Tensor, "*shape d_model"],
     weight: Float[Tensor, "vocabulary d_model"],

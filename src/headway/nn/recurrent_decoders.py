@@ -4,6 +4,7 @@ Each gives the same features for a whole target in one pass (training) and token
 Where a step needs what was attended to in the step before, a pass is a loop over the target.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
@@ -53,7 +54,7 @@ class Sizes(NamedTuple):
     dropout: float = 0.0
 
 
-class RecurrentDecoder(nn.Module):
+class RecurrentDecoder(nn.Module, ABC):
     """Layers one upon another, the first of which reads a token and `d_more` numbers more, and an
     output made of `d_output_from` numbers.
 
@@ -108,6 +109,7 @@ class RecurrentDecoder(nn.Module):
         """One token of each row."""
         return self.one(First(y, *self.given(y)), memories, source, fed)
 
+    @abstractmethod
     def one(
         self,
         first: First,
@@ -116,7 +118,6 @@ class RecurrentDecoder(nn.Module):
         fed: Float[Tensor, "batch d_output"] | None,
     ) -> Decoded:
         """One token of each row, of which the first layer has made what it can already."""
-        raise NotImplementedError
 
     def upper(self) -> Iterator[RecurrentLayer]:
         """The layers above the first."""
