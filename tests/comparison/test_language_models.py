@@ -64,6 +64,14 @@ def test_the_figures_are_those_of_evaluate(counted, known_text):
     assert [ranking["places"][0]["run"] for ranking in found["rankings"]] == ["three"] * 3
 
 
+def test_per_word_there_is_nothing_where_white_space_parts_no_words(counted, tmp_path):
+    path = tmp_path / "test.txt"
+    path.write_text("天街七襄转，阁道二神过。袨服锵环珮，香筵拂绮罗。\n" * 3, encoding="utf-8")
+    found = compared(counted["two"], counted["letters"], "--corpus", str(path))
+    for run in found["runs"]:
+        assert list(run["figures"]) == ["bits per character", "perplexity per token"]
+
+
 def test_over_other_units_bits_per_character_are_ranked_and_perplexity_per_token_is_not(
     counted, known_text
 ):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.comparison.wording import parts
+from headway.comparison.wording import parts, quality
 
 
 def run(*n_examples):
@@ -22,3 +22,15 @@ def test_examples_are_counted_only_where_all_runs_have_as_many(of_each, counted)
     _, columns, rows = parts(found)
     assert columns == (["tokens", "examples"] if counted else ["tokens"])
     assert len(rows[0].cells) == 2 + counted
+
+
+def test_intervals_are_told_where_they_say_something_and_large_numbers_shortly():
+    figures = {
+        "narrow": {"value": 7621.42, "low": 7621.4199, "high": 7621.4201},
+        "wide": {"value": 2.5, "low": 2.0, "high": 3.0},
+        "huge": {"value": 1.5e67, "low": 9.5e60, "high": None},
+    }
+    told = {line.name: line.cells for line in quality({"runs": [{"figures": figures}]})}
+    assert told["narrow"] == ["7,621.42"]
+    assert told["wide"] == ["2.50 [2.00, 3.00]"]
+    assert told["huge"] == ["1.50e+67"]

@@ -29,6 +29,7 @@ from headway.tasks.language_modeling.evaluation import accuracy, positions
 from headway.tasks.language_modeling.kind import build
 from headway.tasks.language_modeling.texts import COUNTING, Reading, held_out_rows
 from headway.text.lines import check_file
+from headway.text.segmenting import parts_no_words
 
 SHOWN_WORDS, WRITTEN_TOKENS = 6, 16
 """Of a line, so many words at most are given to be gone on with, and so many tokens are written."""
@@ -159,7 +160,8 @@ def figures_of(
     n_tokens: NDArray[Any],
     n_unknown: int,
 ) -> list[Figure]:
-    """Perplexities and bits per character, and what each holds for."""
+    """Perplexities and bits per character, and what each holds for; none per word where white space
+    parts no words, as in Chinese."""
     fingerprint = model.vocabulary.fingerprint()[:12]
     n_words = np.array([len(line.split()) + 1 for line in lines])
     n_characters = np.array([len(line) + 1 for line in lines])
@@ -178,13 +180,17 @@ def figures_of(
         told = SimpleNamespace(get_signature=lambda: f"{name}, line ends included")
         return Figure(name, SentenceStatistics(counts, of, told), False, {**text, **holds_for})
 
-    return [
-        figure("bits per character", nats / math.log(2), n_characters, ratio, characters | unknown),
+    bits = nats / math.log(2)
+    figures = [
+        figure("bits per character", bits, n_characters, ratio, characters | unknown),
         figure("perplexity per word", nats, n_words, exponential, words | unknown),
         figure(
             "perplexity per token", nats, n_tokens, exponential, {"the vocabulary": fingerprint}
         ),
     ]
+    if parts_no_words(n_characters.sum() - len(lines), n_words.sum() - len(lines)):
+        del figures[1]
+    return figures
 
 
 def ratio(counts: Counts) -> Scores:

@@ -8,6 +8,8 @@ from headway.efficiency.table import amount
 
 NOTHING = "-"
 """Where a run has no such figure."""
+_TOO_LONG = 1e7
+"""A number that no column has room for with all its digits."""
 
 
 class Line(NamedTuple):
@@ -145,14 +147,16 @@ def _first_number(label: str) -> float:
 def _interval(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return "infinite"
-    low, high = figure["low"], figure["high"]
-    known = low is not None and high is not None and low < high
-    between = f" [{_number(low)}, {_number(high)}]" if known else ""
+    low, high = _number(figure["low"]), _number(figure["high"])
+    known = low != high and None not in (figure["low"], figure["high"])
+    between = f" [{low}, {high}]" if known else ""
     return f"{_number(figure['value'])}{between}"
 
 
 def _number(value: float | None) -> str:
-    return "infinite" if value is None else f"{value:,.2f}"
+    if value is None:
+        return "infinite"
+    return f"{value:,.2f}" if abs(value) < _TOO_LONG else f"{value:.2e}"
 
 
 def _of(runs: Sequence[Mapping[str, Any]], name: str, key: str, told: Any) -> Line:
