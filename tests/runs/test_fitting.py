@@ -10,6 +10,7 @@ from headway.runs.fitting import (
     fit_steps,
     fit_validations,
     hopeless,
+    spacing,
     time_to_learn,
 )
 from headway.runs.gradient import fit_warmup
@@ -81,6 +82,15 @@ def test_validations_are_forty_at_most_and_four_at_least():
     assert fit_validations(10_000.0, 0.0) == 40
     assert fit_validations(100.0, 1.0) == 10
     assert fit_validations(10.0, 5.0) == 4
+
+
+@pytest.mark.parametrize("steps", [1, 3, 4, 12, 60, 79, 80, 799, 800, 10_000])
+def test_validations_of_a_short_training_are_not_closer_than_tells_anything(steps):
+    every, n = spacing(steps, 40), steps // spacing(steps, 40)
+    assert n >= min(4, steps)
+    assert every >= 20 or n < 8, "four, or twenty updates apart"
+    assert n <= 41
+    assert spacing(steps, 40, tuned=True) == max(1, steps // 40)
 
 
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 1), (80, 10), (10**6, 4000)])

@@ -29,6 +29,8 @@ TUNING_SEEN = 5_000_000
 """The same for a model that begins with another run's weights."""
 TIMED_UPDATES = 24
 """Updates that the speed of a run is measured on, after three to warm up."""
+APART = 20
+"""Updates between two validations at least; scores of a few updates are chance."""
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 
@@ -120,7 +122,9 @@ def fit_length(
     kind, started, tuned = opening.kind, opening.started, bool(training.init_from)
     if training.max_steps and not training.budget:
         n_validations = fit_validations(None, 0.0, tuned=tuned)
-        return replace(training, checkpoint_every=max(1, training.max_steps // n_validations))
+        return replace(
+            training, checkpoint_every=spacing(training.max_steps, n_validations, tuned=tuned)
+        )
     budget_s = seconds(training.budget)
     measuring = replace(
         training,
@@ -170,7 +174,7 @@ def fit_length(
             seen, speed = max_steps * units_per_step, units_per_step / step_s
             for line in hopeless(sizes, seen, unit, speed, smaller_presets(settings, opening)):
                 opening.say(line)
-    every = training.checkpoint_every or max(1, max_steps // n_validations)
+    every = training.checkpoint_every or spacing(max_steps, n_validations, tuned=tuned)
     return replace(training, max_steps=max_steps, checkpoint_every=every)
 
 
@@ -272,6 +276,13 @@ def fit_validations(left_s: float | None, validation_s: float, *, tuned: bool = 
     if left_s is None:
         return most
     return min(most, max(4, math.floor(0.1 * left_s / max(validation_s, 1e-3))))
+
+
+def spacing(max_steps: int, n_validations: int, *, tuned: bool = False) -> int:
+    """Updates from one validation to the next: so many that fewer would teach next to nothing,
+    unless that leaves under four validations. Another run's weights are soon spoilt."""
+    least = 1 if tuned else min(APART, max_steps // 4)
+    return max(1, least, max_steps // n_validations)
 
 
 # -- rate and dropout -------------------------------------------------------------------------

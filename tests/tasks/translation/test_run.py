@@ -285,7 +285,7 @@ def test_without_a_budget_nothing_is_measured(files, tmp_path, monkeypatch):
     command("train", "--out", str(run), "--pairs", str(files[0]), "--preset", "tiny", *NO_MODEL)
     assert not updates
     training = config_of(run)["training"]
-    assert (training["max_steps"], training["checkpoint_every"]) == (12, 1)
+    assert (training["max_steps"], training["checkpoint_every"]) == (12, 3)
 
 
 def test_a_size_that_only_the_fitted_preset_allows_is_taken(files, tmp_path, monkeypatch):
