@@ -118,12 +118,15 @@ def accuracy(
 ) -> dict[int, float]:
     """How often the next token is the likeliest, and is among the five likeliest.
 
-    Of the first `n_tokens`, in stretches that begin with nothing before them, step by step.
+    Of `n_tokens` at most, in stretches from all over the text that begin with nothing before them,
+    step by step.
     """
     special = scorer.special
-    text = Stream(np.asarray(ids)[:n_tokens], begin=special.decoder_begin, end=special.end)
-    length = max(1, min(scorer.window, len(text) // n_rows))
-    starts = np.arange(min(n_rows, len(text) // length)) * (len(text) // n_rows or length)
+    text = Stream(np.asarray(ids), begin=special.decoder_begin, end=special.end)
+    n_tokens = min(n_tokens, len(text))
+    length = max(1, min(scorer.window, n_tokens // n_rows))
+    n_rows = min(n_rows, n_tokens // length)
+    starts = np.arange(n_rows) * (len(text) // n_rows)
     fed, wanted = map(torch.from_numpy, text.stretch(starts, length))
     decoder = cast(StepDecoder, scorer.model)
     hits = {1: 0, most: 0}

@@ -31,7 +31,7 @@ class LanguageTraining(TrainingSettings):
     """Tokens of text in a row of a batch: all that a Transformer sees at once, and how far back
     the gradients of a recurrent model go (its state is carried further). 0: fitted."""
     valid_tokens: int = 50_000
-    """At most so many tokens of validation text are scored at each checkpoint."""
+    """At most so many tokens of validation text are scored at each checkpoint, from all over it."""
     label_smoothing: float = 0.0
 
     def __post_init__(self) -> None:
@@ -80,7 +80,8 @@ class LanguageTask:
         self.label_smoothing = training.label_smoothing
         begin, end = special.decoder_begin, special.end
         self.train = Stream(train["text"].ids, begin=begin, end=end)
-        self.valid = Stream(valid["text"].ids[: training.valid_tokens], begin=begin, end=end)
+        self.valid = Stream(valid["text"].ids, begin=begin, end=end)
+        self.valid_tokens = training.valid_tokens
         self.batches = StreamBatches(
             len(self.train),
             batch_tokens=training.batch_tokens,
@@ -164,17 +165,18 @@ class LanguageTask:
     def validation_loss(self, model: nn.Module) -> float:
         """Nats per token: in lanes with a carried state, or in windows that stand alone.
 
-        The tokens that fill no whole row are left out, as in training.
+        Of a text with more than `valid_tokens` each lane is the beginning of its share. The tokens
+        that fill no whole row are left out, as in training.
         """
-        size = self.window * VALID_ROWS
+        size, n_read = self.window * VALID_ROWS, min(self.valid_tokens, len(self.valid))
         batches = StreamBatches(
-            len(self.valid), batch_tokens=size, length=self.window, seed=0, in_lanes=self.carries
+            n_read, batch_tokens=size, length=self.window, seed=0, in_lanes=self.carries
         )
         n_rows, length = batches.n_rows, batches.length
-        lane = len(self.valid) // n_rows
+        share = len(self.valid) // n_rows
         nats, n_tokens, carried = 0.0, 0, None
-        for step in range(0, lane - length + 1, length):
-            starts = np.arange(n_rows) * lane + step
+        for step in range(0, n_read // n_rows - length + 1, length):
+            starts = np.arange(n_rows) * share + step
             fed, wanted = (torch.from_numpy(a) for a in self.valid.stretch(starts, length))
             rows = Rows(fed.to(self.device), wanted.to(self.device), slice(0, n_rows), False)
             loss, after = self.cross_entropy(model, rows, carried, 0.0)
