@@ -7,7 +7,7 @@ threads. --at-once says how many run side by side: what else the machine does th
 Perplexity is per word, line ends counted, over the whole test file; bits per character as well,
 but where words are unknown they flatter everybody alike. --plot F.png draws it.
 Each row is kept in OUT/rows.jsonl as soon as it is known, and what stands there with the same
-minutes and threads is not trained again: the hours can be spread over several sittings.
+words, minutes and threads is not trained again: the hours can be spread over several sittings.
 --speed N trains nothing to the end: it measures the words a second of N updates at the peer's
 shape (2 layers of 200, untied, 20 rows of 35 words), headway's in each of --precisions, one after
 the other and all over again --rounds times. With one thread the clocks of all of them read the
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 import record
 
+from headway.disk import checksum
 from headway.errors import HeadwayError
 
 NEURAL = ("nnlm", "rnn", "lstm", "gru", "transformer")
@@ -95,7 +96,13 @@ def jobs(asked: argparse.Namespace) -> Iterator[Job]:
 def done(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     """Train and score one, or what an earlier sitting found."""
     kept: Path = asked.out / "rows.jsonl"
-    given = {"model": job.name, "seed": job.seed, "budget": asked.minutes, "threads": asked.threads}
+    given = {
+        "model": job.name,
+        "seed": job.seed,
+        "budget": asked.minutes,
+        "threads": asked.threads,
+        "words": checksum(asked.words / "train.txt")[:12],
+    }
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     for known in map(json.loads, lines):
         if given.items() <= known.items():
@@ -126,7 +133,8 @@ def done(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
         }
         parameters = re.search(r"of ([\d,]+) parameters", trained.stderr)
     n_parameters = int(parameters[1].replace(",", "")) if parameters else 0
-    row = {**given, "minutes": round(minutes, 1), **figures, "parameters": n_parameters}
+    told = {"parameters": n_parameters, "revision": record.revision()}
+    row = {**given, "minutes": round(minutes, 1), **figures, **told}
     print(json.dumps(row), flush=True)
     kept.parent.mkdir(parents=True, exist_ok=True)
     with kept.open("a", encoding="utf-8") as file:

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from headway.models import LANGUAGE_MODELS
 from headway.objectives import projected_label_smoothed
 from headway.schedules import linear_rate
+from headway.tasks.language_modeling.presets import PRESETS
 
 BEGIN, ASKED, FIRST, N_KINDS = 2, 4, 5, 8
 VOCABULARY_SIZE = FIRST + N_KINDS
@@ -40,6 +41,8 @@ MODELS: dict[str, Callable[[int], dict[str, Any]]] = {
     "transformer": lambda d: {"layers": 2, "d_model": d, "d_ff": 4 * d, "heads": 4},
 }
 """Options of each by its size."""
+SCALES = ("embedding_scale", "output_scale")
+"""Options that each has as in its preset."""
 
 
 class Measured(NamedTuple):
@@ -73,8 +76,10 @@ def texts(
 def built(name: str, d_model: int) -> nn.Module:
     """A model of that size."""
     config, model = LANGUAGE_MODELS[name]
+    preset = PRESETS.get(name, {}).get("model", {})
+    scales = {option: preset[option] for option in SCALES if option in preset}
     module: nn.Module = model(
-        config(dropout=0.0, **MODELS[name](d_model)), vocabulary_size=VOCABULARY_SIZE
+        config(dropout=0.0, **scales, **MODELS[name](d_model)), vocabulary_size=VOCABULARY_SIZE
     )
     return module
 

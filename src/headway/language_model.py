@@ -122,18 +122,24 @@ class TrainedLanguageModel:
         """Write on behind the prompt, piece by piece; joined, the pieces are the text.
 
         It ends where the text ends: at the end of a line, or, where blank lines part the documents
-        that were learned from, at such a one; and at the latest after `max_tokens`.
+        that were learned from, at such a one; and at the latest after `max_tokens`. Without a
+        prompt something is written before it ends. Where all that may be written is impossible
+        (maximum likelihood knows such places), it ends there.
         """
         special = self.vocabulary.special
         forbidden = [*{special.padding, special.unknown, special.decoder_begin}]
         generator = torch.Generator(self.device).manual_seed(seed)
         fed = self._fed(prompt)
-        line = fed[1:]
+        line = fed[len(fed) - fed[::-1].index(special.decoder_begin) :]
         shown = self.vocabulary.decode(line)
         step = self._read(fed)
-        for _ in range(max_tokens):
+        for n_written in range(max_tokens):
             logits = step.logits.clone()
             logits[:, forbidden] = -torch.inf
+            if not (n_written or line):
+                logits[:, special.end] = -torch.inf
+            if not logits.isfinite().any():
+                return
             last = draw(
                 logits, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator
             )
@@ -158,8 +164,12 @@ class TrainedLanguageModel:
                     step = self.decoder.step(step.state, torch.tensor([token], device=self.device))
 
     def _fed(self, prompt: str) -> list[int]:
-        ids = self.vocabulary.encode(self.cut(prompt)) if prompt.strip() else []
-        return [self.vocabulary.special.decoder_begin, *ids]
+        """The begin marker in front of each line."""
+        fed: list[int] = []
+        for line in prompt.split("\n"):
+            ids = self.vocabulary.encode(self.cut(line)) if line.strip() else []
+            fed += [self.vocabulary.special.decoder_begin, *ids]
+        return fed
 
     def _read(self, fed: list[int]) -> Any:
         """The step after some tokens were fed, of which the last ones are seen."""

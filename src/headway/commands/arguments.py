@@ -63,12 +63,16 @@ def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
 
 
 def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names, and the settings that stand between or behind them, each with its value if any."""
+    """Names, and the settings that stand between or behind them, each with its value if any.
+
+    A text of several words is a name, though it begin with a dash.
+    """
     names: list[str] = []
     flags: list[str] = []
     for before, token in zip(("", *tokens), tokens, strict=False):
         a_value = before.startswith("--") and not before.startswith("--no-") and "=" not in before
-        (flags if token.startswith("-") or a_value else names).append(token)
+        a_setting = token.startswith("-") and len(token.partition("=")[0].split()) == 1
+        (flags if a_setting or a_value else names).append(token)
     return names, flags
 
 

@@ -110,9 +110,12 @@ def evaluate(
         others = {
             "--reference": reference, "--source": source, "--hypothesis": hypothesis, "--off": off,
             "--precision": precision, "--shortlist": shortlist, "--tag": tag,
-            "--glossary": glossary,
+            "--glossary": glossary, "--runtime.engine": engine, "--tokenize": tokenize,
+            "--lowercase": lowercase or None, "--ter": ter, "--score-card": score_card or None,
+            "--source-language": source_language, "--target-language": target_language,
         }  # fmt: skip
-        _evaluate_corpus([*runs], corpus, [name for name in others if others[name]], json)
+        given = [name for name, value in others.items() if value is not None]
+        _evaluate_corpus([*runs], corpus, given, json)
         return
     if not reference:
         raise ConfigError(

@@ -3,8 +3,17 @@
 from pathlib import Path
 from typing import Literal
 
+from headway.errors import ConfigError
 
-def import_(kind: Literal["marian", "arpa"], place: Path, /, *, out: Path) -> None:
+
+def import_(
+    kind: Literal["marian", "arpa"],
+    place: Path,
+    /,
+    *,
+    out: Path,
+    unit: Literal["words", "characters"] | None = None,
+) -> None:
     """Make a run of another program's model. It is used as any other, and can be gone on from.
 
     Parameters
@@ -18,15 +27,20 @@ def import_(kind: Literal["marian", "arpa"], place: Path, /, *, out: Path) -> No
         what is wrong in it.
     out
         The run folder.
+    unit
+        Of an ARPA file: what its words are. Else they are characters if white space is one of them
+        (written as ▁), and words if not.
     """
     from headway.commands.arguments import say
 
     if kind == "marian":
+        if unit:
+            raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
         from headway.tasks.translation.marian_runs import import_marian
 
         import_marian(place, out, say)
     else:
         from headway.tasks.language_modeling.arpa_runs import import_arpa
 
-        import_arpa(place, out, say)
+        import_arpa(place, out, say, unit)
     say(f"written to {out}")

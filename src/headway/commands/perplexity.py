@@ -3,7 +3,7 @@
 import json as json_format
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.commands.arguments import say
 
@@ -16,9 +16,12 @@ def evaluate_corpus(runs: Sequence[Path], corpus: Sequence[Path], *, json: bool)
     from headway.language_model import TrainedLanguageModel
 
     found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
+    if n_too_long := next(iter(found.values())).n_too_long:
+        say(f"{n_too_long:,} lines of more than 1 MiB were passed over")
     if json:
         whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
-        print(json_format.dumps(whole[0] if len(whole) == 1 else {"runs": whole}))
+        several = {"runs": whole, "ranking": ranking(found)._asdict()}
+        print(json_format.dumps(whole[0] if len(whole) == 1 else several))
         return
     for run, one in found.items():
         print_evaluation(run, one)
@@ -42,31 +45,50 @@ def print_evaluation(run: Path, one: "Evaluation") -> None:
     )
     print(f"  unknown words         {one.share_unknown:>12.2%}   of the tokens")
     print(
-        f"  next token            {one.accuracy[1]:>12.1%}   is the likeliest; "
-        f"{one.accuracy[5]:.1%} among the five likeliest"
+        f"  next token            {one.accuracy.likeliest:>12.1%}   is the likeliest; "
+        f"{one.accuracy.among_five:.1%} among the five likeliest (of {one.accuracy.n_tokens:,})"
     )
     positions = "   ".join(f"{of}: {value:,.1f}" for of, value in one.by_position.items())
-    print(f"  perplexity per token by how many tokens are seen, itself included: {positions}")
+    print(f"  perplexity per token by its place in what is seen: {positions}")
     if scores.per_token == float("inf"):
         say("the model holds something in this text for impossible: a smoothed one would not")
 
 
-def print_ranking(found: "dict[Path, Evaluation]") -> None:
-    """The runs in their order, where that is fair; else why it is not."""
+class Ranking(NamedTuple):
+    """Runs in their order, best first, or why there is none."""
+
+    by: str
+    why: str
+    order: list[str]
+    """Empty where a ranking would not be fair."""
+
+
+def ranking(found: "dict[Path, Evaluation]") -> Ranking:
+    """Who knows the text best, where that is fair."""
     vocabularies = {one.fingerprint for one in found.values()}
     unknown = any(one.scores.n_unknown for one in found.values())
-    if len(vocabularies) > 1 and unknown:
-        print(
-            "no ranking: the vocabularies differ, and words that are unknown to one are cheap "
-            "there. Train on the same vocabulary, or on sub-words, which know every word."
-        )
+    order = sorted(found, key=lambda run: found[run].scores.bits_per_character)
+    if len(vocabularies) == 1:
+        return Ranking("perplexity per token", "the vocabulary is the same", [*map(str, order)])
+    if not unknown:
+        return Ranking("bits per character", "the vocabularies differ", [*map(str, order)])
+    return Ranking(
+        "",
+        "the vocabularies differ, and words that are unknown to one are cheap there. Train on the "
+        "same vocabulary, or on sub-words, which know every word.",
+        [],
+    )
+
+
+def print_ranking(found: "dict[Path, Evaluation]") -> None:
+    """The runs in their order, or why there is none."""
+    by, why, order = ranking(found)
+    if not order:
+        print(f"no ranking: {why}")
         return
-    by = "perplexity per token" if len(vocabularies) == 1 else "bits per character"
-    why = "the vocabulary is the same" if len(vocabularies) == 1 else "the vocabularies differ"
     print(f"ranked by {by}, as {why}:")
-    for place, (run, one) in enumerate(
-        sorted(found.items(), key=lambda item: item[1].scores.bits_per_character), start=1
-    ):
-        scores = one.scores
-        value = scores.per_token if len(vocabularies) == 1 else scores.bits_per_character
+    scores = {str(run): one.scores for run, one in found.items()}
+    for place, run in enumerate(order, start=1):
+        one = scores[run]
+        value = one.per_token if by == "perplexity per token" else one.bits_per_character
         print(f"  {place}. {value:,.4g}  {run}")

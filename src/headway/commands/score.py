@@ -70,6 +70,7 @@ def score(
         unknown = print_worst(scored(), worst)
     elif json:
         found = [one for group in groups(scored(), ranked=rank) for one in group]
+        unknown = sum(one.n_unknown for one in found)
         print(json_format.dumps({"scores": list(map(as_dict, found))}, ensure_ascii=False))
     elif rank:
         for number, group in enumerate(groups(scored(), ranked=True)):

@@ -27,7 +27,12 @@ from headway.language_model import TrainedLanguageModel
 from headway.metrics.translation import Counts, Scores, SentenceStatistics
 from headway.tasks.language_modeling.evaluation import accuracy, positions
 from headway.tasks.language_modeling.kind import build
-from headway.tasks.language_modeling.texts import COUNTING, Reading, held_out_rows
+from headway.tasks.language_modeling.texts import (
+    COUNTING,
+    Reading,
+    composed_length,
+    held_out_rows,
+)
 from headway.text.lines import check_file
 from headway.text.segmenting import parts_no_words
 
@@ -129,13 +134,13 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
         n_unknown = int((ids == model.vocabulary.special.unknown).sum())
         hits = accuracy(model.scorer, ids)
         others = {
-            "next token right, %": 100.0 * hits[1],
-            "among the five likeliest, %": 100.0 * hits[5],
+            "next token right, %": 100.0 * hits.likeliest,
+            "among the five likeliest, %": 100.0 * hits.among_five,
             "unknown words, % of the tokens": 100.0 * n_unknown / len(ids),
         }
         by = positions(model.scorer, ids)
         parts = Parts(
-            "Perplexity per token by how many tokens are seen, itself included",
+            "Perplexity per token by its place in what is seen",
             "tokens",
             [Part(label, None, value) for label, value in by.items()],
         )
@@ -164,7 +169,7 @@ def figures_of(
     parts no words, as in Chinese."""
     fingerprint = model.vocabulary.fingerprint()[:12]
     n_words = np.array([len(line.split()) + 1 for line in lines])
-    n_characters = np.array([len(line) + 1 for line in lines])
+    n_characters = np.array([composed_length(row[0]) + 1 for row in rows])
     text = {"the test text": f"{len(rows):,} lines, {digest([row[0] for row in rows])[:12]}"}
     # Words that are unknown to one are cheap there.
     unknown = {

@@ -20,7 +20,7 @@ from headway.errors import DataError
 from headway.models.ngram import MOST_WORDS
 from headway.text.lines import read_lines
 from headway.text.subwords import MOST_IDS
-from headway.text.words import Words
+from headway.text.words import BLANK, WholeUnit, Words
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 UNLISTED = -100.0
@@ -77,11 +77,12 @@ class _Lines:
         )
 
 
-def read_arpa(path: Path) -> Arpa:
+def read_arpa(path: Path, unit: WholeUnit | None = None) -> Arpa:
     """Read a file, also packed (.gz).
 
     Words are brought to NFC, as all text is. `<UNK>` is `<unk>`. N-grams with `<s>` behind their
-    first word are never asked for and left out.
+    first word are never asked for and left out. `unit` is what the words are; None: characters if
+    one of them is white space (`▁` is the blank), else words.
 
     Raises:
         DataError: it is no ARPA file, cut, or not as its header says; with the line.
@@ -94,7 +95,7 @@ def read_arpa(path: Path) -> Arpa:
         if heading != f"\\{order}-grams:":
             raise lines.refused(f"has \\{order}-grams: here", repr(heading))
         if order == 1:
-            arpa.words, ids = _vocabulary(lines, remaining, n, arpa)
+            arpa.words, ids = _vocabulary(lines, remaining, n, arpa, unit)
         else:
             _n_grams(lines, remaining, order, n, arpa, ids, last=order == len(counts))
         heading = next(remaining, "")
@@ -149,7 +150,7 @@ def _entries(
 
 
 def _vocabulary(
-    lines: _Lines, remaining: Iterator[str], n: int, arpa: Arpa
+    lines: _Lines, remaining: Iterator[str], n: int, arpa: Arpa, unit: WholeUnit | None
 ) -> tuple[Words, dict[str, int]]:
     """The words of a file, in its order, behind the markers; and each spelling's id."""
     if n > MOST_IDS:
@@ -162,7 +163,7 @@ def _vocabulary(
         arpa.repaired["not_nfc"] += word != spelled
         word = UNKNOWN if word == "<UNK>" else word
         place = markers.get(word, len(words) + 4)
-        if spelled in ids or (place in ids.values() and place < 4):
+        if spelled in ids or (place < 4 and place in ids.values()):
             raise lines.refused("has each word once", repr(spelled))
         ids[spelled] = place
         if place >= 4:
@@ -180,14 +181,23 @@ def _vocabulary(
         arpa.repaired["unknown_word_unlisted"] += 1
         weights[1] = UNLISTED
     weights[2] = -math.inf  # nothing predicts the beginning of a line
+    if unit is None:
+        blanks = any(map(_is_white_space, words))
+        unit = "characters" if blanks and max(map(len, words)) == 1 else "words"
+    if unit == "characters":
+        words = [" " if word == BLANK else word for word in words]
     try:
-        vocabulary = Words(words)
+        vocabulary = Words(words, unit)
     except DataError as error:
         raise DataError(f"in {lines.path}: {error}") from None
     numbers = np.arange(len(weights), dtype=np.int64)
     of_words = np.array([weights, backoffs], np.float32)
     arpa.orders.append(Order(numbers, *of_words))
     return vocabulary, ids
+
+
+def _is_white_space(word: str) -> bool:
+    return word == BLANK or word.isspace()
 
 
 def _n_grams(

@@ -22,14 +22,12 @@ from headway.nn.prefix import read_prefix
 
 @dataclass(frozen=True)
 class DecoderOnlyConfig(LayerConfig):
-    """Sizes and options; `max_length` is the context: the tokens that one pass reads at most."""
+    """Sizes and options; how much is read at once is the caller's."""
 
     layers: int = 6
     norm: Norm = "pre"
     positions: Positions = "rotary"
     activation: Activation = "gelu"
-    max_length: int = 256
-    """The context in tokens. Learned positions end here; the others go on, less well."""
 
 
 class DecoderOnly(TextModel):

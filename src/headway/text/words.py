@@ -20,6 +20,8 @@ from headway.text.subword_training import SPECIAL_PIECES
 from headway.text.subwords import MOST_IDS, SpecialIds, Subwords
 
 WholeUnit = Literal["words", "characters"]
+BLANK = "▁"
+"""What a space among characters is shown as."""
 
 
 class Words:
@@ -97,9 +99,9 @@ class Words:
         return [self.decode(row) for row in rows]
 
     def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]:
-        """Each id as a reader would write it; a space among characters is shown as `▁`."""
+        """Each id as a reader would write it; a space among characters is `BLANK`."""
         shown = (self._pieces[i] for i in ids)
-        return ["▁" if piece == " " else piece for piece in shown]
+        return [BLANK if piece == " " else piece for piece in shown]
 
     def __len__(self) -> int:
         """How many ids there are, markers included."""

@@ -1,5 +1,6 @@
 """A run that learns by counting: killed, resumed, opened over its file, imported and exported."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from counted import all_grams, model_of
 
 import headway
 from headway.cli import main
-from headway.errors import ConfigError, RunError
+from headway.errors import ConfigError, DataError, RunError
 from headway.language_model import TrainedLanguageModel
 from headway.tasks.language_modeling.counting import load, sound
 from headway.training.tensor_files import load_tensors, save_tensors
@@ -87,6 +88,57 @@ def test_maximum_likelihood_says_what_it_cannot_do(corpus: Path, tmp_path: Path)
     assert score[1].log_prob == -float("inf")
 
 
+def test_a_text_ends_where_maximum_likelihood_knows_no_word_to_come(corpus: Path, tmp_path: Path):
+    corpus.write_text("a b\na c\n" * 2, encoding="utf-8")
+    counted(corpus, tmp_path / "run", smoothing="none")
+    model = TrainedLanguageModel.load(tmp_path / "run")
+    corpus.write_text("a b\na c\n", encoding="utf-8")  # behind a stand rare words alone
+    counted(corpus, tmp_path / "ends", smoothing="none")
+    assert "".join(model.write("a")).strip() in ("b", "c")
+    assert not "".join(TrainedLanguageModel.load(tmp_path / "ends").write("a"))
+
+
+def test_a_vocabulary_without_words_is_refused(corpus: Path, tmp_path: Path):
+    with pytest.raises(DataError, match="occur 99 times or more; the most frequent one of this"):
+        headway.train(
+            task="language-model", corpus=[str(corpus)], out=tmp_path / "run",
+            settings={"model": {"type": "ngram"}, "text": {"min_count": 99}},
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["words", "characters"])
+def test_the_model_card_says_what_evaluate_says(corpus: Path, tmp_path: Path, unit: str):
+    """Also of unknown words, of blanks in a row and of letters that were not composed."""
+    valid = tmp_path / "valid.txt"
+    text = "the  cat\n\na zebra sat \u0065\u0301\u0065\u0301\n"
+    valid.write_text(text, encoding="utf-8")
+    said: list[str] = []
+    headway.train(
+        task="language-model", corpus=[str(corpus)], valid_corpus=[str(valid)],
+        out=tmp_path / "run", say=said.append,
+        settings={"model": {"type": "ngram"}, "text": {"unit": unit}},
+    )  # fmt: skip
+    scores = TrainedLanguageModel.load(tmp_path / "run").evaluate([valid]).scores
+    assert scores.n_characters == len("the  cat") + len("a zebra sat éé") + 3
+    [told] = [line for line in said if "bits per character" in line]
+    assert f"{scores.bits_per_character:.3f} bits per character" in told
+    card = (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
+    assert "The checkpoint was chosen" not in card
+
+
+def test_lines_beyond_all_measure_are_told_wherever_text_is_read(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    counted(corpus, tmp_path / "run")
+    text = tmp_path / "text.txt"
+    text.write_text(f"the cat sat\n{'x' * (1 << 20)}y\nthe dog\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["evaluate", str(tmp_path / "run"), "--corpus", str(text), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "1 lines of more than 1 MiB were passed over" in captured.err
+    assert json.loads(captured.out)["lines_too_long"] == 1
+
+
 def test_smoothing_that_is_only_read_is_refused(corpus: Path, tmp_path: Path):
     with pytest.raises(ConfigError, match="backoff is the name for what an ARPA file says"):
         counted(corpus, tmp_path / "run", smoothing="backoff")
@@ -158,10 +210,18 @@ def test_a_run_goes_out_as_arpa_and_comes_back(
 
 
 def test_characters_are_written_but_for_those_that_part_fields(corpus: Path, tmp_path: Path):
-    corpus.write_text("人面桃花\n桃花 人面\n" * 3, encoding="utf-8")
+    corpus.write_text("人面桃花\n桃花 人面\n桃\u3000花\n" * 3, encoding="utf-8")
     headway.train(
         task="language-model", corpus=[str(corpus)], out=tmp_path / "run", say=lambda _line: None,
         settings={"model": {"type": "ngram"}, "text": {"unit": "characters"}},
     )  # fmt: skip
     assert main(["export", str(tmp_path / "run"), str(tmp_path / "a.arpa"), "--to", "arpa"]) == 0
     assert "\t桃 花 ▁" in (tmp_path / "a.arpa").read_text(encoding="utf-8")
+    assert main(["import", "arpa", str(tmp_path / "a.arpa"), "--out", str(tmp_path / "again")]) == 0
+    run, again = (TrainedLanguageModel.load(tmp_path / name) for name in ("run", "again"))
+    texts = ["人面桃花", "花 人", "花\u3000面"]
+    for one, other in zip(run.score(texts), again.score(texts), strict=True):
+        assert [t.token for t in other.tokens] == [t.token for t in one.tokens]
+        assert other.log_prob == pytest.approx(one.log_prob, abs=1e-4)
+    assert main(["export", str(tmp_path / "again"), str(tmp_path / "b.arpa"), "--to", "arpa"]) == 0
+    assert (tmp_path / "b.arpa").read_bytes() == (tmp_path / "a.arpa").read_bytes()

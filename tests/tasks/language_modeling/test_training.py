@@ -16,6 +16,7 @@ from headway.errors import RunError
 from headway.exchange.word2vec import read_word2vec
 from headway.language_model import TrainedLanguageModel
 from headway.tasks.language_modeling.task import LanguageTask
+from headway.tasks.language_modeling.texts import Reading
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
@@ -202,8 +203,13 @@ def test_several_runs_are_ranked_where_that_is_fair(runs, tmp_path):
     other = tmp_path / "other"
     finished = train("lstm", runs / "corpus.txt", other, "--text.vocabulary-size=50")
     assert finished.status == 0, finished.err
-    refused = command("evaluate", str(runs / "lstm"), str(other), "--corpus", str(strange))
-    assert "no ranking" in refused.out
+    both = (str(runs / "lstm"), str(other), "--corpus", str(strange))
+    assert "no ranking" in command("evaluate", *both).out
+    as_json = json.loads(command("evaluate", *both, "--json").out)
+    assert (as_json["ranking"]["by"], as_json["ranking"]["order"]) == ("", [])
+    of_other_tasks = command("evaluate", *both, "--tokenize", "char")
+    assert of_other_tasks.status == 2
+    assert "--tokenize as well" in of_other_tasks.err
 
 
 def test_text_that_has_no_spaces_is_told_by_its_characters(runs, tmp_path):
@@ -260,9 +266,68 @@ def test_a_corpus_without_its_task_and_a_task_without_a_corpus_are_told_so(runs,
     assert "must not be learned from" in refused.err
 
 
-def test_unknown_words_are_said(runs):
+def test_unknown_words_are_said(runs, tmp_path):
     said = command("predict", str(runs / "lstm"), "the xyzzy")
     assert "1 tokens of 'the xyzzy' are unknown" in said.err
+    file = tmp_path / "odd.txt"
+    file.write_text("the xyzzy\n", encoding="utf-8")
+    for flags in ((), ("--json",)):
+        assert "1 tokens are unknown" in command("score", str(runs / "lstm"), str(file), *flags).err
+
+
+@pytest.mark.parametrize("name", ["transformer", "lstm"])
+def test_a_prompt_of_several_lines_is_read_as_text_is(runs, name):
+    """What comes next in it has the probability that scoring the whole text gives it."""
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    encode, end = model.vocabulary.encode, model.vocabulary.special.end
+    for prompt in ("The dog runs .\nI", "The dog runs .\n", "I love\n\nThe dog"):
+        before = [id_ for line in prompt.split("\n") for id_ in (*encode(line), end)][:-1]
+        for likely in model.next(prompt, top=3):
+            [id_] = encode(likely.token) if likely.token != "</s>" else [end]
+            assert math.log(likely.prob) == pytest.approx(
+                model.scorer.stream([*before, id_])[-1], abs=1e-4
+            )
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_a_text_without_a_prompt_has_words_in_it(runs, name):
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    for seed in range(12):
+        assert "".join(model.write(seed=seed, max_tokens=3)).strip()
+
+
+def test_a_prompt_may_begin_with_a_dash(runs):
+    written = command("generate", str(runs / "lstm"), "- The dog", "--max-tokens", "2")
+    assert written.status == 0, written.err
+    assert written.out.startswith("- The dog")
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_how_often_the_next_token_is_right_is_looked_at_all_over_the_text(runs, name):
+    model = TrainedLanguageModel.load(runs / name, device="cpu")
+    found = model.evaluate([runs / "corpus.txt"])
+    assert found.scores.n_tokens - 64 < found.accuracy.n_tokens <= found.scores.n_tokens
+    assert 0 < found.accuracy.likeliest < found.accuracy.among_five < 1
+
+
+def test_learned_positions_that_end_before_the_window_are_refused(runs, tmp_path):
+    flags = ("--model.positions=learned", "--model.max-length=8")
+    refused = train("transformer", runs / "corpus.txt", tmp_path / "run", *flags)
+    assert refused.status == 2
+    assert "Try --model.max-length 16, or --training.window 8." in refused.err
+
+
+def test_files_of_a_corpus_are_documents_though_no_blank_line_parts_them(tmp_path):
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file, text in zip(files, ("a b c\nb a\n", "c a\na b c\n"), strict=True):
+        file.write_text(text, encoding="utf-8")
+    reading = Reading(files, cut=lambda line: line.replace(" ", "  "))
+    assert list(reading.lines()).count("") == 1
+    assert (reading.n_blank, reading.n_parted) == (1, 0)
+    assert reading.n_characters == sum(map(len, "a b c|b a|c a|a b c".split("|")))
+    files[1].write_text("c a\n\na b c\n", encoding="utf-8")
+    assert list(reading.lines()).count("") == 2
+    assert reading.n_parted == 1
 
 
 def test_a_prompt_beyond_the_window_is_said_and_its_end_is_read(runs):

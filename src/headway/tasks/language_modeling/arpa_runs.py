@@ -19,6 +19,7 @@ from headway.runs.train import write_record
 from headway.tasks.language_modeling.kind import KIND, next_commands_at
 from headway.tasks.language_modeling.texts import COUNTING
 from headway.text.subwords import SpecialIds
+from headway.text.words import WholeUnit
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import save_tensors
 
@@ -47,17 +48,18 @@ class ImportedFile:
         self.vocabulary.save(folder.tokenizer)
 
 
-def import_arpa(path: Path, out: Path, say: Say) -> RunFolder:
-    """Make a finished run of an ARPA file.
+def import_arpa(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) -> RunFolder:
+    """Make a finished run of an ARPA file; `unit` as in `read_arpa`.
 
     Raises:
-        DataError: the file is no ARPA file, or damaged.
+        DataError: the file is no ARPA file, or damaged, or of another unit.
         RunError: `out` is taken.
     """
     refuse_undecodable(path.absolute())
     with RunFolder.alone(out, say) as folder:
         folder.refuse_taken()
-        arpa = read_arpa(path)
+        arpa = read_arpa(path, unit)
+        say(f"unit: {arpa.words.unit}")
         n_grams = ", ".join(f"{n:,} of {order}" for order, n in enumerate(arpa.n_grams, start=1))
         say(f"n-grams by their words, four markers among the first: {n_grams}")
         repaired = {why: n for why, n in arpa.repaired.items() if n}
@@ -80,7 +82,7 @@ def import_arpa(path: Path, out: Path, say: Say) -> RunFolder:
 
 def _sections(arpa: Arpa) -> Sections:
     config = NgramConfig(order=len(arpa.orders), smoothing="backoff", n_grams=arpa.n_grams)
-    text = {"unit": "words", "segmenter": "none", "vocabulary_size": len(arpa.words)}
+    text = {"unit": arpa.words.unit, "segmenter": "none", "vocabulary_size": len(arpa.words)}
     return {
         "run": {"task": KIND.name},
         "text": text,

@@ -3,9 +3,9 @@
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -16,6 +16,18 @@ from headway.tasks.language_modeling.scoring import POSITIONS, Scorer, TextScore
 from headway.tasks.language_modeling.texts import Reading
 from headway.tasks.language_modeling.units import TokenUnit, Vocabulary
 
+LEAST_ROWS, MOST_ROWS = 64, 256
+"""Places of a text that are looked at side by side to count how often a model is right."""
+
+
+class Accuracy(NamedTuple):
+    """How often the next token is the one that is held likeliest, and among the five likeliest."""
+
+    likeliest: float
+    among_five: float
+    n_tokens: int
+    """That were looked at."""
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -24,10 +36,11 @@ class Evaluation:
     scores: TextScores
     by_position: dict[str, float]
     """Perplexity per token of those with so many tokens before them: `1-5`, `6-50`, .."""
-    accuracy: dict[int, float]
-    """How often the next token is among the 1, and the 5, that are held likeliest."""
+    accuracy: Accuracy
     fingerprint: str
     """Of the vocabulary."""
+    n_too_long: int = 0
+    """Lines of more than 1 MiB, which were passed over."""
 
     @property
     def share_unknown(self) -> float:
@@ -47,7 +60,10 @@ class Evaluation:
             "perplexity_per_word": scores.per_word,
             "bits_per_character": scores.bits_per_character,
             "by_position": self.by_position,
-            "accuracy": {str(n): share for n, share in self.accuracy.items()},
+            "accuracy": {"1": self.accuracy.likeliest, "5": self.accuracy.among_five},
+            "accuracy_of_tokens": self.accuracy.n_tokens,
+            "vocabulary": self.fingerprint[:12],
+            "lines_too_long": self.n_too_long,
         }
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -71,7 +87,7 @@ def evaluated(
     reading = Reading(files, unit.cut)
     ids = ids_of(reading, vocabulary)
     n_ends = reading.n_lines + reading.n_blank
-    return evaluated_stream(
+    found = evaluated_stream(
         scorer,
         ids,
         vocabulary,
@@ -79,6 +95,7 @@ def evaluated(
         n_characters=reading.n_characters + n_ends,
         n_ends=n_ends,
     )
+    return replace(found, n_too_long=reading.n_too_long)
 
 
 def evaluated_stream(
@@ -113,29 +130,29 @@ def positions(scorer: Scorer, ids: Any) -> dict[str, float]:
     return found
 
 
-def accuracy(
-    scorer: Scorer, ids: Any, most: int = 5, n_tokens: int = 20_000, n_rows: int = 64
-) -> dict[int, float]:
-    """How often the next token is the likeliest, and is among the five likeliest.
+def accuracy(scorer: Scorer, ids: Any, most: int = 5, n_tokens: int = 20_000) -> Accuracy:
+    """How often the next token is among the likeliest.
 
-    Of `n_tokens` at most, in stretches from all over the text that begin with nothing before them,
-    step by step.
+    Of `n_tokens` at most, step by step, in stretches from all over the text that begin with nothing
+    before them; a model that carries no state sees no more than its window.
     """
     special = scorer.special
     text = Stream(np.asarray(ids), begin=special.decoder_begin, end=special.end)
     n_tokens = min(n_tokens, len(text))
-    length = max(1, min(scorer.window, n_tokens // n_rows))
-    n_rows = min(n_rows, n_tokens // length)
+    length = max(1, n_tokens // LEAST_ROWS)
+    if not scorer.model.carries:
+        length = min(length, scorer.window)
+    n_rows = min(MOST_ROWS, n_tokens // length)
     starts = np.arange(n_rows) * (len(text) // n_rows)
     fed, wanted = map(torch.from_numpy, text.stretch(starts, length))
     decoder = cast(StepDecoder, scorer.model)
-    hits = {1: 0, most: 0}
+    likeliest = among = 0
     with torch.inference_mode():
         state = decoder.start(None, fed[:, :0].to(scorer.device))
         for last, truth in zip(fed.T.to(scorer.device), wanted.T, strict=True):
             step = decoder.step(state, last)
             state = step.state
             right = step.logits.topk(most, dim=1).indices.cpu() == truth[:, None]
-            hits[1] += int(right[:, 0].sum())
-            hits[most] += int(right.any(1).sum())
-    return {n: hit / wanted.numel() for n, hit in hits.items()}
+            likeliest += int(right[:, 0].sum())
+            among += int(right.any(1).sum())
+    return Accuracy(likeliest / wanted.numel(), among / wanted.numel(), wanted.numel())

@@ -1,5 +1,6 @@
 """What the task of language modelling brings: models and task, and the model card."""
 
+import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from headway.config import Sections, merge
+from headway.errors import ConfigError
 from headway.models import LANGUAGE_MODELS
 from headway.runs.gradient import GRADIENT
 from headway.runs.kind import (
@@ -75,11 +77,20 @@ def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> LanguageTas
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
-    """Fill in the window, and what all that learn by gradient fill in."""
-    if not settings.training.window:
-        longest = getattr(settings.model, "max_length", WINDOW)
-        window = min(WINDOW, longest)
-        settings = replace(settings, training=replace(settings.training, window=window))
+    """Fill in the window, and what all that learn by gradient fill in.
+
+    Raises ConfigError where positions end before the window does.
+    """
+    model, window = settings.model, settings.training.window
+    longest = model.max_length if getattr(model, "positions", "") == "learned" else math.inf
+    if window > longest:
+        raise ConfigError(
+            f"learned positions end at model.max_length; got {longest}, and a window of {window}. "
+            f"Try --model.max-length {window}, or --training.window {longest}."
+        )
+    if not window:
+        training = replace(settings.training, window=int(min(WINDOW, longest)))
+        settings = replace(settings, training=training)
     return GRADIENT.fit(settings, opening)
 
 
@@ -113,7 +124,7 @@ def card(run: Run) -> CardWords:
         run.say(scores)
     else:
         found = validation(run, data)
-        scores = score_words(found, of_words=data.unit.unit == "words")
+        scores = score_words(found, learned=run.settings.model_type not in texts.COUNTING)
         each = found.scores.per_unit
         run.say(
             f"validation: perplexity {found.scores.per_token:,.1f} per token, "
@@ -145,16 +156,20 @@ def validation(run: Run, data: texts.Texts) -> Evaluation:
         device=run.runtime.device,
     )
     ids = data.valid["text"].ids
-    rows = vocabulary.decode_batch(data.valid["text"][i] for i in range(len(data.valid)))
-    n_characters = sum(map(len, rows)) + len(rows)
-    n_words = sum(len(row.split()) for row in rows) + len(rows)
-    counts = {"n_words": n_words, "n_characters": n_characters, "n_ends": len(rows)}
+    n_ends = len(data.valid)
+    n_words, n_characters = (data.valid_reading[of] + n_ends for of in ("words", "characters"))
+    counts = {"n_words": n_words, "n_characters": n_characters, "n_ends": n_ends}
     return evaluated_stream(scorer, ids, vocabulary, **counts)
 
 
-def score_words(found: Evaluation, *, of_words: bool) -> str:
-    """The card's table."""
-    scores, each = found.scores, found.scores.per_unit
+def score_words(found: Evaluation, *, learned: bool) -> str:
+    """The card's table; `learned` by gradient, so that a checkpoint was chosen."""
+    scores, each, accuracy = found.scores, found.scores.per_unit, found.accuracy
+    chosen = (
+        " The checkpoint was chosen by\nthis text, so other text will cost a little more."
+        if learned
+        else ""
+    )
     positions = ", ".join(f"{of}: {value:,.1f}" for of, value in found.by_position.items())
     unknown = (
         f"\n{found.share_unknown:.2%} of the tokens are the unknown word, so models with other "
@@ -170,12 +185,11 @@ def score_words(found: Evaluation, *, of_words: bool) -> str:
 | perplexity per {each.unit} | {each.shown()} | {each.divided_by} |
 | bits per character | {scores.bits_per_character:.4f} | {scores.n_characters:,} characters |
 
-The next token is the likeliest one in {found.accuracy[1]:.1%} of cases, among the five likeliest in
-{found.accuracy[5]:.1%}. Perplexity per token by its position in the text that is seen:
-{positions}.
+The next token is the likeliest one in {accuracy.likeliest:.1%} of cases, among the five likeliest in
+{accuracy.among_five:.1%} (of {accuracy.n_tokens:,} tokens). Perplexity per token by its position in
+the text that is seen: {positions}.
 {unknown}
-Only the last two rows compare with models of other vocabularies. The checkpoint was chosen by this
-text, so scores on other text will be a little lower."""
+Only the last two rows compare with models of other vocabularies.{chosen}"""
 
 
 def next_commands(run: Run) -> list[str]:

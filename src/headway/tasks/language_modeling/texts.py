@@ -1,5 +1,6 @@
 """Section [data] of a language model, and what is read by it: from text files to streams of ids."""
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -59,15 +60,20 @@ class Reading:
     n_lines: int = 0
     """With text in them."""
     n_blank: int = 0
+    """Empty lines that are told: between documents and between files."""
+    n_files_ended: int = 0
+    """Those of them that stand between files."""
     n_characters: int = 0
-    """Line ends not counted."""
+    """As they stand in the files, in NFC; line ends not counted."""
     n_words: int = 0
-    """Between white space."""
+    """Between white space, once the words are cut."""
     n_too_long: int = 0
 
     def lines(self) -> Iterator[str]:
-        """Every line that has text; an empty one stands where blank lines part two of them."""
+        """Every line that has text; an empty one stands where blank lines part two of them, and
+        between files."""
         self.n_lines = self.n_blank = self.n_characters = self.n_words = self.n_too_long = 0
+        self.n_files_ended = 0
         for path in self.files:
             due = False  # a blank line is told once there is text behind it, and text before
             for line in read_lines(path):
@@ -82,12 +88,18 @@ class Reading:
                     due = False
                     text = self.cut(line)
                     self.n_lines += 1
-                    self.n_characters += len(text)
+                    self.n_characters += composed_length(line)
                     self.n_words += len(text.split())
                     yield text
             if self.n_lines and path != self.files[-1]:
                 self.n_blank += 1
+                self.n_files_ended += 1
                 yield ""
+
+    @property
+    def n_parted(self) -> int:
+        """Where blank lines of the files themselves part two documents."""
+        return self.n_blank - self.n_files_ended
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: read = kept + what was dropped."""
@@ -96,9 +108,15 @@ class Reading:
             "kept": self.n_lines,
             "dropped": {"line_too_long": self.n_too_long} if self.n_too_long else {},
             "blank": self.n_blank,
+            "documents_parted": self.n_parted,
             "characters": self.n_characters,
             "words": self.n_words,
         }
+
+
+def composed_length(line: str) -> int:
+    """Characters of a line in NFC, as all text is brought to."""
+    return len(unicodedata.normalize("NFC", line))
 
 
 @dataclass(frozen=True)
@@ -151,7 +169,7 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
     n_rows = sum(1 for _ in whole.lines())
     say(
         f"read {whole.n_lines:,} lines: {whole.n_words:,} words, {whole.n_characters:,} characters"
-        f"{f', in documents parted by {whole.n_blank:,} blank lines' if whole.n_blank else ''}"
+        f"{f', in documents parted by {whole.n_parted:,} blank lines' if whole.n_parted else ''}"
     )
     if whole.n_too_long:
         say(f"  dropped {whole.n_too_long:,} lines of more than 1 MiB")
@@ -183,13 +201,16 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
     valid, valid_reading = None, dict[str, Any]()
     if held_out:
         valid = stored(partial(lines, valid=True), {**some, "part": "valid"})
-        valid_reading = {"kept": len(valid), "held_out_of": [str(path) for path in data.corpus]}
+        counts = counts_of(held_out, data.corpus, unit)
+        valid_reading = {"held_out_of": [str(path) for path in data.corpus], **counts}
     elif data.valid_corpus:
         other = Reading(data.valid_corpus, unit.cut)
         files = [checksums[str(path)] for path in data.valid_corpus]
         valid = stored(other.lines, {"files": files, "held_out": 0, "part": "all"})
         list(other.lines())
         valid_reading = other.as_dict()
+        if other.n_too_long:
+            say(f"  dropped {other.n_too_long:,} lines of more than 1 MiB from the validation text")
     n_tokens = len(train["text"].ids)
     if not counting and n_tokens < LEAST_TOKENS:
         raise DataError(
@@ -209,6 +230,16 @@ def held_out_rows(n_rows: int) -> frozenset[int]:
     size, apart = n_held_out // n_blocks, n_rows / n_blocks
     starts = [int((block + 0.5) * apart) for block in range(n_blocks)]
     return frozenset(row for start in starts for row in range(start, start + size))
+
+
+def counts_of(rows: frozenset[int], files: Sequence[Path], unit: TokenUnit) -> dict[str, int]:
+    """How many words and characters some rows have; for data.json and the model card."""
+    n_words = n_characters = 0
+    for row, line in enumerate(Reading(files).lines()):
+        if row in rows:
+            n_words += len(unit.cut(line).split())
+            n_characters += composed_length(line)
+    return {"kept": len(rows), "characters": n_characters, "words": n_words}
 
 
 def _stored(
@@ -235,7 +266,7 @@ def _stored(
 
 def complete(_given: Sections, settings: Settings, data: Texts) -> Sections:
     """What the data told, and files by paths that hold from any folder: `Kind.complete`."""
-    stored = asdict(settings.data) | {"documents": bool(data.reading["blank"])}
+    stored = asdict(settings.data) | {"documents": bool(data.reading["documents_parted"])}
     for key in ("corpus", "valid_corpus"):
         stored[key] = [Path(path).absolute() for path in stored[key]]
     text = {

@@ -120,7 +120,13 @@ def learned_vocabulary(
     limit = MOST_IDS - len(whole) if counting else MOST_WORDS
     words = Words.learned(counts, unit.unit, min_count=least, most=most or limit)
     if len(words) == len(whole) and not text.min_count:  # each occurs once: a few lines
+        least = 1
         words = Words.learned(counts, unit.unit, most=most or limit)
+    if len(words) == len(whole):
+        raise DataError(
+            f"a vocabulary has {unit.unit} that occur {least} times or more; the most frequent one "
+            f"of this corpus occurs {max(counts.values())} times. Lower --text.min-count."
+        )
     n_all = counts.total() + n_written_unknown
     n_unknown = n_all - sum(n for word, n in counts.items() if words.has(word))
     say(
