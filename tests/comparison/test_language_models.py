@@ -116,7 +116,7 @@ def test_the_lines_held_out_are_those_that_training_held_out(corpus, tmp_path):
     run = tmp_path / "run"
     done = command("train", *names, *sizes, *steps, "--runtime.threads=1", "--out", str(run))
     assert done.status == 0, done.err
-    lines = validation_lines(run, TrainedLanguageModel.load(run))
+    lines = validation_lines(run, TrainedLanguageModel.load(run), say=print)
     kept = json.loads((run / "data.json").read_text(encoding="utf-8"))["valid"]["kept"]
     assert len(lines) == kept
     assert f"{sum(len(line.split()) + 1 for line in lines):,} words" in done.err or set(

@@ -25,6 +25,7 @@ from headway.efficiency.counting import operations_per_token
 from headway.errors import ConfigError, DataError
 from headway.language_model import TrainedLanguageModel
 from headway.metrics.translation import Counts, Scores, SentenceStatistics
+from headway.runs.kind import Say
 from headway.tasks.language_modeling.evaluation import accuracy, positions
 from headway.tasks.language_modeling.kind import build
 from headway.tasks.language_modeling.texts import (
@@ -55,9 +56,11 @@ def entrant(request: Request) -> Entrant:
         if set(request.files) != {"corpus"}:
             names = ", ".join(f"--{name}" for name in request.files)
             raise ConfigError(f"language models are compared on --corpus F; got {names}.")
-        lines, rows_are = lines_of(request.files["corpus"]), "lines of the test text"
+        lines = lines_of(request.files["corpus"], request.say)
+        rows_are = "lines of the test text"
     else:
-        lines, rows_are = validation_lines(request.run, model), "validation lines"
+        lines = validation_lines(request.run, model, request.say)
+        rows_are = "validation lines"
     counts = model.settings.model_type in COUNTING
     return Entrant(
         model=model.scorer.model,  # type: ignore[arg-type]
@@ -77,15 +80,18 @@ def operations(model: TrainedLanguageModel) -> float:
     return operations_per_token(lambda: build(settings, vocabulary), length=model.window)
 
 
-def lines_of(files: Sequence[Path]) -> list[str]:
+def lines_of(files: Sequence[Path], say: Say) -> list[str]:
     """All lines with text, an empty one where blank lines part two of them."""
-    lines = list(Reading(files).lines())
+    reading = Reading(files)
+    lines = list(reading.lines())
+    if reading.n_too_long:
+        say(f"{reading.n_too_long:,} lines of more than 1 MiB are passed over")
     if not lines:
         raise DataError(f"a test text has words; {files[0]} has none. Give another file.")
     return lines
 
 
-def validation_lines(run: Path, model: TrainedLanguageModel) -> list[str]:
+def validation_lines(run: Path, model: TrainedLanguageModel, say: Say) -> list[str]:
     """What a run was validated on, read again; nothing for one that learned from every line."""
     data = model.settings.data
     counted = model.settings.model_type in COUNTING
@@ -102,7 +108,7 @@ def validation_lines(run: Path, model: TrainedLanguageModel) -> list[str]:
             f"{error} Or give a test text: --corpus F."
         ) from None
     refuse_changed(run, {str(path): checksum(path) for path in chosen})
-    lines = lines_of(chosen)
+    lines = lines_of(chosen, say)
     if data.valid_corpus:
         return lines
     held_out = held_out_rows(len(lines))
