@@ -63,10 +63,7 @@ def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
 
 
 def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names, and the settings that stand between or behind them, each with its value if any.
-
-    A text of several words is a name, though it begin with a dash.
-    """
+    """Names, and settings (one word behind a dash) with their values, wherever they stand."""
     names: list[str] = []
     flags: list[str] = []
     for before, token in zip(("", *tokens), tokens, strict=False):
@@ -78,11 +75,9 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def option_names(verb: Callable[..., object]) -> list[str]:
     """The verb's own options (`--out`, ..), for a suggestion when one is misspelt."""
-    return [
-        "--" + parameter.name.replace("_", "-")
-        for parameter in inspect.signature(verb).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
+    parameters = inspect.signature(verb).parameters.values()
+    names = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    return ["--" + name.replace("_", "-") for name in names]
 
 
 def say(message: str) -> None:

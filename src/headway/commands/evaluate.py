@@ -114,8 +114,8 @@ def evaluate(
             "--lowercase": lowercase or None, "--ter": ter, "--score-card": score_card or None,
             "--source-language": source_language, "--target-language": target_language,
         }  # fmt: skip
-        given = [name for name, value in others.items() if value is not None]
-        _evaluate_corpus([*runs], corpus, given, json)
+        named = [name for name, value in others.items() if value is not None]
+        _evaluate_corpus([*runs], corpus, named, json)
         return
     if not reference:
         raise ConfigError(

@@ -176,10 +176,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.padding = padding
-        self.target_embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
-        self.source_embedding = self.target_embedding
-        if not config.tied:
-            self.source_embedding = TokenEmbedding(vocabulary_size, config.d_model, padding=padding)
+        embedding = partial(TokenEmbedding, vocabulary_size, config.d_model, padding=padding)
+        self.target_embedding = embedding()
+        self.source_embedding = self.target_embedding if config.tied else embedding()
         self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias

@@ -48,10 +48,7 @@ def project(
     weight: Float[Tensor, "vocabulary d_model"],
     bias: Float[Tensor, " vocabulary"] | None = None,
 ) -> Float[Tensor, "*shape vocabulary"]:
-    """Logits over the vocabulary: features times the (shared) embedding matrix.
-
-    The paper's has no bias; some models of others have one.
-    """
+    """Logits over the vocabulary: features times the (shared) matrix; the paper's has no bias."""
     bias = None if bias is None else bias.to(features.dtype)
     return F.linear(features, weight.to(features.dtype), bias)
 

@@ -185,9 +185,9 @@ def score_words(found: Evaluation, *, learned: bool) -> str:
 | perplexity per {each.unit} | {each.shown()} | {each.divided_by} |
 | bits per character | {scores.bits_per_character:.4f} | {scores.n_characters:,} characters |
 
-The next token is the likeliest one in {accuracy.likeliest:.1%} of cases, among the five likeliest in
-{accuracy.among_five:.1%} (of {accuracy.n_tokens:,} tokens). Perplexity per token by its position in
-the text that is seen: {positions}.
+The next token is the likeliest one in {accuracy.likeliest:.1%} of cases, among the five likeliest
+in {accuracy.among_five:.1%} (of {accuracy.n_tokens:,} tokens). Perplexity per token by its position
+in the text that is seen: {positions}.
 {unknown}
 Only the last two rows compare with models of other vocabularies.{chosen}"""
 
