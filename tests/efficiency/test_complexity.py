@@ -1,13 +1,14 @@
 """`headway complexity`: fits, crossings and what is written of them."""
 
 import json
-import math
 
 import pytest
 import torch
 
 from headway.cli import main
-from headway.efficiency.complexity import crossing, exponent
+from headway.efficiency.complexity import Crossing, Sweep, crossing, exponent
+from headway.efficiency.complexity_table import since
+from headway.efficiency.contenders import Reach
 from headway.efficiency.timing import peak_bytes, timed
 
 
@@ -16,16 +17,51 @@ def points(layer, curve, lengths=(64, 128, 256, 512)):
 
 
 def test_an_exponent_is_the_slope_over_the_largest_sizes():
-    assert exponent(points("a", lambda n: 3e-6 * n**2), "n") == pytest.approx(2)
+    assert exponent(points("a", lambda n: 3e-6 * n**2), "n", "cpu_s") == pytest.approx(2)
     crooked = [*points("a", lambda n: 1.0, (2, 4)), *points("a", lambda n: n**1.5)]
-    assert exponent(crooked, "n") == pytest.approx(1.5)
-    assert exponent(points("a", lambda n: n, (64,)), "n") is None
+    assert exponent(crooked, "n", "cpu_s") == pytest.approx(1.5)
+    assert exponent(points("a", lambda n: n, (64,)), "n", "cpu_s") is None
 
 
 def test_a_crossing_lies_between_the_lengths():
     square, straight = points("a", lambda n: n * n), points("b", lambda n: 200 * n)
-    assert crossing(square + straight, "a", "b", "cpu_s") == pytest.approx(200)
-    assert crossing(square + straight, "b", "a", "cpu_s") is None
+    found = crossing(square + straight, "a", "b", "cpu_s")
+    assert found.case == "crossing"
+    assert found.n == pytest.approx(200)
+    assert crossing(square + straight, "b", "a", "cpu_s") == Crossing("below")
+
+
+@pytest.mark.parametrize(
+    ("gaps", "found"),
+    [
+        ((1, 2, 3, 4), "at all of these lengths"),
+        ((-4, -3, -2, -1), "not at the longest of these"),
+        ((1, -1, -1, -1), "not at the longest of these"),
+        ((0, 0, 0, 0), "not at the longest of these"),
+        ((-3, -2, -1, 0), "from n = 512"),
+        ((0, 1, 2, 3), "from n = 64"),
+        ((0, 0, 1, 2), "from n = 128"),
+        ((1, -1, 0, 1), "from n = 256"),
+    ],
+)
+def test_what_costs_more_from_the_start_is_told_from_what_never_does(gaps, found):
+    by_length = dict(zip((64, 128, 256, 512), gaps, strict=True))
+    both = points("a", lambda n: 10.0 ** by_length[n]) + points("b", lambda n: 1.0)
+    assert since(crossing(both, "a", "b", "cpu_s")._asdict()) == found
+
+
+def test_a_time_that_the_clock_did_not_see_is_left_out():
+    crooked = points("a", lambda n: 0.0 if n < 256 else n), points("b", lambda n: 0.0)
+    assert exponent(crooked[0], "n", "cpu_s") == pytest.approx(1)
+    assert exponent(crooked[1], "n", "cpu_s") is None
+    assert crossing([*crooked[0], *crooked[1]], "a", "b", "cpu_s") is None
+    assert since(None) == "not known: too short for the clock"
+
+
+def test_on_a_gpu_the_time_on_the_clock_is_read():
+    sweep = Sweep([16], [64], 16, 64, Reach(), ["rnn"])
+    assert sweep.clock == "cpu_s"
+    assert sweep._replace(device="cuda").clock == "wall_s"
 
 
 def test_the_peak_is_what_is_held_at_once():
@@ -49,20 +85,22 @@ def test_what_is_over_at_once_is_timed_many_times():
 def test_the_whole_command(capsys, tmp_path):
     page = tmp_path / "report.html"
     given = ["complexity", "--d", "8", "--n", "4..8", "--r", "2", "--runtime.threads", "1"]
-    chosen = ["--layers", "attention,windowed,rnn,convolution"]
+    chosen = ["--layers", "attention,windowed,rnn,convolution,dilated"]
     assert main([*given, *chosen, "--json", "--page", str(page), "--backward"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["layer"] for row in found["layers"]] == chosen[1].split(",")
     attention = found["layers"][0]
     assert attention["in_n"]["operations"] == pytest.approx(2)
     assert all(point["peak_bytes"] > 0 for point in found["over_n"])
-    assert math.isclose(found["crossings"]["rnn"]["operations"] or 8, 8, rel_tol=0.1)
+    assert found["crossings"]["rnn"]["operations"]["n"] == pytest.approx(8, rel=0.1)
+    assert found["layers"][1]["longest_path_by_brute_force"] == {"n": 16, "found": 8, "formula": 8}
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 5
     assert "script" not in html
     assert main([*given, "--layers", "attention,rnn"]) == 0
     shown = capsys.readouterr().out
     assert "O(n^2 d)" in shown
+    assert "recurrent (Elman): operations from n = 8;" in shown
     assert "one more token with a cache" in shown
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headway.efficiency.complexity import counted
-from headway.efficiency.contenders import CONTENDERS, Reach, decoding_steps
+from headway.efficiency.contenders import CONTENDERS, Reach, decoding_steps, middle_layer
 from headway.efficiency.paths import found_path, found_sequential
 
 REACH = Reach(kernel=3, window=2)
@@ -18,27 +18,43 @@ def test_the_longest_path_is_that_of_table_1_by_brute_force(name, n):
 
 @pytest.mark.parametrize("name", CONTENDERS)
 def test_only_recurrent_layers_have_operations_that_wait_for_one_another(name):
-    short, long = (found_sequential(name, n, REACH) for n in (20, 40))
+    short, long = (found_sequential(name, n, REACH) for n in (40, 80))
     if CONTENDERS[name].sequential == "O(n)":
-        assert long - short == (short - found_sequential(name, 10, REACH)) * 2
+        assert long - short == (short - found_sequential(name, 20, REACH)) * 2
     else:
         assert long == short
 
 
 @pytest.mark.parametrize("name", CONTENDERS)
-def test_operations_counted_are_the_formula(name):
-    """Of restricted attention, the rest of each block is computed as well: 2 r + b keys."""
+@pytest.mark.parametrize("n", [16, 128, 4096])
+def test_operations_counted_are_the_formula(name, n):
+    """But restricted attention's over long texts: blocks of 32 meet 160 keys, for 129 each."""
     reach = Reach(kernel=3, window=64)
-    found, wanted = counted(name, 4096, 64, reach), CONTENDERS[name].operations(4096, 64, reach)
-    if name == "windowed":
-        wanted *= (2 * 64 + 32) / (2 * 64 + 1)
-    assert found == pytest.approx(wanted, rel=0.02)
+    found, wanted = counted(name, n, 512, reach), CONTENDERS[name].operations(n, 512, reach)
+    if (name, n) == ("windowed", 4096):
+        assert found == 4 * n * 160 * 512
+    else:
+        assert found == pytest.approx(wanted, rel=0.02)
 
 
 def test_a_kernel_of_5_and_a_wider_window_reach_further():
     reach = Reach(kernel=5, window=4)
     for name in ("convolution", "dilated", "windowed"):
-        assert found_path(name, 11, reach) == CONTENDERS[name].longest(11, reach)
+        assert found_path(name, 40, reach) == CONTENDERS[name].longest(40, reach)
+
+
+def test_a_kernel_wider_than_the_text_reads_no_further_than_needed():
+    """By k^2 positions it would read gigabytes of zeros."""
+    reach = Reach(kernel=9_999, window=2)
+    for name in ("convolution", "dilated", "separable"):
+        assert found_path(name, 5, reach) == 1
+
+
+def test_the_dilated_layer_that_is_measured_is_the_middle_one_and_reads_no_more_than_the_text():
+    for n, dilation in ((4, 1), (16, 3), (512, 9), (4096, 27)):
+        layer = CONTENDERS["dilated"].build(8, Reach(), middle_layer(n, Reach()))
+        assert layer.dilation == dilation
+        assert layer.reach < n
 
 
 def test_a_step_with_a_cache_gives_one_position():

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MOST = 1 << 20
 """No length or size beyond this."""
-WIDEST = 999
-"""No kernel beyond this."""
+WIDEST = 99
+"""No kernel beyond this: so many copies of a text lie side by side."""
 
 
 def complexity(

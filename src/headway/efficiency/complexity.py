@@ -8,14 +8,14 @@ import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.efficiency.contenders import CONTENDERS, Reach, decoding_steps
-from headway.efficiency.paths import found_path
+from headway.efficiency.contenders import CONTENDERS, Reach, decoding_steps, middle_layer
+from headway.efficiency.paths import found_path, found_sequential
 from headway.efficiency.timing import peak_bytes, timed
 from headway.runtime import cpu_name
 
@@ -26,7 +26,8 @@ MOST_S = 8.0
 FEW = 4
 """Steps of a recurrent layer whose operations are counted."""
 SHORT = 16
-"""Positions over which paths are found by brute force."""
+"""Positions over which paths are found by brute force; chains of operations, over twice as many
+too."""
 
 
 class Sweep(NamedTuple):
@@ -42,6 +43,11 @@ class Sweep(NamedTuple):
     layers: Sequence[str]
     backward: bool = False
     device: str = "cpu"
+
+    @property
+    def clock(self) -> str:
+        """Which time of a `Timing` is fitted and drawn. On a GPU the processor only waits."""
+        return "wall_s" if self.device == "cuda" else "cpu_s"
 
     @property
     def n_runs(self) -> int:
@@ -63,6 +69,8 @@ def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
         **sweep.reach._asdict(),
         "backward": sweep.backward,
         "machine": machine(sweep.device),
+        "clock": sweep.clock,
+        "dilation": sweep.reach.kernel ** middle_layer(max(sweep.lengths), sweep.reach),
         "layers": [row(name, sweep, over_n, over_d) for name in sweep.layers],
         "over_n": over_n,
         "over_d": over_d,
@@ -89,7 +97,7 @@ def series(
 def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
     """One layer at one place."""
     torch.manual_seed(1)
-    layer = CONTENDERS[name].build(d, sweep.reach, 0).to(sweep.device)
+    layer = CONTENDERS[name].build(d, sweep.reach, middle_layer(n, sweep.reach)).to(sweep.device)
     x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
     run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
     timing = timed(run, wait=waiting(sweep.device))
@@ -136,7 +144,7 @@ def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) 
 
     def of(steps: int) -> int:
         with torch.device("meta"), FlopCounterMode(display=False) as counter:
-            layer = CONTENDERS[name].build(d, reach, 0)
+            layer = CONTENDERS[name].build(d, reach, middle_layer(n, reach))
             x = torch.empty(1, steps, d, requires_grad=backward)
             found = layer(x)
             if backward:
@@ -149,12 +157,17 @@ def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) 
     return of(n)
 
 
-def exponent(points: Sequence[Point], of: str, value: str = "cpu_s") -> float | None:
+def seen(points: Sequence[Point], value: str) -> list[Point]:
+    """Those without what a clock was too coarse to see: it says 0."""
+    return [point for point in points if point[value] > 0]
+
+
+def exponent(points: Sequence[Point], of: str, value: str) -> float | None:
     """The slope of the logarithms over the largest sizes: a in time = c n^a. None of too few."""
-    last = sorted(points, key=lambda point: point[of])[-FITTED:]
+    last = sorted(seen(points, value), key=lambda point: point[of])[-FITTED:]
     if len(last) < 2:
         return None
-    x, y = ([math.log(max(point[key], 1e-12)) for point in last] for key in (of, value))
+    x, y = ([math.log(point[key]) for point in last] for key in (of, value))
     middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
     pairs = [(a - middle_x, b - middle_y) for a, b in zip(x, y, strict=True)]
     return sum(a * b for a, b in pairs) / sum(a * a for a, _ in pairs)
@@ -164,61 +177,77 @@ def row(name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point]) -> di
     """What table 1 says of a layer, and what was found."""
     contender = CONTENDERS[name]
     mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
-    short = Reach(sweep.reach.kernel, min(sweep.reach.window, 4))
     return {
         "layer": name,
         "title": contender.title,
         "cost": contender.cost,
         "sequential": contender.sequential,
+        "deepest_chain": {
+            "n": [SHORT, 2 * SHORT],
+            "found": [found_sequential(name, n, sweep.reach) for n in (SHORT, 2 * SHORT)],
+        },
         "path": contender.path,
         "longest_path": contender.longest(max(sweep.lengths), sweep.reach),
         "longest_path_by_brute_force": {
             "n": SHORT,
-            "window": short.window,
-            "found": found_path(name, SHORT, short),
-            "formula": contender.longest(SHORT, short),
+            "found": found_path(name, SHORT, sweep.reach),
+            "formula": contender.longest(SHORT, sweep.reach),
         },
         "in_n": {
             "theory": contender.in_n,
-            "time": exponent(mine_n, "n"),
+            "time": exponent(mine_n, "n", sweep.clock),
             "operations": exponent(mine_n, "n", "operations"),
         },
         "in_d": {
             "theory": contender.in_d,
-            "time": exponent(mine_d, "d"),
+            "time": exponent(mine_d, "d", sweep.clock),
             "operations": exponent(mine_d, "d", "operations"),
         },
     }
 
 
-def crossings(over_n: list[Point], sweep: Sweep) -> dict[str, dict[str, float | None]]:
+class Crossing(NamedTuple):
+    """Which of two curves ends above the other, and since when."""
+
+    case: Literal["above", "below", "crossing"]
+    """The first is above at every n; not above at the largest; above from `n` on."""
+    n: float | None = None
+
+
+def crossings(over_n: list[Point], sweep: Sweep) -> dict[str, dict[str, Any]]:
     """The lengths at which self-attention begins to cost more than each other layer."""
-    found: dict[str, dict[str, float | None]] = {}
+    found: dict[str, dict[str, Any]] = {}
     if "attention" not in sweep.layers:
         return found
     for name in sweep.layers:
         if name not in ("attention", "projected"):
-            found[name] = {
-                value: crossing(over_n, "attention", name, value)
-                for value in ("operations", "cpu_s", "wall_s")
-            }
+            found[name] = {}
+            for value in ("operations", "cpu_s", "wall_s"):
+                at = crossing(over_n, "attention", name, value)
+                found[name][value] = None if at is None else at._asdict()
     return found
 
 
-def crossing(points: list[Point], first: str, second: str, value: str) -> float | None:
-    """Where the curve of the first rises above the second's: a straight line between logarithms.
-
-    None where it does not within what was measured.
-    """
+def crossing(points: list[Point], first: str, second: str, value: str) -> Crossing | None:
+    """Whether the first's curve ends above the second's, and where it rose above it or met it for
+    the last time: a straight line between logarithms. None where the clock saw too little."""
     curves = [
-        {p["n"]: math.log(p[value]) for p in points if p["layer"] == k} for k in (first, second)
+        {p["n"]: math.log(p[value]) for p in seen(points, value) if p["layer"] == k}
+        for k in (first, second)
     ]
     lengths = sorted(curves[0].keys() & curves[1].keys())
     gaps = [(math.log(n), curves[0][n] - curves[1][n]) for n in lengths]
-    for (x, low), (y, high) in pairwise(gaps):
-        if low <= 0 < high:
-            return math.exp(x + (y - x) * low / (low - high))
-    return None
+    if not gaps:
+        return None
+    last = gaps[-1][1]
+    rises = [
+        math.exp(x + (y - x) * low / (low - high))
+        for (x, low), (y, high) in pairwise(gaps)
+        if low <= 0 <= high and low < high
+    ]
+    if last >= 0 and rises:
+        return Crossing("crossing", rises[-1])
+    return Crossing("above" if last > 0 else "below")
 
 
 def decoding(sweep: Sweep, advance: Callable[[str], None]) -> Iterator[Point]:

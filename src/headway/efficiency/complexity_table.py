@@ -6,15 +6,20 @@ from typing import Any
 from headway.efficiency.contenders import CONTENDERS
 from headway.efficiency.table import amount, size
 
+TIMES = {"cpu_s": "time of the processor", "wall_s": "time on the clock"}
+"""By their names in what was measured."""
+
 
 def lines(found: dict[str, Any]) -> list[str]:
     """All that was measured, from what `--json` prints."""
     passes = "forward and backward" if found["backward"] else "forward"
+    clock = found["clock"]
     return [
         f"table 1 at d = {found['d']:,}, k = {found['kernel']}, r = {found['window']}; {passes}, "
         f"one text; {found['machine']}",
         "",
         *aligned(theory(found)),
+        *dilation_lines(found),
         "",
         *aligned(exponents(found)),
         "",
@@ -30,33 +35,40 @@ def lines(found: dict[str, Any]) -> list[str]:
         "operations counted",
         *aligned(grid(found["over_n"], "n", lambda p: amount(p["operations"]))),
         "",
-        f"time of the processor (ms), n = {found['n']:,}",
-        *aligned(grid(found["over_d"], "d", lambda p: f"{1e3 * p['cpu_s']:,.3g}")),
+        f"{TIMES[clock]} (ms), n = {found['n']:,}",
+        *aligned(grid(found["over_d"], "d", lambda p: f"{1e3 * p[clock]:,.3g}")),
         "",
-        "one more token with a cache, behind n others: time of the processor (microseconds)",
-        *aligned(grid(found["decoding"], "n", lambda p: f"{1e6 * p['cpu_s']:,.3g}")),
+        f"one more token with a cache, behind n others: {TIMES[clock]} (microseconds)",
+        *aligned(grid(found["decoding"], "n", lambda p: f"{1e6 * p[clock]:,.3g}")),
         *crossing_lines(found),
     ]
 
 
 def theory(found: dict[str, Any]) -> Sequence[Sequence[str]]:
-    """The paper's three columns, and paths in numbers."""
+    """The paper's three columns, and chains and paths in numbers."""
     longest = max((point["n"] for point in found["over_n"]), default=0)
-    rows = [("layer", "operations", "sequential", "longest path", f"at n = {longest:,}", "found")]
+    at = f"at n = {longest:,}"
+    rows = [("layer", "operations", "sequential", "found", "longest path", at, "found")]
     for row in found["layers"]:
-        brute = row["longest_path_by_brute_force"]
+        chain, brute = row["deepest_chain"], row["longest_path_by_brute_force"]
         found_words = f"{brute['found']} at n = {brute['n']}, formula {brute['formula']}"
         rows.append(
             (
                 row["title"],
                 f"O({row['cost']})",
                 row["sequential"],
+                f"{numbers(chain['found'])} at n = {numbers(chain['n'])}",
                 row["path"],
                 f"{row['longest_path']:,}",
                 found_words,
             )
         )
     return rows
+
+
+def numbers(few: Sequence[int]) -> str:
+    """With commas between."""
+    return ", ".join(map(str, few))
 
 
 def exponents(found: dict[str, Any]) -> Sequence[Sequence[str]]:
@@ -81,18 +93,33 @@ def grid(points: list[dict[str, Any]], of: str, shown: Any) -> Sequence[Sequence
     return rows
 
 
+def dilation_lines(found: dict[str, Any]) -> list[str]:
+    """Which of the dilated layers is measured."""
+    if all(row["layer"] != "dilated" for row in found["layers"]):
+        return []
+    longest = max(point["n"] for point in found["over_n"])
+    return [
+        "dilated: the middle one of the layers that reach from end to end, at "
+        f"n = {longest:,} of inputs {found['dilation']:,} apart"
+    ]
+
+
 def crossing_lines(found: dict[str, Any]) -> list[str]:
     """From which length on self-attention costs more."""
     said = []
     for name, at in found["crossings"].items():
-        in_words = [
-            f"{what} from n = {at[value]:,.0f}"
-            if at[value]
-            else f"{what}: not within these lengths"
-            for value, what in (("operations", "operations"), ("cpu_s", "time"))
-        ]
-        said.append(f"  {CONTENDERS[name].title}: {'; '.join(in_words)}")
+        operations, time = since(at["operations"]), since(at[found["clock"]])
+        said.append(f"  {CONTENDERS[name].title}: operations {operations}; time {time}")
     return ["", "self-attention costs more than", *said] if said else []
+
+
+def since(at: dict[str, Any] | None) -> str:
+    """A `Crossing` in words."""
+    if at is None:
+        return "not known: too short for the clock"
+    if at["case"] == "crossing":
+        return f"from n = {at['n']:,.0f}"
+    return "at all of these lengths" if at["case"] == "above" else "not at the longest of these"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.cache import attend_by_products
+from headway.nn.convolution import Convolution, SeparableConvolution
 from headway.nn.recurrent import Recurrence, RecurrentLayer
 from headway.nn.windowed import WindowedAttention
 
@@ -69,25 +69,6 @@ class Recurrent(nn.Module):
         return self.layer(x, self.before(x))[0]
 
 
-class Convolution(nn.Module):
-    """One convolution over k positions, each in the middle of what it sees; a dilated one sees only
-    what is before, as a decoder does, so that layers of k, k^2, .. reach every distance."""
-
-    def __init__(self, d: int, *, kernel: int, dilation: int = 0, separable: bool = False) -> None:
-        super().__init__()
-        width = (kernel - 1) // 2
-        self.before = (kernel - 1) * dilation or width
-        self.after = 0 if dilation else width
-        groups = d if separable else 1
-        self.along = nn.Conv1d(d, d, kernel, dilation=max(1, dilation), groups=groups)
-        self.across = nn.Linear(d, d) if separable else nn.Identity()
-
-    def forward(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch n d"]:
-        """All positions at once."""
-        columns = F.pad(x.transpose(1, 2), (self.before, self.after))
-        return self.across(self.along(columns).transpose(1, 2))
-
-
 Step = Callable[[], Tensor]
 """One more token, all before it being there."""
 
@@ -97,7 +78,8 @@ class Contender(NamedTuple):
 
     title: str
     build: Callable[[int, Reach, int], nn.Module]
-    """From d, and the number of the layer from 0: only dilated convolutions differ by it."""
+    """From d, and the number of the layer from 0: only dilated convolutions differ by it. They see
+    what is before them alone, as in a decoder, and layers of k, k^2, .. reach every distance."""
     cost: str
     """Operations of a layer, in the paper's words."""
     operations: Callable[[int, int, Reach], float]
@@ -122,14 +104,24 @@ def recurring(recurrence: Recurrence) -> Callable[[int, Reach, int], nn.Module]:
     return lambda d, reach, layer: Recurrent(d, recurrence=recurrence)
 
 
-def convolving(*, grows: bool = False, separable: bool = False) -> Callable[..., nn.Module]:
-    """Builds a convolution; one that `grows` is dilated k times as far in each further layer."""
+def convolving(kind: type[Convolution]) -> Callable[[int, Reach, int], nn.Module]:
+    """Builds a convolution, each position in the middle of what it sees."""
+    return lambda d, reach, layer: kind(d, d, reach.kernel)
 
-    def build(d: int, reach: Reach, layer: int) -> nn.Module:
-        dilation = reach.kernel**layer if grows else 0
-        return Convolution(d, kernel=reach.kernel, dilation=dilation, separable=separable)
 
-    return build
+def dilating(d: int, reach: Reach, layer: int) -> nn.Module:
+    """Builds a convolution that is dilated k times as far as the layer before it."""
+    return Convolution(d, d, reach.kernel, dilation=reach.kernel**layer, causal=True)
+
+
+def dilated_layers(n: int, reach: Reach) -> int:
+    """Dilated layers that reach from one end of n positions to the other: log_k n."""
+    return math.ceil(math.log(n, reach.kernel) - 1e-9)
+
+
+def middle_layer(n: int, reach: Reach) -> int:
+    """The number of the middle one of them, the lower of two: the layer that is measured."""
+    return (dilated_layers(n, reach) - 1) // 2
 
 
 def hops(n: int, each: int) -> int:
@@ -165,17 +157,17 @@ CONTENDERS: dict[str, Contender] = {
         lambda n, reach: n - 1,
     ),
     "convolution": Contender(
-        "convolutional", convolving(), "k n d^2",
+        "convolutional", convolving(Convolution), "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
     ),
     "dilated": Contender(
-        "convolutional (dilated)", convolving(grows=True), "k n d^2",
+        "convolutional (dilated)", dilating, "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(log_k n)",
-        lambda n, reach: math.ceil(math.log(n, reach.kernel) - 1e-9),
+        dilated_layers,
     ),
     "separable": Contender(
-        "convolutional (separable)", convolving(separable=True), "k n d + n d^2",
+        "convolutional (separable)", convolving(SeparableConvolution), "k n d + n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d + 2 * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
     ),
@@ -206,7 +198,7 @@ def decoding_steps(n: int, d: int, reach: Reach, device: str = "cpu") -> dict[st
         recurrent = Recurrent(d, recurrence=recurrence).to(device)
         before = recurrent.before(x[:, None])
         steps[name] = lambda layer=recurrent.layer, before=before: layer.step(x, before)[0]  # type: ignore[misc]
-    window = torch.randn(1, d, reach.kernel, device=device)
-    along = nn.Conv1d(d, d, reach.kernel, device=device)
-    steps["convolution"] = lambda: along(window)
+    convolution = Convolution(d, d, reach.kernel, causal=True).to(device)
+    past = torch.randn(1, convolution.reach, d, device=device)
+    steps["convolution"] = lambda: convolution.step(x, past)[0]
     return steps

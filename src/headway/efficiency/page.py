@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from headway.efficiency.complexity_table import exponents, theory
+from headway.efficiency.complexity_table import TIMES, exponents, theory
 from headway.efficiency.contenders import CONTENDERS
 from headway.pages import STYLE, document
 
@@ -61,14 +61,16 @@ def _plots(found: dict[str, Any]) -> Iterator[str]:
     d, n = f"d = {found['d']:,}", f"n = {found['n']:,}"
     over_n, over_d = found["over_n"], found["over_d"]
     length, width = "length n (positions)", "size d"
-    yield log_log(f"Time of the processor by length, {d}", over_n, "n", "cpu_s", length, 1e3, "ms")
+    clock = found["clock"]
+    time = TIMES[clock].capitalize()
+    yield log_log(f"{time} by length, {d}", over_n, "n", clock, length, 1e3, "ms")
     yield log_log(f"Operations counted by length, {d}", over_n, "n", "operations", length, 1, "")
-    yield log_log(f"Time of the processor by size, {n}", over_d, "d", "cpu_s", width, 1e3, "ms")
+    yield log_log(f"{time} by size, {n}", over_d, "d", clock, width, 1e3, "ms")
     yield log_log(
         f"Memory beyond the input, at most, {d}", over_n, "n", "peak_bytes", length, 1e-6, "MB"
     )
     yield log_log(
-        f"One more token with a cache, {d}", found["decoding"], "n", "cpu_s",
+        f"One more token with a cache, {d}", found["decoding"], "n", clock,
         "tokens before it", 1e6, "microseconds",
     )  # fmt: skip
 

@@ -132,7 +132,7 @@ def scores_of(
 ) -> Float[Tensor, "batch heads query key"]:
     """q k^T / sqrt(d_k), and what relative positions add: as `attention_weights` has it."""
     scores = (query / query.shape[-1] ** 0.5) @ key.transpose(-2, -1)
-    if bias is None and attention.relative is not None:  # a window finds it block by block
+    if bias is None and attention.relative is not None:  # a window's `gather` finds it
         bias = attention.relative(query, n_keys=key.shape[2])
     return scores if bias is None else scores + bias
 
@@ -150,7 +150,8 @@ def visible_to(
         visible = visible & (mask.hidden == 0) & mask.sees_any
     if attention.window:
         causal = bool(getattr(attention, "causal", False))
-        visible = visible & band(x.shape[1], attention.window, causal=causal).to(x.device)
+        near = band(x.shape[1], attention.window, causal=causal, device=x.device)
+        visible = visible & near
     return visible
 
 

@@ -1,7 +1,8 @@
 """Restricted self-attention (section 4, table 1): each position looks at its neighbourhood only.
 
 Queries stand in blocks, and each block meets the keys that any of them may see. The cost is then
-O(n r d) in time and O(n r) in memory: no n x n scores or masks are ever made.
+O(n r d) in time and O(n r) in memory. A text that is short beside the window has all its n x n
+scores computed at once, where these are no more than those of its blocks.
 """
 
 from dataclasses import replace
@@ -22,11 +23,13 @@ LEAST_BLOCK = 16
 """Queries in a block, at least: smaller products are slower than what they save."""
 
 
-def band(length: int, window: int, *, causal: bool) -> Bool[Tensor, "1 1 query key"]:
+def band(
+    length: int, window: int, *, causal: bool, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 1 query key"]:
     """Who sees whom, written out: position i the positions i - window to i + window, or up to i."""
-    position = torch.arange(length)
+    position = torch.arange(length, device=device)
     near = ((position[:, None] - position).abs() <= window)[None, None]
-    return near & causal_mask(length) if causal else near
+    return near & causal_mask(length, device) if causal else near
 
 
 class WindowedAttention(MultiHeadAttention):
@@ -63,7 +66,7 @@ class WindowedAttention(MultiHeadAttention):
         Float[Tensor, "batch heads key d_v"],
         None,
     ]:
-        """Queries, keys and values of every head; what distances add is found block by block."""
+        """Queries, keys and values of every head; `gather` finds what distances add."""
         key, value = self.split(self.to_key(memory)), self.split(self.to_value(memory))
         query = self.split(self.to_query(x))
         if self.rotary:
@@ -79,12 +82,14 @@ class WindowedAttention(MultiHeadAttention):
         bias: Float[Tensor, "#batch #heads query key"] | None = None,
     ) -> Float[Tensor, "batch heads length d_v"]:
         """Equation 1 within each block: as many keys as one of its queries may see, and the block's
-        own length more."""
-        assert bias is None, "what distances add is found block by block"
+        own length more; or at once under the band, where that makes no more scores."""
+        assert bias is None, "what distances add is found here"
         n_rows, _, length, _ = query.shape
         n_blocks = -(-length // self.block)
         after = 0 if self.causal else self.window
         seen = self.window + self.block + after
+        if length * length <= n_blocks * self.block * seen:
+            return super().gather(query, key, value, *self.whole(query, mask))
         padding = (0, 0, self.window, after + n_blocks * self.block - length)
 
         def blocks(x: Tensor, size: int) -> Tensor:
@@ -107,8 +112,18 @@ class WindowedAttention(MultiHeadAttention):
             ReadyMask.of(near & real, query.dtype),
             added,
         )
-        whole = context.unflatten(0, (n_rows, n_blocks)).transpose(1, 2).flatten(2, 3)
-        return whole[:, :, :length]
+        joined = context.unflatten(0, (n_rows, n_blocks)).transpose(1, 2).flatten(2, 3)
+        return joined[:, :, :length]
+
+    def whole(
+        self, query: Float[Tensor, "batch heads length d_k"], mask: ReadyMask | None
+    ) -> tuple[ReadyMask, Float[Tensor, "batch heads length length"] | None]:
+        """For the square of all scores: the window as a mask, and what distances add."""
+        length = query.shape[2]
+        visible = band(length, self.window, causal=self.causal, device=query.device)
+        visible = visible & self.real_keys(mask, query)[:, :, None]
+        bias = None if self.relative is None else self.relative(query, n_keys=length)
+        return ReadyMask.of(visible, query.dtype), bias
 
     def real_keys(
         self, mask: ReadyMask | None, query: Float[Tensor, "batch heads length d_k"]
@@ -127,10 +142,7 @@ class WindowedAttention(MultiHeadAttention):
     ) -> Float[Tensor, "batch heads query key"]:
         """For those who look: the whole square, zeros outside of the window."""
         query, key, _, _ = self.projected(x, memory)
-        visible = band(x.shape[1], self.window, causal=self.causal).to(x.device)
-        visible = visible & self.real_keys(mask, query)[:, :, None]
-        bias = None if self.relative is None else self.relative(query, n_keys=key.shape[2])
-        return attention_weights(query, key, ReadyMask.of(visible, x.dtype), bias)
+        return attention_weights(query, key, *self.whole(query, mask))
 
     @staticmethod
     def past(length: int, device: torch.device | str | None = None) -> None:
