@@ -47,20 +47,22 @@ def lines(found: dict[str, Any]) -> list[str]:
 def theory(found: dict[str, Any]) -> Sequence[Sequence[str]]:
     """The paper's three columns, and chains and paths in numbers."""
     longest = max((point["n"] for point in found["over_n"]), default=0)
+    first = found["layers"][0]
+    chained = f"found at n = {numbers(first['deepest_chain']['n'])}"
+    searched = f"found at n = {first['longest_path_by_brute_force']['n']}"
     at = f"at n = {longest:,}"
-    rows = [("layer", "operations", "sequential", "found", "longest path", at, "found")]
+    rows = [("layer", "operations", "sequential", chained, "longest path", at, searched)]
     for row in found["layers"]:
-        chain, brute = row["deepest_chain"], row["longest_path_by_brute_force"]
-        found_words = f"{brute['found']} at n = {brute['n']}, formula {brute['formula']}"
+        brute = row["longest_path_by_brute_force"]
         rows.append(
             (
                 row["title"],
                 f"O({row['cost']})",
                 row["sequential"],
-                f"{numbers(chain['found'])} at n = {numbers(chain['n'])}",
+                numbers(row["deepest_chain"]["found"]),
                 row["path"],
                 f"{row['longest_path']:,}",
-                found_words,
+                f"{brute['found']}, formula {brute['formula']}",
             )
         )
     return rows

@@ -21,7 +21,7 @@ COLOURS = dict(
         strict=True,
     )
 )
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 440, 280, 56, 12, 12, 34
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 440, 280, 56, 20, 12, 34
 
 
 def page(found: dict[str, Any]) -> str:
