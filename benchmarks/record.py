@@ -48,11 +48,7 @@ def write(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": shlex.join(["python", *sys.argv]),
         "machine": machine(),
-        "versions": {
-            "headway": headway.__version__,
-            "revision": revision(),
-            **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
-        },
+        "versions": versions(),
         "seeds": list(seeds),
         **figures,
     }
@@ -60,6 +56,15 @@ def write(
     with file.open("a", encoding="utf-8") as record:
         record.write(json.dumps(line, ensure_ascii=False) + "\n")
     print(f"recorded in {file}")
+
+
+def versions() -> dict[str, str]:
+    """Of the package, and of what its figures rest on."""
+    return {
+        "headway": headway.__version__,
+        "revision": revision(),
+        **{name: version(name) for name in ("torch", "tokenizers", "sacrebleu", "numpy")},
+    }
 
 
 def revision() -> str:

@@ -8,13 +8,14 @@ questions are asked of Multi30k instead, and a table is printed.
 Run: make why, or: python benchmarks/why.py --only positions --only heads
 """
 
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 import record
 from whys import multi30k
-from whys.cells import do_all
+from whys.cells import Left, do_all
 from whys.page import write_pages
 from whys.question import Question
 from whys.questions import QUESTIONS
@@ -32,7 +33,7 @@ def chosen(names: Sequence[str]) -> list[Question]:
 
 def run(questions: Sequence[Question], asked: Namespace) -> int:
     """Measure what is missing, then write both pages from all that is there."""
-    left = 0
+    left = Left(failed=0, waiting=0)
     if not asked.write_only:
         cells = [
             cell for question in questions for some in question.cells.values() for cell in some
@@ -46,9 +47,12 @@ def run(questions: Sequence[Question], asked: Namespace) -> int:
         )
     for page in write_pages(QUESTIONS, asked.cache, asked.docs):
         print(f"wrote {page}")
-    if left:
-        print(f"{left} cells are left: the same command goes on")
-    return 0
+    if left.waiting:
+        print(f"{left.waiting} cells are left: the same command goes on")
+    if left.failed:
+        cells = f"{left.failed} cell{'s' * (left.failed != 1)}"
+        print(f"{cells} failed, for the reasons above", file=sys.stderr)
+    return 1 if left.failed else 0
 
 
 def main() -> int:

@@ -10,16 +10,19 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import record
 
 from headway.data.workers import shared
 from headway.disk import digest, write_text
+from headway.runtime import machine
 from whys import lessons, norms, probes, training
 
-FORMAT = 1
-"""Raised whenever figures change their meaning: all is measured anew."""
+FORMATS = {"train": 1, "scores": 2, "gradients": 2, "norm": 2}
+"""By the work: raised whenever its figures change their meaning, so that they are measured anew."""
 Figures = Mapping[str, Any]
 
 WORK: dict[str, Callable[[Mapping[str, Any], Path, int], dict[str, Any]]] = {
@@ -41,21 +44,32 @@ class Cell:
     @property
     def key(self) -> str:
         """What its file is called."""
-        return digest([FORMAT, self.work, self.settings])[:24]
+        return digest([FORMATS[self.work], self.work, self.settings])[:24]
 
     def file(self, root: Path) -> Path:
         """Where its figures are, once it is done."""
         return root / "cells" / f"{self.key}.json"
 
 
-def found(cell: Cell, root: Path) -> Figures | None:
-    """The figures of a cell; None where it is not done, or its file is not whole."""
+def stored(cell: Cell, root: Path) -> Mapping[str, Any] | None:
+    """All that is kept of a cell; None where it is not done, or its file is not whole."""
     try:
-        stored = json.loads(cell.file(root).read_text(encoding="utf-8"))
-        figures: Figures = stored["figures"]
+        kept: Mapping[str, Any] = json.loads(cell.file(root).read_text(encoding="utf-8"))
+        return kept if kept["figures"] is not None else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return figures
+
+
+def found(cell: Cell, root: Path) -> Figures | None:
+    """The figures of a cell; None where it is not done."""
+    kept = stored(cell, root)
+    return None if kept is None else kept["figures"]
+
+
+@cache
+def here() -> dict[str, Any]:
+    """The machine and the versions that this process measures on and with."""
+    return {"machine": machine(), "versions": record.versions()}
 
 
 def do(cell: Cell, root: Path, threads: int) -> float:
@@ -63,13 +77,15 @@ def do(cell: Cell, root: Path, threads: int) -> float:
     began = time.monotonic()
     figures = without_infinities(WORK[cell.work](cell.settings, root, threads))
     seconds = time.monotonic() - began
-    record = {
+    kept = {
         "work": cell.work,
         "settings": cell.settings,
         "seconds": round(seconds, 2),
+        "threads": threads,
+        **here(),
         "figures": figures,
     }
-    write_text(cell.file(root), json.dumps(record, ensure_ascii=False, allow_nan=False))
+    write_text(cell.file(root), json.dumps(kept, ensure_ascii=False, allow_nan=False))
     return seconds
 
 
@@ -92,15 +108,17 @@ def attempt(cell: Cell, root: Path, threads: int) -> tuple[float, str]:
         return 0.0, f"{type(error).__name__}: {error}"
 
 
-def seconds_of(cells: Iterable[Cell], root: Path) -> float:
-    """What the cells that are done took together."""
-    files = [file for cell in distinct(cells) if (file := cell.file(root)).exists()]
-    return sum(json.loads(file.read_text(encoding="utf-8"))["seconds"] for file in files)
-
-
 def distinct(cells: Iterable[Cell]) -> list[Cell]:
     """Each once, in their order."""
     return list({cell.key: cell for cell in cells}.values())
+
+
+class Left(NamedTuple):
+    """How many cells are not done."""
+
+    failed: int
+    waiting: int
+    """Not begun: the budget was spent."""
 
 
 def do_all(
@@ -111,8 +129,8 @@ def do_all(
     threads: int,
     budget_s: float | None = None,
     say: Callable[[str], None] = print,
-) -> int:
-    """Do what is not done, in `jobs` processes; returns how many are left.
+) -> Left:
+    """Do what is not done, in `jobs` processes; returns how much is left.
 
     After `budget_s` no further cell is begun.
     """
@@ -129,14 +147,13 @@ def do_all(
                 return
             yield cell
 
-    n_done = 0
+    n_begun = 0
     work = partial(attempt, root=root, threads=threads)
     results = shared(work, in_time(), jobs) if jobs > 1 else map(work, in_time())
     n_failed = 0
-    for number, (cell, (seconds, error)) in enumerate(zip(missing, results, strict=False), 1):
+    for n_begun, (cell, (seconds, error)) in enumerate(zip(missing, results, strict=False), 1):
         n_failed += bool(error)
         spent = f"{(time.monotonic() - began) / 60:.1f} min"
         told = f"failed: {error}" if error else f"{seconds:.0f} s"
-        say(f"{number} of {len(missing)}  {spent}  {cell.work} {told}")
-        n_done = number - n_failed
-    return len(missing) - n_done
+        say(f"{n_begun} of {len(missing)}  {spent}  {cell.work} {told}")
+    return Left(n_failed, len(missing) - n_begun)

@@ -14,6 +14,7 @@ import record
 import runs
 
 from headway import Translator
+from headway.errors import ConfigError
 from headway.metrics.tokenizers import bleu_metric
 from headway.metrics.translation import bleu_statistics
 
@@ -67,7 +68,13 @@ BUDGET = "20m"
 
 
 def trainings(names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """The flags of each run that the questions need, once."""
+    """The flags of each run that the questions need, once; raises ConfigError for a question that
+    is not asked of Multi30k."""
+    if others := [name for name in names if name not in QUESTIONS]:
+        raise ConfigError(
+            f"--data asks {', '.join(QUESTIONS)} of Multi30k; got --only {', '.join(others)}. "
+            "Leave out --data: then every question is asked of text that is generated."
+        )
     return {
         label: flags
         for name, some in QUESTIONS.items()

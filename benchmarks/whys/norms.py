@@ -118,7 +118,8 @@ NETS: dict[str, tuple[Callable[[str], nn.Module], Callable[[int, torch.Generator
 
 
 def compare(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str, Any]:
-    """Train one of the nets with one of the norms, on batches of some size; what share is right."""
+    """Train one of the nets with one of the norms, on batches of some size; what share is right, or
+    why torch refuses to train it."""
     torch.set_num_threads(threads)
     torch.manual_seed(seed := settings["seed"])
     generator = torch.Generator().manual_seed(seed)
@@ -126,11 +127,13 @@ def compare(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str, 
     net, size = build(settings["norm"]), settings["batch"]
     adam = torch.optim.Adam(net.parameters(), fused=True)
     updates, losses, began = UPDATES[size], [], time.process_time()
-    if size == 1 and any(isinstance(module, nn.BatchNorm1d) for module in net.modules()):
-        return {"refused": True}  # torch: a mean over one value normalizes it to zero
     for step in range(1, updates + 1):
         given, wanted = draw(size, generator)
-        loss = nn.functional.cross_entropy(net(given), wanted)
+        try:
+            scores = net(given)
+        except ValueError as error:  # so says torch of a mean over one value
+            return {"refused": str(error)}
+        loss = nn.functional.cross_entropy(scores, wanted)
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -144,7 +147,7 @@ def compare(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str, 
         right = (net.eval()(given).argmax(-1) == wanted).float().mean().item()
     tail = losses[-len(losses) // 10 :]
     return {
-        "refused": False,
+        "refused": "",
         "right": 100 * right,
         "loss": sum(tail) / len(tail),
         "training_s": round(seconds, 2),

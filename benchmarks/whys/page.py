@@ -4,13 +4,13 @@ Both pages have the same numbers: they come from the same claims and tables.
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headway.disk import write_text
-from headway.runtime import machine
-from whys.cells import Cell, found, seconds_of
+from whys.cells import Cell, found, stored
 from whys.opening import OPENING
 from whys.plots import drawn
 from whys.question import Claim, Found, Question, Table, Text, verdict
@@ -58,24 +58,34 @@ def write_pages(questions: Sequence[Question], root: Path, docs: Path) -> list[P
             drawn(answer.question, answer.found, docs / "why" / f"{answer.question.name}.png")
     every = [cell for question in questions for some in question.cells.values() for cell in some]
     for language, name in enumerate(PAGES):
-        text = page(answers, language, facts(every, root))
+        text = page(answers, language, facts(every, root, language))
         write_text(docs / name, text)
         written.append(docs / name)
     return written
 
 
-def facts(cells: Sequence[Cell], root: Path) -> Mapping[str, str]:
-    """How much was measured, and where."""
-    done = {cell.key: cell for cell in cells if found(cell, root) is not None}
-    about = machine()
-    n_trained = sum(cell.work in ("train", "norm") for cell in done.values())
+def facts(cells: Sequence[Cell], root: Path, language: int) -> Mapping[str, str]:
+    """How much was measured, and where and by what."""
+    every = {cell.key: (cell, stored(cell, root)) for cell in cells}
+    done = [(cell, kept) for cell, kept in every.values() if kept is not None]
+    places = Counter(place(kept, language) for _, kept in done)
     return {
         "cells": f"{len(done)}",
-        "of": f"{len({cell.key for cell in cells})}",
-        "trainings": f"{n_trained}",
-        "minutes": f"{seconds_of(done.values(), root) / 60:.0f}",
-        "machine": f"{about['cpu']}, {about['cores']} cores, torch {about['torch']}",
+        "of": f"{len(every)}",
+        "trainings": f"{sum(cell.work in ('train', 'norm') for cell, _ in done)}",
+        "minutes": f"{sum(kept['seconds'] for _, kept in done) / 60:.0f}",
+        "places": "; ".join(f"{name} ({n})" for name, n in places.items()) or "-",
     }
+
+
+def place(kept: Mapping[str, Any], language: int) -> str:
+    """The machine and the versions that measured a cell; earlier ones do not say."""
+    if "machine" not in kept:
+        return Text("not recorded", "没有记录")[language]
+    of, versions = kept["machine"], kept["versions"]
+    processor = f"{of['cpu']}, cores: {of['cores']}, threads: {kept['threads']}"
+    package = f"headway {versions['headway']} {versions['revision']}".rstrip()
+    return f"{processor}, torch {versions['torch']}, {package}"
 
 
 def page(answers: Sequence[Answer], language: int, known: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """What needs no training: scores of random vectors, and gradients of models that are just drawn."""
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,8 +19,6 @@ from whys.training import built
 
 N_QUERIES = N_KEYS = 64
 N_TIMED = 15
-LARGEST = 1e30
-"""What stands for a gradient that is not finite."""
 
 
 def scores(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def of_scores(
     with torch.no_grad():
         found = score(query, key)
         weights = found.softmax(-1)
-        entropy = -(weights * weights.clamp(min=1e-38).log()).sum(-1).mean().item()
+        entropy = torch.special.entr(weights).sum(-1).mean().item()
         jacobian = weights.diag_embed() - weights[:, :, None] * weights[:, None, :]
     asked = query.clone().requires_grad_()
     times = []
@@ -93,19 +92,20 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
     )
     (loss.smoothed / batch.units).backward()
     by_layer = [
-        torch.stack([p.grad.norm() for p in layer.parameters() if p.grad is not None]).norm().item()
+        math.hypot(
+            *(p.grad.double().norm().item() for p in layer.parameters() if p.grad is not None)
+        )
         for layer in model.encoder
-    ]
+    ]  # in float64: squares of what float32 can hold pass its end
     with torch.no_grad():
         encoded = model.eval().encode(source)[0]
         some = nn.functional.normalize(encoded[:, : min(5, encoded.shape[1])].double(), dim=-1)
         alike = (some @ some.transpose(1, 2))[
             :, *causal_mask(some.shape[1])[0, 0].logical_not().nonzero(as_tuple=True)
         ]
-    whole = torch.tensor(by_layer).norm().nan_to_num(LARGEST, LARGEST).clamp(max=LARGEST).item()
     return {
         "loss": loss.likelihood.item() / batch.units,
         "by_layer": by_layer,
-        "norm": whole,
+        "norm": math.hypot(*by_layer),
         "alike": alike.mean().item(),
     }

@@ -1,7 +1,8 @@
 """A question: what is trained for it, what the notes say, and how its verdict follows from figures.
 
 Nothing here knows a result. A claim holds where a difference is larger than a margin that is said
-beside it and than twice its standard error; whatever else is said is computed, too.
+beside it and than twice its standard error; one seed has no such error, and leaves it open.
+Whatever else is said is computed, too.
 """
 
 import math
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEEDS = (1, 2, 3)
+FEWEST_SEEDS = 2
+"""One has no standard error."""
 USUAL_MEASURES = ("own words", "deletion", "heads", "diagonal")
 """Of the usual Transformer on single sentences, which several questions share."""
 TRANSFORMERS = ("transformer", "ablated")
@@ -34,6 +37,9 @@ class Text(NamedTuple):
 def both(words: str) -> Text:
     """What is the same in both languages: names, numbers."""
     return Text(words, words)
+
+
+NOT_MEASURED = Text("not measured", "未测")
 
 
 class Claim(NamedTuple):
@@ -153,15 +159,16 @@ def above(
     """The claim that `a` is above `b`: by more than `margin` and than twice the standard error.
 
     It fails where `b` is above `a` by as much, or where the two lie so close that a difference of
-    `margin` is excluded; between these it stays open.
+    `margin` is excluded; between these it stays open, and so it does with too few seeds.
     """
     if not a or not b:
-        return Claim(says, "missing", Text("not measured", "未测"))
+        return Claim(says, "missing", NOT_MEASURED)
     gap, error = mean(a) - mean(b), standard_error(a, b)
+    enough = min(len(a), len(b)) >= FEWEST_SEEDS
     outcome: Outcome = "open"
-    if gap > margin and gap > 2 * error:
+    if enough and gap > margin and gap > 2 * error:
         outcome = "holds"
-    elif gap + 2 * error < margin:
+    elif enough and gap + 2 * error < margin:
         outcome = "fails"
     numbers = f"{shown(a, digits)}", f"{shown(b, digits)}"
     needed = f"{margin:g}"
@@ -201,22 +208,62 @@ def as_good(
     )
 
 
-def between(
-    says: Text, some: Sequence[float], *, low: float, high: float, of: Text, digits: int = 1
+def within(
+    says: Text,
+    some: Sequence[float],
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    of: Text,
+    digits: int = 1,
 ) -> Claim:
-    """The claim that the mean lies between two numbers."""
+    """The claim that a mean lies within a range, and so it does with twice its standard error.
+
+    It fails where both lie outside, on one side; else it stays open, as with too few seeds.
+    """
     if not some:
-        return Claim(says, "missing", Text("not measured", "未测"))
-    outcome: Outcome = "holds" if low <= mean(some) <= high else "fails"
-    number = shown(some, digits)
+        return Claim(says, "missing", NOT_MEASURED)
+    margin = 2 * standard_error(some, ())
+    lowest, highest = mean(some) - margin, mean(some) + margin
+    enough = len(some) >= FEWEST_SEEDS
+    outcome: Outcome = "open"
+    if enough and low <= lowest and highest <= high:
+        outcome = "holds"
+    elif enough and (highest < low or high < lowest):
+        outcome = "fails"
+    wanted, number = asked_for(low, high), shown(some, digits)
     return Claim(
         says,
         outcome,
+        Text(f"{of.en} {number}; {wanted.en}", f"{of.zh} {number}；{wanted.zh}"),
+    )
+
+
+def all_within(
+    says: Text, counted: Sequence[float], *, low: float, high: float, of: Text, digits: int = 1
+) -> Claim:
+    """The claim that numbers which no seed changes all lie within a range."""
+    if not counted:
+        return Claim(says, "missing", NOT_MEASURED)
+    least, most = (f"{end(counted):,.{digits}f}" for end in (min, max))
+    wanted = asked_for(low, high)
+    return Claim(
+        says,
+        "holds" if all(low <= number <= high for number in counted) else "fails",
         Text(
-            f"{of.en} {number}; between {low:g} and {high:g} was asked for",
-            f"{of.zh} {number}；要求在 {low:g} 与 {high:g} 之间",
+            f"{of.en} {least} to {most}; {wanted.en}",
+            f"{of.zh} {least} 到 {most}；{wanted.zh}",
         ),
     )
+
+
+def asked_for(low: float, high: float) -> Text:
+    """A range in words."""
+    if high == math.inf:
+        return Text(f"at least {low:g} was asked for", f"要求不低于 {low:g}")
+    if low == -math.inf:
+        return Text(f"at most {high:g} was asked for", f"要求不高于 {high:g}")
+    return Text(f"between {low:g} and {high:g} was asked for", f"要求在 {low:g} 与 {high:g} 之间")
 
 
 def verdict(claims: Sequence[Claim]) -> Text:

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -83,7 +84,7 @@ def train(settings: Mapping[str, Any], root: Path, threads: int) -> Figures:
 
     lesson = opened_lesson(settings["lesson"], root)
     began = time.process_time()
-    with TemporaryDirectory(prefix="why-") as folder:
+    with TemporaryDirectory(prefix="why-") as folder, denormals_flushed():
         trained, figures = learned(settings, lesson, Path(folder), threads)
         figures["training_s"] = round(time.process_time() - began, 2)
         with torch.inference_mode():
@@ -91,6 +92,17 @@ def train(settings: Mapping[str, Any], root: Path, threads: int) -> Figures:
             for name in settings["measures"] if math.isfinite(figures["valid_loss"]) else ():
                 figures |= MEASURES[name](trained)
     return figures
+
+
+@contextmanager
+def denormals_flushed() -> Iterator[None]:
+    """Gradients that vanish pass through numbers that are slow, which are zero here; what the
+    process measures next is not to know of it."""
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def built(model: Mapping[str, Any], lesson: Lesson, seed: int) -> nn.Module:
@@ -118,7 +130,6 @@ def learned(
         section="training",
     )
     runtime = start(RuntimeSettings(device="cpu", precision="fp32", threads=threads, seed=seed))
-    torch.set_flush_denormal(True)  # gradients that vanish pass through numbers that are slow
     task = TranslationTask(
         lesson.prepared,
         training,

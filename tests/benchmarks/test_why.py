@@ -6,18 +6,21 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
 import pytest
 import torch
+import why
 from whys import cells as whys_cells
-from whys import multi30k
-from whys.cells import Cell, do, do_all, found
+from whys import multi30k, norms
+from whys.cells import Cell, Left, do, do_all, found
 from whys.lessons import LESSONS, opened_lesson
 from whys.measures import removed, tensors, without
 from whys.norms import convolutional
-from whys.page import PAGES, answered, write_pages
+from whys.page import PAGES, answered, facts, write_pages
 from whys.plots import bars
 from whys.probes import of_scores
 from whys.question import (
@@ -25,19 +28,22 @@ from whys.question import (
     Question,
     Text,
     above,
+    all_within,
     as_good,
-    between,
     both,
     probed,
     table,
     trainings,
     values,
     verdict,
+    within,
 )
-from whys.questions import QUESTIONS
-from whys.training import built, learned, usual_figures
+from whys.questions import QUESTIONS, depth, recipe
+from whys.training import built, denormals_flushed, learned, usual_figures
 
+import headway
 from headway.config import merge, parse_overrides
+from headway.errors import ConfigError
 from headway.runs.settings import Settings
 from headway.tasks.translation.kind import KIND
 
@@ -109,7 +115,7 @@ def test_a_runner_that_is_killed_loses_one_cell_at_most_and_goes_on(tmp_path: Pa
     kept = {file: file.read_text(encoding="utf-8") for file in files}
     assert cells[0].file(tmp_path) in kept
     said: list[str] = []
-    assert do_all(cells, tmp_path, jobs=1, threads=1, say=said.append) == 0
+    assert do_all(cells, tmp_path, jobs=1, threads=1, say=said.append) == Left(0, 0)
     assert said[0].startswith(f"{len(cells) - len(kept)} of {len(cells)} ")
     assert all(found(cell, tmp_path) is not None for cell in cells)
     assert all(file.read_text(encoding="utf-8") == text for file, text in kept.items())
@@ -134,15 +140,24 @@ def test_cells_that_two_questions_share_are_measured_once(tmp_path: Path) -> Non
 
 def test_no_cell_is_begun_once_the_budget_is_spent(tmp_path: Path) -> None:
     left = do_all(probed("scores", d_k=4), tmp_path, jobs=1, threads=1, budget_s=-1, say=str)
-    assert left == 3
+    assert left == Left(failed=0, waiting=3)
 
 
 def test_a_cell_that_cannot_be_done_is_said_and_the_others_are_done(tmp_path: Path) -> None:
     said: list[str] = []
     cells = [Cell("scores", {"seed": 1}), *probed("scores", d_k=4, seeds=(1,))]
-    assert do_all(cells, tmp_path, jobs=1, threads=1, say=said.append) == 1
+    left = do_all(cells, tmp_path, jobs=1, threads=1, say=said.append)
+    assert left == Left(failed=1, waiting=0)
     assert "failed: KeyError: 'd_k'" in said[1]
     assert [found(cell, tmp_path) is None for cell in cells] == [True, False]
+
+
+def test_the_command_fails_where_a_cell_did(tmp_path: Path, capsys) -> None:
+    asked = Namespace(cache=tmp_path, docs=tmp_path, jobs=1, threads=1, budget="", write_only=False)
+    for settings, status in (({"seed": 1}, 1), ({"seed": 1, "d_k": 4}, 0)):
+        question = replace(micro(), cells={"a": [Cell("scores", settings)]})
+        assert why.run([question], asked) == status
+        assert ("1 cell failed" in capsys.readouterr().err) == bool(status)
 
 
 def test_every_cell_of_the_page_is_of_known_work_and_can_be_written_down() -> None:
@@ -187,9 +202,58 @@ def test_a_difference_below_the_margin_does_not_hold() -> None:
     assert above(SAYS, a, b, margin=0.2, of=OF).outcome == "holds"
 
 
-def test_a_range_is_asked_of_the_mean() -> None:
-    assert between(SAYS, [0.0, 1.0], low=0.4, high=0.6, of=OF).outcome == "holds"
-    assert between(SAYS, [0.0, 1.0], low=0.6, high=1.0, of=OF).outcome == "fails"
+def test_a_range_is_asked_of_the_mean_with_twice_its_standard_error() -> None:
+    some = [0.4, 0.5, 0.6]  # 0.5, and twice 0.1 / sqrt(3) to either side: 0.38 to 0.62
+    for low, high, outcome in (
+        (0.38, 0.62, "holds"), (0.38, 9.0, "holds"), (0.39, 9.0, "open"), (0.0, 0.61, "open"),
+        (0.61, 9.0, "open"), (0.62, 9.0, "fails"), (0.0, 0.38, "fails"),
+    ):  # fmt: skip
+        assert within(SAYS, some, low=low, high=high, of=OF).outcome == outcome
+    assert "at least 0.2 was asked" in within(SAYS, some, low=0.2, of=OF).figures.en
+    assert "at most 0.9 was asked" in within(SAYS, some, high=0.9, of=OF).figures.en
+
+
+def test_one_seed_leaves_a_claim_open_but_what_is_counted_needs_none() -> None:
+    many, one = [30.0, 31.0], [20.0]
+    assert above(SAYS, many, one, margin=1, of=OF).outcome == "open"
+    assert above(SAYS, one, many, margin=1, of=OF).outcome == "open"
+    assert as_good(SAYS, many, one, margin=1, of=OF).outcome == "open"
+    assert within(SAYS, one, low=10, of=OF).outcome == "open"
+    assert all_within(SAYS, one, low=10, high=30, of=OF).outcome == "holds"
+    assert all_within(SAYS, [20.0, 31.0], low=10, high=30, of=OF).outcome == "fails"
+
+
+def test_a_gradient_beyond_all_numbers_is_said_to_be_so() -> None:
+    normed = [{"norm": 3.0}, {"norm": 4.0}]
+    figures = {"no norm, 12 drawn": [{"norm": None}] * 2, "pre, 12 drawn": normed}
+    claim = depth.explosion(SAYS, figures)
+    assert claim.outcome == "holds"
+    assert "not finite in 2 of 2 models" in claim.figures.en
+    figures["no norm, 12 drawn"] = [{"norm": 30.0}, {"norm": 40.0}]
+    assert depth.explosion(SAYS, figures).outcome == "fails"
+
+
+def test_what_token_frequencies_alone_give_is_the_entropy_of_the_training_targets(
+    tmp_path: Path,
+) -> None:
+    lesson = opened_lesson("few sentences", tmp_path)
+    vocabulary = lesson.prepared.subwords
+    targets = [target for _, target in LESSONS["few sentences"]().train]
+    ids = [i for row in vocabulary.encode_batch(targets) for i in (*row, vocabulary.special.end)]
+    shares = torch.bincount(torch.tensor(ids)).double() / len(ids)
+    entropy = torch.special.entr(shares).sum().item()
+    assert entropy == pytest.approx(recipe.FREQUENCIES_ALONE, abs=0.005)
+
+
+def test_what_learned_too_little_tells_nothing_of_overfitting() -> None:
+    fitted = [{"train_loss": 1.0, "valid_loss": 1.6}, {"train_loss": 1.1, "valid_loss": 1.7}]
+    nothing = [{"train_loss": 5.0, "valid_loss": 5.1}] * 2
+    claim = recipe.without_residuals(SAYS, {"all": fitted, "no residual": nothing})
+    assert claim.outcome == "open"
+    assert "training loss 5.00" in claim.figures.en
+    assert (
+        recipe.without_residuals(SAYS, {"all": nothing, "no residual": fitted}).outcome == "holds"
+    )
 
 
 # -- pages ------------------------------------------------------------------------------------
@@ -212,6 +276,21 @@ def test_both_pages_of_stored_figures_name_the_same_numbers(tmp_path: Path) -> N
     assert (docs / "why" / "micro.png").stat().st_size > 1000
     assert "does not hold" in english
     assert "不成立" in chinese
+
+
+def test_each_cell_says_where_and_by_what_it_was_measured(tmp_path: Path) -> None:
+    cells = probed("scores", d_k=4)
+    do_all(cells, tmp_path, jobs=1, threads=1, say=str)
+    earlier = cells[0].file(tmp_path)
+    kept = json.loads(earlier.read_text(encoding="utf-8"))
+    here = facts(cells, tmp_path, 0)["places"]
+    assert here == facts(cells, tmp_path, 1)["places"]
+    assert kept["machine"]["cpu"] in here
+    assert f"headway {headway.__version__} {kept['versions']['revision']}".rstrip() in here
+    del kept["machine"], kept["versions"]
+    earlier.write_text(json.dumps(kept), encoding="utf-8")
+    assert facts(cells, tmp_path, 0)["places"] == f"not recorded (1); {here.replace('(3)', '(2)')}"
+    assert facts(cells, tmp_path, 1)["places"].startswith("没有记录 (1); ")
 
 
 def test_the_pages_of_all_questions_have_the_same_numbers_before_anything_is_measured(
@@ -254,6 +333,36 @@ def test_every_run_on_multi30k_is_one_that_can_be_asked_for(flags) -> None:
     given = merge(KIND.presets[preset], parse_overrides(rest))
     settings = Settings.of(given, KIND)
     assert settings.model_type == KIND.presets[preset]["model"]["type"]
+
+
+def test_a_question_that_is_not_asked_of_multi30k_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"scale, .*; got --only depth\. Leave out --data"):
+        multi30k.trainings(["scale", "depth"])
+
+
+def test_weights_that_vanish_have_no_entropy_where_denormals_are_flushed_too() -> None:
+    with denormals_flushed():
+        far = of_scores(lambda q, k: 200 * (q @ k.T), torch.ones(2, 1), torch.tensor([[1.0], [-1]]))
+        assert far["entropy"] == 0
+
+
+def test_what_is_measured_after_a_training_has_its_denormals() -> None:
+    small = torch.full((1,), 1e-40)
+    with denormals_flushed():
+        assert (small * 0.5).item() == 0
+    assert (small * 0.5).item() > 0
+
+
+def test_it_is_torch_that_refuses_to_train(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(norms.UPDATES, 1, 10)
+    monkeypatch.setattr(norms, "N_TESTED", 10)
+    settings = {"net": "lstm", "batch": 1, "seed": 1}
+    refused, trained = (
+        norms.compare({**settings, "norm": norm}, tmp_path, 1) for norm in ("batch", "layer")
+    )
+    assert "more than 1 value per channel" in refused["refused"]
+    assert trained["refused"] == ""
+    assert trained["right"] >= 0
 
 
 def test_scores_of_one_key_have_no_entropy_and_no_gradient() -> None:

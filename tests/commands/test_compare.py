@@ -112,9 +112,10 @@ def test_a_bucket_has_the_bleu_of_its_sentences_and_one_is_longer_than_all_in_tr
             assert rows[label]["value"] == pytest.approx(bleu)
 
 
-def test_sizes_and_counts_are_those_of_the_run(compared, runs):
+def test_sizes_and_counts_are_those_of_the_run(compared, runs, new_texts):
     found, _ = compared
-    model = Translator.load(runs[0], device="cpu").model
+    translator = Translator.load(runs[0], device="cpu")
+    model = translator.model
     first, second = found["runs"]
     shared = 700 * 32  # one matrix for source, target and output
     assert first["parameters"] == sum(p.numel() for p in model.parameters())
@@ -122,6 +123,9 @@ def test_sizes_and_counts_are_those_of_the_run(compared, runs):
     described = json.loads(command("parameters", runs[0], "--json").out)
     assert described["parameters_without_embeddings"] == first["parameters_without_embeddings"]
     assert 2 * (first["parameters_without_embeddings"] / 2 + shared) < first["operations_per_token"]
+    encoded = translator.subwords.encode_targets(lines_of(new_texts[1]))
+    n_tokens = round(sum(len(ids) + 1 for ids in encoded) / len(encoded))
+    assert first["operations_per_example"] == n_tokens * first["operations_per_token"]
     assert first["bytes"] >= 4 * first["parameters"]
     last = json.loads(lines_of(str(RunFolder(Path(runs[0])).metrics))[-1])
     for run in (first, second):

@@ -1,5 +1,6 @@
 """Only figures that hold for the same are ranked."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from headway.comparison.entrants import Figure
+from headway.comparison.language_models import exponential, ratio
 from headway.comparison.rankings import chosen, ranked, unlike
 from headway.metrics.translation import SentenceStatistics, bleu_statistics, difference
 
@@ -46,6 +48,22 @@ def test_what_is_infinite_comes_last_and_has_no_p_value():
     ranking = ranked({"a": cost([np.inf, 1.0]), "b": cost([5.0, 1.0])})
     assert [place.run for place in ranking.places] == ["b", "a"]
     assert ranking.places[1].p_value is None
+
+
+def test_a_perplexity_is_tested_by_its_logarithm_as_resampled_it_may_pass_all_numbers():
+    lines = np.stack([np.tile([680.0, 730.0], 25), np.ones(50)], axis=1)
+    systems = {"a": lines, "b": lines[::-1]}
+    statistics = {run: SentenceStatistics(some, exponential, None) for run, some in systems.items()}
+    assert all(np.isfinite(one.score()) for one in statistics.values())
+    assert np.isinf(statistics["a"].resampled(1000, 12345)).any()
+    perplexity, nats = (
+        ranked({run: Figure("", one, False, {}, tested) for run, one in some.items()})
+        for some, tested in (
+            (statistics, ratio),
+            ({run: replace(one, formula=ratio) for run, one in statistics.items()}, None),
+        )
+    )
+    assert perplexity.places[1].p_value == nats.places[1].p_value > 0.05
 
 
 def test_an_unfair_ranking_is_refused_with_what_differs():

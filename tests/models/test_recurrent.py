@@ -248,9 +248,11 @@ def test_without_attention_there_is_nothing_to_look_at():
         ({"d_model": 7}, "d_model must be even, half of it reads each way; got 7. Try 8"),
         ({"d_embedding": 1 << 17}, "d_embedding must be at most 65,536"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1; got 1.0"),
+        ({"attention": "additive", "input_feeding": False}, "attention = additive. Leave it out"),
+        ({"attention": "none", "input_feeding": False}, "attention = none. Leave it out"),
     ],
 )
-def test_impossible_sizes_are_refused(options, message):
+def test_what_cannot_be_or_would_change_nothing_is_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         RecurrentTranslatorConfig(**options)
 

@@ -427,5 +427,5 @@ def test_rows_that_are_reordered_within_a_window_go_on_as_they_were():
 
 
 def test_a_negative_window_is_refused():
-    with pytest.raises(ConfigError, match="window is a number of positions"):
+    with pytest.raises(ConfigError, match="window must not be negative; got -1. 0 is all"):
         small(window=-1)

@@ -44,6 +44,16 @@ def test_its_settings_are_read_and_its_task_is_translation(runs):
     assert not RunFolder(runs / "stopped").finished
 
 
+@pytest.mark.parametrize(
+    ("attention", "kept"), [("additive", True), ("none", True), ("dot", False)]
+)
+def test_a_setting_that_changed_nothing_there_and_is_refused_today_is_let_go(attention, kept):
+    model = {"type": "recurrent", "attention": attention, "input_feeding": False}
+    stored = {"run": {"task": "translation"}, "model": model}
+    assert Settings.of(upgraded(stored), KIND).model.input_feeding == kept
+    assert model["input_feeding"] is False
+
+
 def test_it_translates_as_it_did(runs):
     expected = json.loads((runs / "translations.json").read_text(encoding="utf-8"))
     translator = Translator.load(runs / "finished", device="cpu")

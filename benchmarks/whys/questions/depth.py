@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whys.cells import Figures
 from whys.plots import bars, lines, mean_curve
 from whys.question import (
     BLEU,
+    FEWEST_SEEDS,
     VALID,
     Claim,
     Found,
@@ -17,7 +18,6 @@ from whys.question import (
     Text,
     above,
     as_good,
-    between,
     both,
     probed,
     shown,
@@ -25,6 +25,7 @@ from whys.question import (
     trainings,
     usual,
     values,
+    within,
 )
 from whys.training import MODEL
 
@@ -70,8 +71,25 @@ def drawn(found: Found, stack: str, depth: int) -> Sequence[Figures]:
 
 
 def decades(found: Found, stack: str) -> list[float]:
-    """Of the first gradient in 12 + 12 layers: powers of ten."""
-    return [math.log10(max(one["norm"], 1e-30)) for one in drawn(found, stack, 12)]
+    """Of the first gradient in 12 + 12 layers: powers of ten, of the seeds where it is finite."""
+    norms = [one["norm"] for one in drawn(found, stack, 12)]
+    return [math.log10(max(norm, 1e-30)) for norm in norms if norm is not None]
+
+
+def explosion(says: Text, found: Found) -> Claim:
+    """Whether without norms the first gradient is 1000 times as long; one beyond all numbers is."""
+    bare, normed = decades(found, "no norm"), decades(found, "pre")
+    n = len(drawn(found, "no norm", 12))
+    if n < FEWEST_SEEDS or bare or not normed:
+        return above(says, bare, normed, margin=3, of=Text("powers of 10", "10 的幂次"))
+    return Claim(
+        says,
+        "holds",
+        Text(
+            f"not finite in {n} of {n} models; with Pre-LN powers of 10 {shown(normed)}",
+            f"{n} / {n} 个模型中溢出；Pre-LN 为 10 的幂次 {shown(normed)}",
+        ),
+    )
 
 
 def losses(found: Found, stack: str, depth: int) -> list[float]:
@@ -80,12 +98,24 @@ def losses(found: Found, stack: str, depth: int) -> list[float]:
     return [KNOWS_NOTHING if loss is None else min(loss, KNOWS_NOTHING) for loss in every]
 
 
-def failures(found: Found, stack: str) -> tuple[int, int]:
-    """How many trainings of any depth learned nothing, of how many."""
-    losses = [
-        one["valid_loss"] for depth in TRAINED for one in found.get(f"{stack}, {depth} trained", ())
-    ]
-    return sum(loss is None or loss > NOTHING_LEARNED for loss in losses), len(losses)
+class Failures(NamedTuple):
+    """Of the trainings of a stack, of any depth."""
+
+    trained: int
+    learned_nothing: int
+    diverged: int
+    """A loss or a gradient was not finite."""
+
+
+def failures(found: Found, stack: str) -> Failures:
+    """How many trainings came to nothing."""
+    every = [one for depth in TRAINED for one in found.get(f"{stack}, {depth} trained", ())]
+    losses = [one["valid_loss"] for one in every]
+    return Failures(
+        len(every),
+        sum(loss is None or loss > NOTHING_LEARNED for loss in losses),
+        sum(not one["finite"] for one in every),
+    )
 
 
 def claims(found: Found) -> list[Claim]:
@@ -106,26 +136,22 @@ def claims(found: Found) -> list[Claim]:
             of=nats,
             digits=2,
         ),
-        between(
+        within(
             Text(
                 "because its gradient vanishes on the way down: to under a tenth",
                 "因为梯度在往下传时消失，不到十分之一",
             ),
             ratios(found, "no residual", 12),
-            low=0,
             high=0.1,
             of=shares,
             digits=3,
         ),
-        above(
+        explosion(
             Text(
                 "Without norms the first gradient explodes: in 12 + 12 layers it is 1000 times as long as with Pre-LN",
                 "没有归一化，第一个梯度就爆炸：12 + 12 层时是 Pre-LN 的 1000 倍以上",
             ),
-            decades(found, "no norm"),
-            decades(found, "pre"),
-            margin=3,
-            of=Text("powers of 10", "10 的幂次"),
+            found,
         ),
         above(
             Text(
@@ -163,14 +189,15 @@ def claims(found: Found) -> list[Claim]:
 def tables(found: Found) -> list[Table]:
     header = [Text("stack", "结构")]
     header += [Text(f"loss, {n} + {n}", f"损失，{n} + {n}") for n in TRAINED]
-    header += [Text("learned nothing", "什么也没学到")]
+    header += [Text("learned nothing", "什么也没学到"), Text("diverged", "发散")]
     header += [Text(f"gradient low / high, {n}", f"梯度 低 / 高，{n}") for n in DEPTHS]
     rows = []
     for stack, name in NAMES.items():
         after = [shown(losses(found, stack, n), 2) for n in TRAINED]
-        n_failed, n = failures(found, stack)
+        n, *failed = failures(found, stack)
+        counts = [f"{n_failed} / {n}" if n else "-" for n_failed in failed]
         shares = [shown(ratios(found, stack, depth), 3) for depth in DEPTHS]
-        rows.append([name, *map(both, (*after, f"{n_failed} / {n}", *shares))])
+        rows.append([name, *map(both, (*after, *counts, *shares))])
     return [Table(header, rows)]
 
 
@@ -210,8 +237,8 @@ DEPTH = Question(
         "残差把信息无损地传得更深（000），防止梯度消失、爆炸（004 第 16 节）；归一化防止数值过大过小而收敛缓慢（000）。",
     ),
     experiment=Text(
-        "Stacks of 2 to 12 layers with Pre-LN, Post-LN, without residual connections (`--no-model.residual`) and without norms (`--model.normalize none`): the first gradient in each encoder layer of models just drawn, and the validation loss after 120 updates on letters to be copied. A training counts as having learned nothing above 2.9 nats, about what the frequencies of letters alone give; one that lost more than 3.4 nats, or whose numbers did not stay finite, counts as 3.4.",
-        "2 到 12 层，分别用 Pre-LN、Post-LN、去掉残差（`--no-model.residual`）、去掉归一化（`--model.normalize none`）：看刚初始化的模型里编码器各层的第一个梯度，再看抄写字母、120 次更新之后的验证损失。损失高于 2.9 nats 算什么也没学到，这大约是只知道字母频率的水平；损失高于 3.4 或数值溢出的，都按 3.4 计。",
+        "Stacks of 2 to 12 layers with Pre-LN, Post-LN, without residual connections (`--no-model.residual`) and without norms (`--model.normalize none`): the first gradient in each encoder layer of models just drawn, and the validation loss after 120 updates on letters to be copied. A training counts as having learned nothing above 2.9 nats, about what the frequencies of letters alone give; it diverged where a loss or a gradient on the way was not finite; one that lost more than 3.4 nats, or whose numbers did not stay finite, counts as 3.4.",
+        "2 到 12 层，分别用 Pre-LN、Post-LN、去掉残差（`--no-model.residual`）、去掉归一化（`--model.normalize none`）：看刚初始化的模型里编码器各层的第一个梯度，再看抄写字母、120 次更新之后的验证损失。损失高于 2.9 nats 算什么也没学到，这大约是只知道字母频率的水平；途中损失或梯度溢出，算发散；损失高于 3.4 或数值溢出的，都按 3.4 计。",
     ),
     cells={
         **{

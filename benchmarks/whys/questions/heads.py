@@ -15,12 +15,12 @@ from whys.question import (
     Table,
     Text,
     above,
-    between,
     both,
     table,
     trainings,
     usual,
     values,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -113,24 +113,22 @@ def removed_claims(found: Found) -> list[Claim]:
             of=nats,
             digits=2,
         ),
-        between(
+        within(
             Text(
                 "No head is superfluous: hardly any costs less than 0.01 nats when it goes",
                 "没有多余的头：去掉后损失增加不到 0.01 的几乎没有",
             ),
             idle,
-            low=0,
             high=5,
             of=Text("share of such heads (%)", "这种头的比例（%）"),
         ),
-        between(
+        within(
             Text(
                 "There are heads that much depends on: one alone costs 0.2 nats or more",
                 "有的头举足轻重：单去掉它，损失就增加 0.2 以上",
             ),
             most,
             low=0.2,
-            high=100,
             of=Text("the costliest head, nats", "最要紧的头，nats"),
             digits=2,
         ),
@@ -214,11 +212,10 @@ def shared_claims(found: Found) -> list[Claim]:
             of=share,
             digits=2,
         ),
-        between(
+        within(
             Text("so much that attention is about a unit matrix", "以致注意力近乎单位矩阵"),
             own,
             low=0.8,
-            high=1.0,
             of=share,
             digits=2,
         ),

@@ -9,6 +9,7 @@ from whys.cells import Figures
 from whys.plots import bars
 from whys.question import (
     BLEU,
+    NOT_MEASURED,
     Claim,
     Column,
     Found,
@@ -67,15 +68,17 @@ def the_example(says: Text) -> Claim:
 
 
 def refused(says: Text, some: Sequence[Figures]) -> Claim:
-    """Whether torch itself refuses every one of the trainings."""
+    """Whether torch itself refuses every one of the trainings, and in which words."""
     if not some:
-        return Claim(says, "missing", Text("not measured", "未测"))
-    n = sum(one["refused"] for one in some)
+        return Claim(says, "missing", NOT_MEASURED)
+    reasons = [one["refused"] for one in some if one["refused"]]
+    n, said = len(reasons), "".join(f': "{reason}"' for reason in dict.fromkeys(reasons))
     return Claim(
         says,
         "holds" if n == len(some) else "fails",
         Text(
-            f"torch refused {n} of {len(some)} trainings", f"{n} / {len(some)} 次训练被 torch 拒绝"
+            f"torch refused {n} of {len(some)} trainings{said}",
+            f"{n} / {len(some)} 次训练被 torch 拒绝{said}",
         ),
     )
 

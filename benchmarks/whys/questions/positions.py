@@ -13,12 +13,12 @@ from whys.question import (
     Text,
     above,
     as_good,
-    between,
     both,
     table,
     trainings,
     usual,
     values,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -52,14 +52,13 @@ def claims(found: Found) -> list[Claim]:
             margin=1,
             of=both("BLEU"),
         ),
-        between(
+        within(
             Text(
                 "Sinusoids, having a formula, go on to rows longer than any in training",
                 "三角函数有公式，所以能外推到比训练时更长的行",
             ),
             beyond["sinusoidal"],
             low=80,
-            high=100,
             of=OF_BEYOND,
         ),
         above(

@@ -15,13 +15,13 @@ from whys.question import (
     Text,
     above,
     as_good,
-    between,
     both,
     probed,
     shown,
     table,
     trainings,
     values,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def claims(found: Found) -> list[Claim]:
     bleu = {(k, d): values(found, trained(k, d), *BLEU.path) for k in KINDS for d in (SMALL, LARGE)}
     of = both("BLEU")
     return [
-        between(
+        within(
             Text("The variance of q . k is d_k", "q·k 的方差就是 d_k"),
             random(found, "dot", 512, "variance"),
             low=460,
             high=564,
             of=variance,
         ),
-        between(
+        within(
             Text("divided by sqrt(d_k) it is 1", "除以 sqrt(d_k) 后是 1"),
             random(found, "scaled", 512, "variance"),
             low=0.9,
@@ -72,14 +72,13 @@ def claims(found: Found) -> list[Claim]:
             of=variance,
             digits=2,
         ),
-        between(
+        within(
             Text(
                 "Not scaled, softmax shrinks to argmax: the largest of 64 weights is above 0.9",
                 "不缩放，softmax 退化为 argmax：64 个权重中最大的超过 0.9",
             ),
             random(found, "dot", 512, "largest"),
             low=0.9,
-            high=1.0,
             of=Text("largest weight", "最大权重"),
             digits=2,
         ),

@@ -17,7 +17,7 @@ from whys.question import (
     Table,
     Text,
     above,
-    between,
+    all_within,
     both,
     shown,
     table,
@@ -244,19 +244,17 @@ def family_claims(found: Found) -> list[Claim]:
         for number in values(found, name, "parameters")
         if whole
     ]
-    size = Text("parameters, % of the Transformer's", "参数量，占 Transformer 的 %")
     claims = [
-        between(
+        all_within(
             Text(
                 "The comparison is fair: equal parameters, within 5 %",
                 "比较公平：参数量相差不超过 5 %",
             ),
-            extremes,
+            sizes,
             low=95,
             high=105,
-            of=size,
+            of=Text("parameters, % of the Transformer's:", "参数量，占 Transformer 的 %："),
         )
-        for extremes in ([one] for one in (sorted(sizes)[:1] + sorted(sizes)[-1:]))
     ]
     others = [name for name in FAMILIES if name != "Transformer"]
     claims += [

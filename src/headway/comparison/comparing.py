@@ -195,12 +195,14 @@ def worked(
             "holds_for": dict(figure.holds_for),
         }
     parts = examined.parts
+    operations = entrant.operations(rows) if entrant.operations else None
     return examined, {
         "figures": figures,
         "others": {name: finite(value) for name, value in examined.others.items()},
         "parts": parts
         and {"title": parts.title, "unit": parts.unit, "rows": [p._asdict() for p in parts.rows]},
-        "operations_per_token": entrant.operations and entrant.operations(rows),
+        "operations_per_token": operations and operations.for_token,
+        "operations_per_example": operations and operations.for_example,
         "latency_s": alone,
         "examples_per_s": len(rows) / whole.seconds,
         "peak_bytes": whole.peak_bytes,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from headway.metrics.translation import SentenceStatistics
+from headway.metrics.translation import Counts, Scores, SentenceStatistics
 from headway.runs.kind import Say
 
 ENTRANTS = {
@@ -49,6 +49,9 @@ class Figure:
     higher_is_better: bool
     holds_for: Mapping[str, str]
     """What must be the same for a ranking to be fair ("the test text"), and what it is here."""
+    tested: Callable[[Counts], Scores] | None = None
+    """What of the counts the paired test compares, where not the figure itself: of a perplexity its
+    logarithm, as that of some resampled texts may be beyond all numbers."""
 
 
 class Part(NamedTuple):
@@ -80,6 +83,14 @@ class Examined:
     parts: Parts | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     """Figures that nobody is ranked by."""
+
+
+class Operations(NamedTuple):
+    """Of one pass forward over texts as long as the examples on average."""
+
+    for_token: float
+    """Of the run's own: characters are cheap, and many."""
+    for_example: float
 
 
 class Work(NamedTuple):
@@ -115,9 +126,8 @@ class Entrant:
     beyond: Callable[[Rows], list[bool] | None] | None = None
     """Which examples are longer than anything the run was trained on; gives None where nobody
     knows. Left out where that is no question."""
-    operations: Callable[[Rows], float] | None = None
-    """Of one pass forward, for each token, if texts are as long as these on average; left out where
-    they are not counted."""
+    operations: Callable[[Rows], Operations] | None = None
+    """Left out where they are not counted."""
 
 
 def opener(task: str) -> Callable[[Request], Entrant] | None:

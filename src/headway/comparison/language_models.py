@@ -14,6 +14,7 @@ from headway.comparison.entrants import (
     Entrant,
     Examined,
     Figure,
+    Operations,
     Part,
     Parts,
     Request,
@@ -70,14 +71,16 @@ def entrant(request: Request) -> Entrant:
         begin=lambda rows: work_of(model, rows),
         stand_alone=False,
         shown=lambda row: beginning_and_end(row[0]),
-        operations=None if counts else lambda _: operations(model),
+        operations=None if counts else lambda rows: operations(model, rows),
     )
 
 
-def operations(model: TrainedLanguageModel) -> float:
-    """For each token, of texts as long as what is seen at once."""
+def operations(model: TrainedLanguageModel, rows: Rows) -> Operations:
+    """For each token of texts as long as what is seen at once, and for a line."""
     settings, vocabulary = model.settings, model.vocabulary
-    return operations_per_token(lambda: build(settings, vocabulary), length=model.window)
+    for_token = operations_per_token(lambda: build(settings, vocabulary), length=model.window)
+    encoded = vocabulary.encode_batch([model.cut(row[0]) for row in rows])
+    return Operations(for_token, for_token * float(np.mean([len(ids) + 1 for ids in encoded])))
 
 
 def lines_of(files: Sequence[Path], say: Say) -> list[str]:
@@ -189,7 +192,8 @@ def figures_of(
     ) -> Figure:
         counts = np.stack([cost, per.astype(np.float64)], axis=1)
         told = SimpleNamespace(get_signature=lambda: f"{name}, line ends included")
-        return Figure(name, SentenceStatistics(counts, of, told), False, {**text, **holds_for})
+        statistics = SentenceStatistics(counts, of, told)
+        return Figure(name, statistics, False, {**text, **holds_for}, tested=ratio)
 
     bits = nats / math.log(2)
     figures = [

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,11 @@ def p_value(best: Figure, other: Figure) -> float | None:
         return None
     if not all(np.isfinite(one).all() for one in counts):
         return None
-    return difference(best.statistics, other.statistics).p_value
+    tested = (
+        replace(one.statistics, formula=one.tested or one.statistics.formula)
+        for one in (best, other)
+    )
+    return difference(*tested).p_value
 
 
 def unlike(holds_for: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -12,6 +12,7 @@ from headway.comparison.entrants import (
     Entrant,
     Examined,
     Figure,
+    Operations,
     Part,
     Parts,
     Request,
@@ -139,17 +140,18 @@ def longest_source(run: Path, translator: Translator) -> int | None:
         return None
 
 
-def operations(translator: Translator, rows: Rows) -> float:
-    """For each token of the target, the source's reading shared among them."""
+def operations(translator: Translator, rows: Rows) -> Operations:
+    """For each token of the target, the source's reading shared among them, and for all of them."""
     sources, references = ([row[side] for row in rows] for side in (0, 1))
     subwords = translator.subwords
     sides = subwords.encode_batch(sources), subwords.encode_targets(references)
-    lengths = [round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides]
-    return operations_per_target_token(
+    source, target = (round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides)
+    for_token = operations_per_target_token(
         lambda: build(translator.settings, translator.subwords),
-        source_length=lengths[0],
-        target_length=lengths[1],
+        source_length=source,
+        target_length=target,
     )
+    return Operations(for_token, for_token * target)
 
 
 def work_of(translator: Translator, rows: Rows, tag: str | None = None) -> Work:

@@ -49,6 +49,7 @@ def costs(found: Mapping[str, Any]) -> list[Line]:
         _of(runs, "  updates", "updates", lambda n: f"{n:,}"),
         *_by_name(found, "counts", lambda n: f"{n:,}", "  {} seen"),
         _of(runs, "operations for a token", "operations_per_token", amount),
+        _of(runs, f"operations for a {row}", "operations_per_example", amount),
         _of(runs, f"one {row} alone", "latency_s", lambda s: f"{1000 * s:,.1f} ms"),
         _of(runs, f"{row}s a second", "examples_per_s", lambda n: f"{n:,.1f}"),
         _of(runs, "memory of weights", "bytes", megabytes),

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError
-from headway.models.interfaces import AttentionWeights, Step
+from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.nn.embedding import project
@@ -170,7 +170,7 @@ class Ablated(Transformer):
     ) -> AblatedState:
         """Read the source once; see `StepDecoder`."""
         if source is None:
-            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+            raise ConfigError(NEEDS_SOURCE)
         return AblatedState(*self.encode(source), source[:, :0] if prefix is None else prefix)
 
     @torch.no_grad()

@@ -15,10 +15,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import Step
+from headway.models.interfaces import NEEDS_SOURCE, Step
 from headway.nn.cache import kept_sentences
 from headway.nn.convolution import Convolution, refuse_lopsided
-from headway.nn.dropout import Dropout
+from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix, project
 
 _MOST = {
@@ -71,10 +71,7 @@ class ByteNetConfig:
                 f"stretch must be at least 1, or words would have no place; got {self.stretch}. "
                 "The paper has 1.2."
             )
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(
-                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
-            )
+        check_dropout(self.dropout)
 
     @property
     def inner_size(self) -> int:
@@ -254,7 +251,7 @@ class ByteNet(nn.Module):
     ) -> ByteNetState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
-            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+            raise ConfigError(NEEDS_SOURCE)
         n_rows, d_inner = len(source), self.config.inner_size
         past = (block.convolution.blank(n_rows, d_inner) for block in self.blocks())
         state = ByteNetState(self.encode(source), tuple(past), 0)

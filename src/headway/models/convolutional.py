@@ -15,11 +15,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import AttentionWeights, Step
+from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.nn.attention import ReadyMask, padding_mask, softmax
 from headway.nn.cache import kept_sentences
 from headway.nn.convolution import HALF, GatedBlock, refuse_lopsided
-from headway.nn.dropout import Dropout
+from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import output_matrix, project
 from headway.nn.positions import LearnedPositions
 
@@ -59,10 +59,7 @@ class ConvolutionalConfig:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}. Try 3.")
         refuse_beyond(self, _MOST)
         refuse_lopsided(self.kernel, causal=False)
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(
-                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
-            )
+        check_dropout(self.dropout)
 
 
 class Memory(NamedTuple):
@@ -260,7 +257,7 @@ class Convolutional(nn.Module):
     ) -> ConvolutionalState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
-            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+            raise ConfigError(NEEDS_SOURCE)
         blank = (len(source), self.config.d_model)
         past = (layer.block.convolution.blank(*blank) for layer in self.layers())
         state = ConvolutionalState(self.encode(source), tuple(past), 0)

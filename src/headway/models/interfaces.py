@@ -141,6 +141,10 @@ class NeuralLanguageModel(LanguageModel, Protocol):
         ...
 
 
+NEEDS_SOURCE = "An encoder-decoder model needs a source to start from; got none."
+"""What a model of pairs says where it is to be started without one."""
+
+
 class AttentionWeights(NamedTuple):
     """All weights of one pass; first axis is the layer."""
 

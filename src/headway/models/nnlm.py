@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from headway.errors import ConfigError, refuse_beyond
 from headway.models.interfaces import Carried, Read, Step
 from headway.models.text_alone import TextModel, prompt
-from headway.nn.dropout import Dropout
+from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import TokenEmbedding
 
 _MOST = {"order": 1_000, "d_model": 1 << 16, "d_hidden": 1 << 16}
@@ -43,10 +43,7 @@ class NnlmConfig:
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}; got {getattr(self, name)}.")
         refuse_beyond(self, _MOST)
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(
-                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.1."
-            )
+        check_dropout(self.dropout, remedy="Try 0.1.")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import AttentionWeights, Step
-from headway.nn.dropout import Dropout
+from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
+from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix, project
 from headway.nn.recurrent import Recurrence, RecurrentState
 from headway.nn.recurrent_attention import AdditiveScores, DotScores, Source, source_of
@@ -44,8 +44,8 @@ class RecurrentTranslatorConfig:
     attention: RecurrentAttention = "additive"
     """`none`: one fixed vector. `additive`: Bahdanau et al. 2015. `dot`: Luong et al. 2015."""
     input_feeding: bool = True
-    """What was gathered goes into the next step (Luong et al. 2015, section 3.3); Bahdanau's
-    decoder has it by its nature, one with a fixed vector has nothing to gather."""
+    """What was gathered goes into the next step (Luong et al. 2015, section 3.3). Only `dot` can do
+    without: Bahdanau's decoder has it by its nature, a fixed vector has nothing to gather."""
     encoder_layers: int = 1
     decoder_layers: int = 1
     d_embedding: int = 620
@@ -68,10 +68,13 @@ class RecurrentTranslatorConfig:
                 "d_model must be even, half of it reads each way; "
                 f"got {self.d_model}. Try {self.d_model + 1}."
             )
-        if not 0 <= self.dropout < 1:
+        if not self.input_feeding and self.attention != "dot":
             raise ConfigError(
-                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
+                "input_feeding can be taken from attention = dot alone: additive attention feeds "
+                "what it gathers to the same step, and one fixed vector gathers nothing; got "
+                f"attention = {self.attention}. Leave it out, or set --model.attention dot."
             )
+        check_dropout(self.dropout)
 
 
 def decoder(config: RecurrentTranslatorConfig) -> RecurrentDecoder:
@@ -133,8 +136,10 @@ class RecurrentTranslator(nn.Module):
         return source_of(outputs, visible, summary)
 
     def beginning(self, source: Source) -> Memories:
-        """What each layer of the decoder remembers at first: tanh(W x the source as one vector)
-        (Bahdanau et al. 2015, appendix A.2.2)."""
+        """What each layer of the decoder remembers at first: tanh(W x the source as one vector).
+
+        After Bahdanau et al. 2015, appendix A.2.2, who take the backward half of it alone.
+        """
         begun = self.to_beginning(source.summary).tanh().chunk(len(self.remembers), dim=-1)
         layers = zip(*(part.chunk(self.config.decoder_layers, -1) for part in begun), strict=True)
         return [tuple(memory) for memory in layers]
@@ -187,7 +192,7 @@ class RecurrentTranslator(nn.Module):
     ) -> "DecoderState":
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
-            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+            raise ConfigError(NEEDS_SOURCE)
         encoded, fed = self.decoder.start(self.encode(source))
         rows = torch.arange(len(source), device=source.device)
         state = DecoderState(encoded, encoded, rows, self.remembered(self.beginning(encoded), fed))

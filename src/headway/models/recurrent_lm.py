@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from headway.errors import ConfigError, refuse_beyond
 from headway.models.interfaces import Carried, Read, Step
 from headway.models.text_alone import TextModel, prompt
+from headway.nn.dropout import check_dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix
 from headway.nn.recurrent import Recurrence, RecurrentStack, RecurrentState
 
@@ -58,10 +59,7 @@ class RecurrentConfig:
                     "out, for the preset's."
                 )
         refuse_beyond(self, _MOST)
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(
-                f"dropout must be at least 0 and below 1; got {self.dropout}. Try 0.2."
-            )
+        check_dropout(self.dropout)
 
 
 class RecurrentLanguageModel(TextModel):

@@ -14,10 +14,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError, refuse_beyond
-from headway.models.interfaces import AttentionWeights, Step
+from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, padding_mask
-from headway.nn.dropout import Dropout
+from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, output_matrix, project
 from headway.nn.layers import Activation, FeedForward, Layer, Norm, Stack
 from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions
@@ -79,22 +79,12 @@ class LayerConfig:
                 f"layer_norm_epsilon must be above 0; got {self.layer_norm_epsilon}. "
                 "Most models have 1e-5, BERT has 1e-12."
             )
-        if self.window < 0:
-            raise ConfigError(
-                f"window is a number of positions, 0 for all of them; got {self.window}. Try 64."
-            )
-        for name in ("d_k", "d_v"):
-            if getattr(self, name) < 0:
-                raise ConfigError(
-                    f"{name} must not be negative; got {getattr(self, name)}. "
-                    "0 takes d_model / heads, as in the paper."
-                )
+        by_heads = "0 takes d_model / heads, as in the paper"
+        for name, zero in (("window", "0 is all positions"), ("d_k", by_heads), ("d_v", by_heads)):
+            if (given := getattr(self, name)) < 0:
+                raise ConfigError(f"{name} must not be negative; got {given}. {zero}.")
         for name in ("dropout", "attention_dropout", "activation_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(
-                    f"{name} must be at least 0 and below 1; got {getattr(self, name)}. "
-                    "The paper drops 0.1."
-                )
+            check_dropout(getattr(self, name), name, remedy="The paper drops 0.1.")
         if self.d_model % self.heads and not (self.d_k and self.d_v):
             best = max(h for h in range(1, self.heads + 1) if self.d_model % h == 0)
             raise ConfigError(
@@ -257,7 +247,7 @@ class Transformer(nn.Module):
     ) -> cache.StackState:
         """Read the source once, and the prefix if any; see `StepDecoder`."""
         if source is None:
-            raise ConfigError("An encoder-decoder model needs a source to start from; got none.")
+            raise ConfigError(NEEDS_SOURCE)
         state = cache.start(self.decoder, len(source), *self.encode(source))
         for token in () if prefix is None else prefix.unbind(1):
             x = self.embed_target(token[:, None], state.length)[:, 0]

@@ -10,6 +10,12 @@ from headway.errors import ConfigError
 LANES = 4  # 16-bit numbers in one 64-bit draw
 
 
+def check_dropout(probability: float, name: str = "dropout", *, remedy: str = "Try 0.2.") -> None:
+    """Raise ConfigError for what is no probability, or drops everything."""
+    if not 0 <= probability < 1:
+        raise ConfigError(f"{name} must be at least 0 and below 1; got {probability}. {remedy}")
+
+
 class Dropout(nn.Module):
     """Zero each element with the given probability, scale the others by 1 / (1 - probability).
 
@@ -19,8 +25,7 @@ class Dropout(nn.Module):
 
     def __init__(self, probability: float) -> None:
         super().__init__()
-        if not 0 <= probability < 1:
-            raise ConfigError(f"dropout must be at least 0 and below 1; got {probability}.")
+        check_dropout(probability)
         self.probability = probability
         self.strength = probability
         """The probability in effect; see `soften`."""
@@ -41,10 +46,6 @@ class Dropout(nn.Module):
         last = dropped - 2**15 - 1
         keep = uniform.clamp_(last, last + 1).sub_(last)  # 0 or 1, branch-free
         return keep.to(x.dtype).mul_(2**16 / (2**16 - dropped)).view(x.shape)
-
-    def extra_repr(self) -> str:
-        """As torch's own prints it."""
-        return f"p={self.probability}"
 
 
 def soften(model: nn.Module, share: float) -> None:

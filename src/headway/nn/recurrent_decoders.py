@@ -192,6 +192,8 @@ class AttendingFirstDecoder(RecurrentDecoder):
     c_t = the source, weighted by how it scores with s_{t-1}
     s_t = f(s_{t-1}, [y_{t-1}; c_t])
     output from [s_t; y_{t-1}; c_t]
+
+    Differs from appendix A.2.2, whose output is made of s_{t-1}; section 3.1 has s_t (eq. 4).
     """
 
     def __init__(self, sizes: Sizes, scores: Scores) -> None:

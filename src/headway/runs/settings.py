@@ -103,7 +103,10 @@ def type_of(kind: Kind, sections: Mapping[str, Mapping[str, Any]]) -> str:
 
 def upgraded(stored: Sections) -> Sections:
     """The settings of a run that an earlier version wrote, as this one writes them."""
+    stored = merge(stored)
     training, model = stored.get("training", {}), stored.get("model", {})
+    if model.get("attention") != "dot":
+        model.pop("input_feeding", None)  # false changed nothing there, and is refused today
     warmup = training.get("warmup_steps")
     if "run" in stored or training.get("schedule") != "paper" or not warmup:
         return stored
