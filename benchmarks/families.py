@@ -2,11 +2,12 @@
 
 The recurrent ones (Elman's cell, LSTM, GRU) attend as Bahdanau et al. 2015 do; ConvS2S is Gehring
 et al. 2017, ByteNet Kalchbrenner et al. 2016. Each has about as many parameters as the preset
-`tiny`. On each corpus each tries the same --peaks of the learning rate for --trial, with the first
-of --seeds, and learns with the best of them for --budget under every seed; then `headway compare`
-has all of one seed translate the test set, and writes its page. Two columns read the curves where
-the quickest had ended, and where the slowest had: equal time and equal tokens, the rates still
-falling. Started again, it goes on, also with more --only, --seeds or --peaks.
+`tiny`; dropout, and how it grows in the warm-up, is what `headway train` fits. On each corpus each
+tries the same --peaks of the learning rate for --trial, with the first of --seeds, and learns with
+the best of them for --budget under every seed; then `headway compare` has all of one seed translate
+the test set, and writes its page. Two columns read the curves where the quickest had ended, and
+where the slowest had: equal time and equal tokens, the rates still falling. Started again, it goes
+on, also with more --only, --seeds or --peaks.
 Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m --seeds 1 2 3
 """
 
@@ -27,14 +28,14 @@ from whys import plots
 from headway.errors import HeadwayError
 from headway.training.run_folder import RunFolder
 
-RECURRENT = ("--preset", "recurrent", "--model.attention", "additive", "--model.recurrence")
+RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
 FAMILIES: Mapping[str, Sequence[str]] = {
     "rnn": (*RECURRENT, "rnn", "--model.d-model", "400"),
     "lstm": (*RECURRENT, "lstm", "--model.d-model", "224"),
     "gru": (*RECURRENT, "gru"),
-    "convs2s": ("--preset", "convolutional"),
-    "bytenet": ("--preset", "bytenet"),
-    "transformer": ("--preset", "tiny"),
+    "convs2s": ("--model.type", "convolutional"),
+    "bytenet": ("--model.type", "bytenet"),
+    "transformer": ("--model.type", "transformer"),
 }
 """Flags that make each: with 8,000 sub-words 2.30 to 2.38 million parameters, 4 % apart."""
 PEAKS = ("0.001", "0.002", "0.004", "0.008")
