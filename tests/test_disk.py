@@ -1,5 +1,6 @@
 import errno
 import os
+import pickle
 import threading
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from headway import disk
 from headway.disk import (
+    DiskError,
     checksum,
     digest,
     read_sealed,
@@ -113,13 +115,20 @@ def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_pat
 
 
 def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
-    for name, days in ((".a.1.part", 2), (".b.2.part", 0.1), (".a.work", 8)):
+    ages = ((".a.1.part", 2), (".b.2.part", 0.1), (".c.3.part", -3), (".a.work", 8))
+    for name, days in ages:  # of the third the clock has gone back since
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
     sweep(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part"]
+    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part", ".c.3.part"]
     sweep(tmp_path, unused_s=0.0)
     assert os.listdir(tmp_path) == [".a.work"]
+
+
+def test_a_full_disk_of_another_process_is_told_as_one() -> None:
+    error = DiskError(Path("a"), OSError(errno.ENOSPC, "No space left on device"))
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.full) == (str(error), True)
 
 
 def test_a_checksum_is_sha256(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ class DiskError(DataError):
     """The disk is full, or the place cannot be written to."""
 
     def __init__(self, place: Path, error: OSError) -> None:
+        self.given = place, error
         self.full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         why = "its disk is full" if self.full else f"that fails ({error.strerror or error})"
         remedy = "Free some space" if self.full else "Make it writable"
@@ -33,6 +34,10 @@ class DiskError(DataError):
             f"{place} is to be written, but {why}. {remedy}, or choose another place "
             "(for the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process."""
+        return DiskError, self.given
 
 
 def checksum(path: Path) -> str:
@@ -188,7 +193,7 @@ def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> N
     """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
     for remains in folder.glob(name):
         with suppress(OSError):
-            if time.time() - remains.stat().st_mtime >= unused_s:
+            if not unused_s or time.time() - remains.stat().st_mtime >= unused_s:
                 shutil.rmtree(remains, ignore_errors=True)
 
 

@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
 
+from headway.config import merge
+from headway.errors import ConfigError
+from headway.runs.kind import Request
+from headway.runs.resuming import refuse_changes
+from headway.runs.settings import Settings
+from headway.tasks.translation.kind import KIND
 from headway.text.everyday import generate
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -90,3 +96,15 @@ def test_files_with_weights_may_be_named_again_as_text(
     refused = resumed(Path("run"), "--data.pairs", "a.tsv@3")
     assert refused.status == 2
     assert "keeps the weights" in refused.err
+
+
+def test_a_presets_length_gives_way_to_a_budget_when_the_run_goes_on_too():
+    given = {"training": {"budget": "2h"}}
+    stored = merge(KIND.presets["paper-base"], given, {"training": {"max_steps": 1200}})
+    settings = Settings.of(stored, KIND)
+    refuse_changes(KIND, Request(given, Path("run"), preset="paper-base"), settings)
+    asked = merge(given, {"training": {"max_steps": 7}})
+    with pytest.raises(ConfigError, match=r"\[training\] max_steps is 1200, got 7"):
+        refuse_changes(KIND, Request(asked, Path("run"), preset="paper-base"), settings)
+    with pytest.raises(ConfigError, match="keeps its settings"):
+        refuse_changes(KIND, Request(given, Path("run"), preset="tiny"), settings)

@@ -88,6 +88,28 @@ def test_in_bfloat16_the_model_holds_the_rounded_masters_and_embeddings_stay_flo
     assert network.output_weight is network.embedding.weight
 
 
+def test_parts_of_a_batch_are_added_up_in_float32():
+    """Of 600 equal parts, in bfloat16 all behind the 256th would be lost."""
+    network = Network().bfloat16()
+    flat = FlatAdam(network, torch.bfloat16, **CONSTANTS)
+    for number in range(600):
+        if number:
+            flat.collect()
+        network.inner.bias.grad.add_(1.0)
+    norm = flat.step(1e-3, 0.0)
+    assert norm == pytest.approx(600 * 5**0.5)
+
+
+def test_a_moment_that_is_infinite_is_noticed():
+    network = Network()
+    flat = FlatAdam(network, torch.float32, **CONSTANTS)
+    assert flat.finite()
+    network.inner.bias.grad.fill_(1e25)  # its square is beyond float32; the weight is not
+    flat.step(1e-3, 0.0)
+    assert all(parameter.isfinite().all() for parameter in network.parameters())
+    assert not flat.finite()
+
+
 def test_masters_gather_updates_that_bfloat16_would_lose():
     network = Network()
     flat = FlatAdam(network, torch.bfloat16, **CONSTANTS)

@@ -2,7 +2,6 @@
 
 import errno
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from headway.disk import DiskError, checksum
 from headway.errors import RunError, UserError
+from headway.locks import TakenError
 from headway.runs.checking import accept, check_run
 from headway.training.run_folder import RunFolder
 
@@ -18,11 +18,9 @@ SECTIONS = {"run": {"task": "translation"}, "model": {"type": "bag"}, "runtime":
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    """A run of which only small files are there, in a folder that held a note before."""
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "note.txt").write_text("mine", encoding="utf-8")
-    os.utime(tmp_path / "run" / "note.txt", (1e9, 1e9))
+    """A run of which only small files are there; its owner keeps a log in the folder meanwhile."""
     with RunFolder.alone(tmp_path / "run", pytest.fail) as folder:
+        (tmp_path / "run" / "train.log").write_text("begun", encoding="utf-8")
         folder.tokenizer.write_text("{}", encoding="utf-8")
         folder.write_data({"sha256": {}})
         folder.write_settings(SECTIONS)
@@ -37,9 +35,9 @@ def test_what_was_written_is_read_back(folder: RunFolder) -> None:
 
 
 def test_files_of_somebody_else_are_not_sealed(folder: RunFolder) -> None:
-    (folder.path / "note.txt").write_text("changed", encoding="utf-8")
+    (folder.path / "train.log").write_text("begun, and gone on", encoding="utf-8")
     folder.refuse_damaged()
-    assert "note.txt" not in [found.name for found in check_run(folder.path)]
+    assert "train.log" not in [found.name for found in check_run(folder.path)]
 
 
 def test_every_flipped_bit_of_the_settings_is_noticed_or_changes_nothing(folder: RunFolder) -> None:
@@ -68,11 +66,45 @@ def test_a_change_on_purpose_can_be_accepted(folder: RunFolder) -> None:
     with pytest.raises(RunError, match="headway check .* --accept"):
         folder.settings()
     assert {one.name: one.state for one in check_run(folder.path)}["config.toml"] == "damaged"
-    accept(folder.path)
+    accept(folder.path, pytest.fail)
     assert folder.settings()["runtime"] == {"seed": 2}
     assert {one.state for one in check_run(folder.path) if one.name != "model.safetensors"} == {
         "whole"
     }
+
+
+def test_what_is_accepted_keeps_every_checksum(folder: RunFolder) -> None:
+    folder.write_checks({"held": {}})
+    folder.finish(SECTIONS)
+    sealed = folder.sealed()
+    folder.tokenizer.write_text("[]", encoding="utf-8")
+    accept(folder.path, pytest.fail)
+    folder.refuse_damaged()
+    again = folder.sealed()
+    assert again.keys() == sealed.keys() >= {"checks.json", "tokenizer.json"}
+    assert [name for name in sealed if again[name] != sealed[name]] == ["tokenizer.json"]
+    with (
+        RunFolder.alone(folder.path, pytest.fail),
+        pytest.raises(TakenError),
+    ):
+        accept(folder.path, pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([{"step": 0, "valid_loss": 2.0, "bleu": 7.5}, {"step": 3, "loss": 1.0}], ("bleu", 7.5)),
+        ([{"step": 3, "loss": 1.0, "gradient_norm": 0.5}], None),
+        ([{"step": 3, "valid_loss": 1.0, "bleu": 9.5}], None),
+        ([], None),
+    ],
+)
+def test_the_score_before_the_first_update_is_told_where_it_is_known(tmp_path, lines, expected):
+    folder = RunFolder(tmp_path)
+    folder.metrics.write_bytes(b"\x00 lost\n")
+    for line in lines:
+        folder.log(line)
+    assert folder.first_score() == expected
 
 
 def test_line_ends_of_another_system_are_no_damage(folder: RunFolder) -> None:

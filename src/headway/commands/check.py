@@ -15,13 +15,15 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
     run
         The run folder; one that was published without its checkpoints will do.
     accept
-        Take config.toml and the vocabulary for right as they are now, after a change by hand.
+        Take config.toml, and the files that it has checksums of (vocabulary, glossary, checks), for
+        right as they are now, after a change by hand.
     measure
         Write checks.json for a translator that has none: read its training and validation text
         again, and measure how long texts and translations are and how far it is to be trusted.
     json
         One object on stdout: `{"files": [{"name", "state", "note"}]}`.
     """
+    from headway.commands.arguments import say
     from headway.runs.checking import accept as accept_changes
     from headway.runs.checking import check_run
     from headway.training.shipped import refuse_shipped
@@ -29,9 +31,8 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
     if accept or measure:
         refuse_shipped(run)
     if accept:
-        accept_changes(run)
+        accept_changes(run, say)
     if measure:
-        from headway.commands.arguments import say
         from headway.tasks.translation.remeasuring import measure_run
 
         measure_run(run, say)

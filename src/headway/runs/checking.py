@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
+from headway.locks import Say
 from headway.runs.gate import stored_gates
 from headway.training import checkpoint, tensor_files
 from headway.training.run_folder import CHECKS, CONFIG, RunFolder
@@ -50,16 +50,17 @@ def check_run(path: Path) -> Iterator[Finding]:
     yield from _log(folder)
 
 
-def accept(path: Path) -> None:
-    """Take config.toml and the vocabulary for right as they are now, after a change by hand.
+def accept(path: Path, say: Say) -> None:
+    """Take config.toml and what it seals for right as they are now, after a change by hand.
 
     Raises:
         ConfigError: config.toml is no list of settings.
         RunError: there is no run.
+        TakenError: another process writes to it.
     """
-    folder = RunFolder.open(path)
-    sums = {file.name: checksum(file) for file in folder.constant_files()}
-    folder.write_sealed(format_toml(folder.unchecked_settings()), sums)
+    RunFolder.open(path)
+    with RunFolder.alone(path, say) as folder:
+        folder.reseal()
 
 
 def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:

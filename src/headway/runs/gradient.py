@@ -50,6 +50,11 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     if not training.warmup_steps:
         warmup_steps = fit_warmup(training.max_steps, tuned=bool(training.init_from))
         training = replace(training, warmup_steps=warmup_steps)
+    elif training.warmup_steps > training.max_steps // 2:
+        opening.say(
+            f"WARNING: the rate rises for {training.warmup_steps:,} of {training.max_steps:,} "
+            "updates. Lower --training.warmup-steps: an eighth is usual."
+        )
     settings = replace(settings, training=training)
     if training.schedule == "paper":
         settings = fitting.with_peak_of_equation_3(settings, opening)

@@ -182,9 +182,10 @@ def begin_with(run: Run) -> None:
 
 def say_what_it_brought(run: Run, chosen: str) -> None:
     """The score before the first update beside the best one; `chosen` are the weights, in words."""
-    name, before = run.folder.first_score()
     best = run.trainer.progress.best_score
-    run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
+    if first := run.folder.first_score():
+        name, before = first
+        run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
     if NOTHING_BETTER in chosen:
         run.say(
             "NOTHING WAS LEARNED: no weights were better on the new data without losing more than "
@@ -198,7 +199,7 @@ def origin(folder: RunFolder) -> str:
     parent = folder.record().get("parent") if folder.data.exists() else None
     if not parent:
         return ""
-    name, score = folder.first_score()
+    first = folder.first_score()
+    scored = f",\nwhose {first[0].upper()} on the validation data was {first[1]:.2f}" if first else ""
     return f"""
-It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}),
-whose {name.upper()} on the validation data was {score:.2f}."""
+It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}){scored}."""

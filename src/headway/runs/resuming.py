@@ -58,7 +58,9 @@ def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:
     Files are compared by their checksums, later.
     """
     given, before = request.sections, settings.sections()
-    base = preset(kind, request.preset, given) if request.preset else {}
+    base = merge(preset(kind, request.preset, given)) if request.preset else {}
+    if before.get("training", {}).get("budget"):
+        base.get("training", {}).pop("max_steps", None)  # the budget's length stands
     now = Settings.of(merge(before, base, given), kind).sections()
     kind.refuse_changed_use(now.get("data", {}), before.get("data", {}))
     for section, values in now.items():

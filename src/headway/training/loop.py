@@ -180,6 +180,8 @@ class Trainer(Generic[AnyTask]):
         """The summed losses of batches; the gradients of their mean are added up in the model."""
         n_units, n_parts, losses = sum(batch.units for batch in batches), self.progress.parts, []
         for batch in batches if n_parts == 1 else trouble.in_parts(self.task, batches, n_parts):
+            if losses:
+                self.optimizer.collect()
             loss = self.task.loss(self.model, batch)
             (loss / n_units).backward()
             losses.append(loss.detach())
@@ -233,7 +235,8 @@ class Trainer(Generic[AnyTask]):
         sums = self.progress.sums
         sums["loss"] += sum(loss.item() for loss in self.losses)
         self.losses.clear()
-        if not (sums["loss"] < float("inf") and self.optimizer.finite()):
+        sound = sums["loss"] < float("inf") and bool(self.gradient_norm.isfinite())
+        if not (sound and self.optimizer.finite()):
             raise trouble.NotFiniteError(self.progress.step, sums["loss"])
         return sums
 

@@ -1,5 +1,6 @@
 """The trainable parameters of a model as one flat vector, and the Adam that updates it."""
 
+import math
 from collections.abc import Callable, Mapping
 
 import torch
@@ -70,7 +71,7 @@ class FlatAdam:
 
         `clip_norm` 0 leaves the gradients as they are.
         """
-        self.gradient[: self.n_rounded].copy_(self.rounded_gradient)
+        self.collect()
         norm = torch.linalg.vector_norm(self.gradient)
         if self.rows:
             norm = torch.hypot(norm, self.rows.norm())
@@ -87,6 +88,11 @@ class FlatAdam:
         self.clear()
         return norm
 
+    def collect(self) -> None:
+        """Add the gradients so far up in float32: sums of many parts are too fine for bfloat16."""
+        self.gradient[: self.n_rounded].add_(self.rounded_gradient)
+        self.rounded_gradient.zero_()
+
     def clear(self) -> None:
         """Forget the gradients."""
         self.gradient.zero_()
@@ -95,9 +101,11 @@ class FlatAdam:
             self.rows.clear()
 
     def finite(self) -> bool:
-        """Whether every weight that training changes is a finite number."""
-        changed = [self.masters, *(self.rows.weights().values() if self.rows else ())]
-        return all(bool(torch.linalg.vector_norm(some.detach()).isfinite()) for some in changed)
+        """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
+        of_rows = self.rows.weights().values() if self.rows else ()
+        changed = [self.masters, *self.adam.state[self.masters].values(), *of_rows]
+        norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in changed if x.numel()]
+        return all(bool(norm.isfinite()) for norm in norms)
 
     def by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """A flat vector cut into tensors with the parameters' names and shapes (views)."""

@@ -27,6 +27,8 @@ from headway.training.shipped import DEMO, place_of
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 CHECKS = "checks.json"
 GLOSSARY = "glossary.tsv"
+CONSTANT = ("data.json", GLOSSARY, "source.spm", "target.spm", TOKENIZER, "vocab.json")
+"""Written before config.toml and never again: data, terms, and the vocabulary, Marian's too."""
 
 _MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
 _MAX_BYTES_OF_OTHERS = 1 << 28
@@ -101,21 +103,15 @@ class RunFolder:
         self.write_sealed(format_toml(sections), sums)
 
     def constant_files(self) -> list[Path]:
-        """What is written before config.toml and never again: the vocabulary, data.json.
+        """What is written before config.toml and never again; somebody else's files are left out."""
+        return [self.path / name for name in CONSTANT if (self.path / name).is_file()]
 
-        Somebody else's files, which lay in the folder before it was locked, are none of these.
-        """
-        lock = self.path / ".lock"
-        since = lock.stat().st_mtime_ns if lock.exists() else float("inf")
-        others = {CONFIG, MODEL, self.metrics.name, self.card.name, self.precision.name}
-        return sorted(
-            path
-            for path in self.path.iterdir()
-            if path.is_file()
-            and path.name not in others
-            and not path.name.startswith(".")
-            and (path in (self.tokenizer, self.data) or path.stat().st_mtime_ns >= since)
-        )
+    def reseal(self) -> None:
+        """Take config.toml, and the files that it seals, for right as they are now."""
+        sealed = dict(_SEALED.findall(self._text(self.config)))
+        files = {self.path / name for name in sealed if (self.path / name).is_file()}
+        sums = {file.name: checksum(file) for file in sorted(files.union(self.constant_files()))}
+        self.write_sealed(format_toml(self.unchecked_settings()), sums)
 
     def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
         """config.toml with its seal: the checksums of other files and its own."""
@@ -296,16 +292,11 @@ class RunFolder:
                     if isinstance(line, dict) and isinstance(line.get("step"), int):
                         yield line
 
-    def first_score(self) -> tuple[str, float]:
-        """Name and value of the score that was measured before the first update.
-
-        Raises:
-            RunError: metrics.jsonl does not tell.
-        """
-        *_, (name, value) = next(self._entries(), {"": ""}).items()
-        if not isinstance(value, float):
-            raise RunError(f"{self.metrics} begins with a score; it has none. Take a copy of it.")
-        return name, value
+    def first_score(self) -> tuple[str, float] | None:
+        """Name and value of the score before the first update; None if metrics.jsonl lost it."""
+        of_step_0 = (line for line in self._entries() if not line["step"] and "valid_loss" in line)
+        *_, (name, value) = next(of_step_0, {"": None}).items()
+        return (name, value) if isinstance(value, float) else None
 
     def cut_log(self, step: int) -> None:
         """Forget what was logged after `step`: those steps will be made again."""

@@ -107,7 +107,7 @@ class TrainingSettings:
     @property
     def log_interval(self) -> int:
         """Updates between lines in metrics.jsonl, so that no training fills the disk with them."""
-        return max(self.log_every, self.max_steps // MOST_LINES)
+        return max(self.log_every, -(-self.max_steps // MOST_LINES))
 
     def dropout_share(self, step: int) -> float:
         """How much of the dropout the update after `step` others is made with."""

@@ -66,7 +66,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
     if settings.data.old_run:
         from headway.tasks.translation.tuning_task import tuning_task
 
-        return tuning_task(settings, cast("TunedPairs", data), device)
+        return tuning_task(settings, cast("TunedPairs", data), device, engine)
     return TranslationTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, engine=engine
     )

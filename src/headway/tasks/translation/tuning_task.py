@@ -10,6 +10,7 @@ from torch import nn
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.runs.settings import Settings
+from headway.runtime import EngineName
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_data import TunedPairs
 from headway.training.interfaces import Position, Validation
@@ -127,7 +128,9 @@ class TuningTask(TranslationTask):
         self.before = position.countable["before"] or self.before
 
 
-def tuning_task(settings: Settings, data: TunedPairs, device: torch.device) -> TuningTask:
+def tuning_task(
+    settings: Settings, data: TunedPairs, device: torch.device, engine: EngineName
+) -> TuningTask:
     """What the training loop asks for, where the parent's data are mixed in."""
     return TuningTask(
         data.prepared,
@@ -139,4 +142,5 @@ def tuning_task(settings: Settings, data: TunedPairs, device: torch.device) -> T
         learned=data.learned,
         decoding=settings.decoding,
         forget_at_most=settings.training.forget_at_most,
+        engine=engine,
     )
