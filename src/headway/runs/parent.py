@@ -185,7 +185,9 @@ def say_what_it_brought(run: Run, chosen: str) -> None:
     best = run.trainer.progress.best_score
     if first := run.folder.first_score():
         name, before = first
-        run.say(f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint")
+        run.say(
+            f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint"
+        )
     if NOTHING_BETTER in chosen:
         run.say(
             "NOTHING WAS LEARNED: no weights were better on the new data without losing more than "
@@ -200,6 +202,8 @@ def origin(folder: RunFolder) -> str:
     if not parent:
         return ""
     first = folder.first_score()
-    scored = f",\nwhose {first[0].upper()} on the validation data was {first[1]:.2f}" if first else ""
+    scored = (
+        f",\nwhose {first[0].upper()} on the validation data was {first[1]:.2f}" if first else ""
+    )
     return f"""
 It began with the weights of `{parent["run"]}` (sha256 {parent["sha256"]}){scored}."""

@@ -25,6 +25,8 @@ AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
 
 NOTHING_BETTER = "as nothing better was found"
+LARGEST = torch.finfo(torch.float32).max
+"""Stands in metrics.jsonl for a norm beyond it: JSON has no infinity."""
 MARGIN_BYTES = 1 << 20
 """Free space that must be left beside what is written: small files, a file system's own needs."""
 
@@ -178,7 +180,8 @@ class Trainer(Generic[AnyTask]):
 
     def add_gradients(self, batches: Sequence[Batch]) -> list[Tensor]:
         """The summed losses of batches; the gradients of their mean are added up in the model."""
-        n_units, n_parts, losses = sum(batch.units for batch in batches), self.progress.parts, []
+        n_units, n_parts = sum(batch.units for batch in batches), self.progress.parts
+        losses: list[Tensor] = []
         for batch in batches if n_parts == 1 else trouble.in_parts(self.task, batches, n_parts):
             if losses:
                 self.optimizer.collect()
@@ -216,7 +219,7 @@ class Trainer(Generic[AnyTask]):
         """One line of metrics.jsonl, over the updates since the last."""
         progress, sums = self.progress, self.finite_sums()
         loss = sums["loss"] / sums["units"]
-        rate, norm = self.learning_rate, round(self.gradient_norm.item(), 5)
+        rate, norm = self.learning_rate, round(min(self.gradient_norm.item(), LARGEST), 5)
         self.write_line({"loss": round(loss, 5), "learning_rate": rate, "gradient_norm": norm})
         self.reporter.step(
             progress,
@@ -235,8 +238,7 @@ class Trainer(Generic[AnyTask]):
         sums = self.progress.sums
         sums["loss"] += sum(loss.item() for loss in self.losses)
         self.losses.clear()
-        sound = sums["loss"] < float("inf") and bool(self.gradient_norm.isfinite())
-        if not (sound and self.optimizer.finite()):
+        if not (sums["loss"] < float("inf") and self.optimizer.finite()):
             raise trouble.NotFiniteError(self.progress.step, sums["loss"])
         return sums
 

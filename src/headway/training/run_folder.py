@@ -103,7 +103,7 @@ class RunFolder:
         self.write_sealed(format_toml(sections), sums)
 
     def constant_files(self) -> list[Path]:
-        """What is written before config.toml and never again; somebody else's files are left out."""
+        """What is written before config.toml and never again; no files of somebody else's."""
         return [self.path / name for name in CONSTANT if (self.path / name).is_file()]
 
     def reseal(self) -> None:
