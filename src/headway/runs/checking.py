@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
 from headway.locks import Say
@@ -60,7 +61,9 @@ def accept(path: Path, say: Say) -> None:
     """
     RunFolder.open(path)
     with RunFolder.alone(path, say) as folder:
-        folder.reseal()
+        files = [*folder.constant_files(), *filter(Path.exists, [folder.checks])]
+        sums = {file.name: checksum(file) for file in files}
+        folder.write_sealed(format_toml(folder.unchecked_settings()), sums)
 
 
 def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:

@@ -288,6 +288,14 @@ def spacing(max_steps: int, n_validations: int, *, tuned: bool = False) -> int:
 # -- rate and dropout -------------------------------------------------------------------------
 
 
+def long_warmup(training: TrainingSettings) -> str:
+    """What to say of one that takes more than half of the updates."""
+    return (
+        f"WARNING: the rate rises for {training.warmup_steps:,} of {training.max_steps:,} updates. "
+        "Lower --training.warmup-steps: an eighth is usual."
+    )
+
+
 def with_peak_of_equation_3(settings: Settings, opening: Opening) -> Settings:
     """The peak that the paper's schedule has; raises ConfigError where it cannot be had."""
     training = settings.training

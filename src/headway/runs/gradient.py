@@ -51,10 +51,7 @@ def fit(settings: Settings, opening: Opening) -> Settings:
         warmup_steps = fit_warmup(training.max_steps, tuned=bool(training.init_from))
         training = replace(training, warmup_steps=warmup_steps)
     elif training.warmup_steps > training.max_steps // 2:
-        opening.say(
-            f"WARNING: the rate rises for {training.warmup_steps:,} of {training.max_steps:,} "
-            "updates. Lower --training.warmup-steps: an eighth is usual."
-        )
+        opening.say(fitting.long_warmup(training))
     settings = replace(settings, training=training)
     if training.schedule == "paper":
         settings = fitting.with_peak_of_equation_3(settings, opening)

@@ -25,8 +25,7 @@ AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
 
 NOTHING_BETTER = "as nothing better was found"
-LARGEST = torch.finfo(torch.float32).max
-"""Stands in metrics.jsonl for a norm beyond it: JSON has no infinity."""
+BEYOND = 3.4e38  # stands for a norm that float32 cannot hold: JSON has no infinity
 MARGIN_BYTES = 1 << 20
 """Free space that must be left beside what is written: small files, a file system's own needs."""
 
@@ -219,7 +218,7 @@ class Trainer(Generic[AnyTask]):
         """One line of metrics.jsonl, over the updates since the last."""
         progress, sums = self.progress, self.finite_sums()
         loss = sums["loss"] / sums["units"]
-        rate, norm = self.learning_rate, round(min(self.gradient_norm.item(), LARGEST), 5)
+        rate, norm = self.learning_rate, round(min(self.gradient_norm.item(), BEYOND), 5)
         self.write_line({"loss": round(loss, 5), "learning_rate": rate, "gradient_norm": norm})
         self.reporter.step(
             progress,

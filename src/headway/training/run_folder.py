@@ -106,13 +106,6 @@ class RunFolder:
         """What is written before config.toml and never again; no files of somebody else's."""
         return [self.path / name for name in CONSTANT if (self.path / name).is_file()]
 
-    def reseal(self) -> None:
-        """Take config.toml, and the files that it seals, for right as they are now."""
-        sealed = dict(_SEALED.findall(self._text(self.config)))
-        files = {self.path / name for name in sealed if (self.path / name).is_file()}
-        sums = {file.name: checksum(file) for file in sorted(files.union(self.constant_files()))}
-        self.write_sealed(format_toml(self.unchecked_settings()), sums)
-
     def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
         """config.toml with its seal: the checksums of other files and its own."""
         others = "".join(f"# {name} {sum_}\n" for name, sum_ in sums.items() if name != CONFIG)
