@@ -19,7 +19,16 @@ from headway.workflow.filling import (
     open_all,
     write_whole,
 )
-from headway.workflow.inputs import Job, is_several, kind_of, passed_over, plan, replaced
+from headway.workflow.inputs import (
+    Job,
+    is_plain_text,
+    is_several,
+    kind_of,
+    passed_over,
+    plan,
+    refuse,
+    replaced,
+)
 from headway.workflow.journal import Journal
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport
@@ -78,13 +87,17 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
     """Fill in files, folders and patterns, and write the report.
 
     Raises:
-        ConfigError: results have no place, or would replace something; two would be the same.
+        ConfigError: results have no place, or would replace something; two would be the same;
+            plain text is to be translated in place.
         DataError: a file cannot be read or has other languages.
         RefusedError: several reasons of these kinds; nothing was translated.
     """
     _check(wishes)
     several = is_several(names, wishes.out)
     jobs = _jobs(names, wishes, several=several)
+    if wishes.in_place:
+        plain = [job.file for job in jobs if is_plain_text(job.file)]
+        refuse([_only_copy(file) for file in plain], len(jobs))
     tell_passed_over(names, wishes.out, call.say)
     opened = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
     if wishes.report is not None:
@@ -144,6 +157,14 @@ def _check(wishes: Wishes) -> None:
             "--overwrite may not replace the only copy of translations, as it would with "
             "--in-place. Give an --out instead."
         )
+
+
+def _only_copy(file: Path) -> ConfigError:
+    return ConfigError(
+        "--in-place is for files that have a place for a translation; plain text has none, and a "
+        f"line that is not reached, or left, would lose its only copy; got {file}. Give an --out "
+        "instead."
+    )
 
 
 def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[Job]:

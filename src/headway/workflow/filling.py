@@ -11,7 +11,7 @@ from headway.disk import write_bytes
 from headway.errors import DataError, UserError
 from headway.text.accelerators import sign_of
 from headway.text.completing import completed
-from headway.text.fillers import FILLERS, filler_of
+from headway.text.fillers import filler_of
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Document, Gap
 from headway.text.formats.splitting import lines_of
@@ -19,7 +19,7 @@ from headway.text.languages import same_language
 from headway.text.lines import check_file, shown
 from headway.text.units import Outcome, Unit
 from headway.workflow.flow import Cut, Flow, Steps, Translate
-from headway.workflow.inputs import Job, kind_of, refuse
+from headway.workflow.inputs import Job, is_plain_text, kind_of, refuse
 from headway.workflow.journal import Journal
 from headway.workflow.plain_text import open_text
 from headway.workflow.rows import UNWRITABLE, FileReport, report_of
@@ -98,7 +98,7 @@ def open_one(job: Job, wanted: Direction, *, overwrite: bool) -> Document:
         DataError: a template, or as its opener and `check_languages`.
     """
     file = job.file
-    opener = filler_of(file) if kind_of(file) in (*FILLERS, ".pot") else open_text
+    opener = open_text if is_plain_text(file) else filler_of(file)
     check_file(file)
     document = opener(file, *wanted, overwrite)
     check_languages(document, wanted, file)

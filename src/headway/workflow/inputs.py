@@ -67,6 +67,11 @@ def kind_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
+def is_plain_text(path: Path) -> bool:
+    """Whether a file is of no kind that is known, and so translated line by line."""
+    return kind_of(path) not in (*FILLERS, ".pot")
+
+
 def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[Job]:
     """What is to be done for several inputs, each file once, in the order of the names.
 
