@@ -138,6 +138,9 @@ def test_a_byte_order_mark_says_utf_8_and_stays(written):
     path = written('msgid "a"\nmsgstr ""\n', header=False, mark=b"\xef\xbb\xbf")
     assert read(path)[1].dropped == {"untranslated": 1}
     assert filled(path, str.upper) == b'\xef\xbb\xbf#, fuzzy\nmsgid "a"\nmsgstr "A"\n'
+    path = written("", header=False, mark=b"\xef\xbb\xbf")
+    assert opened(path).counts.units == 0
+    assert filled(path, str.upper) == b"\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ class PoDocument:
         self, data: bytes, header: Header, entries: Iterator[Entry], *, overwrite: bool
     ) -> None:
         self._mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK) else b""
-        self._lines: list[bytes] = _LINE.findall(data.removeprefix(self._mark))
+        self._lines: list[bytes] = _LINE.findall(data.removeprefix(self._mark)) or [b""]
         self._added_end = b"" if data.endswith(b"\n") else _line_end(self._lines[0])
         self._lines[-1] += self._added_end  # taken away again in the end
         self._header = header
