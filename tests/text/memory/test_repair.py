@@ -17,6 +17,8 @@ from headway.text.memory.words import read
         ("2 of 4", "4 of 2", "2 und 4", "4 und 2"),  # each by the other, at the same time
         ("Pay 2.5", "Pay 1.5", "Zahle 1,5", "Zahle 2,5"),  # written as the translation writes it
         ("1,300.25 m", "1,000.5 m", "1.000,5 m", "1.300,25 m"),
+        ("Version 2.5", "Version 1.4", "Version 1.4", "Version 2.5"),
+        ("Wait 5 s", "Wait 1,500 s", "Warte 1.500 s", "Warte 5 s"),
         ("Hello %d", "Hello %s", "Hallo %s", "Hallo %d"),
         ("%s of %d", "%d of %s", "%d von %s", "%s von %d"),
         ('<x id="3"/> a', '<x id="1"/> a', 'b <x id="1"/>', 'b <x id="3"/>'),
@@ -40,6 +42,8 @@ def test_numbers_and_codes_are_put_right(query: str, source: str, target: str, r
         ("3 and 2", "2 and 2", "2 und 2", ("2 -> 3",)),
         ("Step 3", "Step 2", "Schritt 2 von 2", ("2 -> 3",)),
         ("1,300.25 m", "1,000 m", "1.000 m", ("1,000 -> 1,300.25",)),  # how is a point written?
+        ("Wait 1,500 s", "Wait 5 s", "Warte 5 s", ("5 -> 1,500",)),  # 1,500 is 1.5 in German
+        ("Pay 2.5", "Pay 2", "Zahle 2", ("2 -> 2.5",)),
         ("Click <b>OK</b>", "Click OK", "OK klicken", ("none -> <b>", "none -> </b>")),
         ("Hello {x}", "Hello %s", "Hallo %s", ("%s -> {x}",)),  # of another kind
         ("Hello", "Hello %s", "Hallo %s", ("%s -> none",)),  # no tag: something is lost

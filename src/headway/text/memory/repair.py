@@ -169,9 +169,10 @@ def _digits(number: str) -> str:
 
 
 def _in_form_of(old: str, found: str, new: str) -> str | None:
-    """The new number as the translation writes it: 1.5 -> 2.5 is 1,5 -> 2,5 there."""
-    if found == old:
-        return new
+    """The new number as the translation writes it: 1.5 -> 2.5 is 1,5 -> 2,5 there.
+
+    None where that cannot be told: 5 does not say how 1,500 is written there.
+    """
     signs = list(zip(_SEPARATOR.findall(old), _SEPARATOR.findall(found), strict=False))
     form = dict(signs)
     one_to_one = len(set(signs)) == len(form) == len(set(form.values()))
