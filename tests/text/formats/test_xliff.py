@@ -142,6 +142,7 @@ def test_segments_of_the_second_version_are_read_with_what_codes_stand_for(tmp_p
         (first(unit("a", "<x id='1'/>")), "untranslated"),
         (first(unit("<x id='1'/>", "b")), "blank_side"),
         (first(cut("b", "")), "untranslated"),
+        (first(cut("b")), "untranslated"),
         (first("<trans-unit><target>b</target></trans-unit>"), "blank_side"),
         (first(unit("a", "b", " translate='no'")), "do_not_translate"),
         (first("<group translate='no'>" + unit("a", "b") + "</group>"), "do_not_translate"),
@@ -298,7 +299,20 @@ def test_a_target_is_written_where_it_belongs(before: str, after: str, tmp_path:
                 "<mrk mtype='seg' mid='1'>TWO", "<mrk mid='1' mtype='seg'>TWO"
             ),
         ),
+        (
+            cut("<x id='2'/>eins"),
+            1,
+            cut(
+                target=f"<target {NEW}><mrk mtype='seg' mid='0'><x id='2'/>eins</mrk> <g id='1'>"
+                "<mrk mtype='seg' mid='1'>TWO</mrk></g><mrk mtype='seg' mid='2'>-</mrk></target>"
+            ),
+        ),
+        (cut("eins", "zwei"), 0, cut("eins", "zwei")),
         (cut("eins", "zwei", "-"), 0, cut("eins", "zwei", "-")),
+        *(
+            (cut(target=f"<target>{text}</target>"), 0, cut(target=f"<target>{text}</target>"))
+            for text in ("eins zwei", "<mrk mtype='seg' mid='0'>eins</mrk> zwei")
+        ),
     ],
 )
 def test_segments_of_a_unit_are_filled_one_by_one(

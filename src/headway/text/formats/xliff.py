@@ -263,7 +263,7 @@ class XliffDocument:
         mark, translation, _ = parts[0]
         if mark is None:
             text = self._written(translation, source.content.segment)
-        elif target is not None and _cut_alike(unit):
+        elif target is not None and all(mark and mark.name in unit.answers for mark, _, _ in parts):
             edits = [self._filled_mark(target, mark, text) for mark, text, _ in parts if mark]
             return [*edits, *(self._changed_tag(target.start, values) if values else ())]
         else:
@@ -287,16 +287,17 @@ class XliffDocument:
         return Edit(tag.end(), mark.end, text)
 
     def _from_source(self, unit: Unit, parts: Sequence["_Part"]) -> bytes:
-        """The inside of `seg-source`, each segment of it translated or else empty."""
+        """The inside of `seg-source`, each segment of it translated, as it was, or else empty."""
         assert unit.seg_source, "marks stand in it"
         data, source = self._contents.data, unit.seg_source
         translations = {mark.name: translation for mark, translation, _ in parts if mark}
         start = _behind_tag(data, source.start)
         edits = []
         for mark in source.content.marks:
-            if not mark.segment.blank:
-                known = translations.get(mark.name)
-                text = self._written(known, mark.segment) if known else b""
+            known, there = translations.get(mark.name), unit.answers.get(mark.name)
+            if known or there or not mark.segment.blank:
+                was = data[_behind_tag(data, there.start) : there.end] if there else b""
+                text = self._written(known, mark.segment) if known else was
                 inside = _behind_tag(data, mark.start)
                 edits.append(Edit(inside - start, mark.end - start, text))
         return edited(data[start : source.end], edits)
@@ -339,36 +340,24 @@ def _translatable(unit: Unit) -> Iterator[tuple[Segment, Mark | None, bool]]:
     That is the whole unit, unless both of its sides are, or can be, cut in the same way.
     """
     assert unit.source, "a unit without a source is not translated"
-    of_target = {mark.name: mark for mark in unit.target.content.marks} if unit.target else {}
     if not _distinct(unit.seg_source):
         yield unit.source.content.segment, None, unit.translated
         return
-    alike = _cut_alike(unit)
+    answers = unit.answers
     for mark in unit.seg_source.content.marks if unit.seg_source else ():
-        filled = unit.translated and (not alike or of_target[mark.name].written)
-        yield mark.segment, mark, filled
+        there = answers.get(mark.name)
+        yield mark.segment, mark, unit.translated and (not answers or bool(there and there.written))
 
 
 def _there(unit: Unit, mark: Mark | None) -> Segment | None:
     """The translation of a unit, or of the part of it that a mark of the source is around."""
     if unit.target is None:
         return None
-    if mark is None or not _cut_alike(unit):
-        return unit.target.content.segment
-    return next(m.segment for m in unit.target.content.marks if m.name == mark.name)
+    answer = unit.answers.get(mark.name) if mark else None
+    return answer.segment if answer else unit.target.content.segment
 
 
 def _distinct(element: Element | None) -> bool:
     """Whether there are marks in it, each with a name of its own."""
     marks = element.content.marks if element else ()
     return 0 < len(marks) == len({mark.name for mark in marks})
-
-
-def _cut_alike(unit: Unit) -> bool:
-    """Whether the target has a place for each segment of the source."""
-    if not (unit.seg_source and unit.target and _distinct(unit.target)):
-        return False
-    of_source, of_target = (
-        {mark.name for mark in element.content.marks} for element in (unit.seg_source, unit.target)
-    )
-    return of_source <= of_target

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.formats.inline import Gathered, InlineText, Mark, Role
-from headway.text.formats.segments import Width
+from headway.text.formats.segments import Code, Width
 from headway.text.formats.xliff_states import is_trusted, not_yet_translated
 from headway.text.formats.xml_events import XmlEvents
 
@@ -82,12 +82,30 @@ class Unit:
         return not (copied and not_yet_translated(self._state))
 
     @property
+    def answers(self) -> Mapping[str, Mark]:
+        """The target's marks by name, where it is cut as the source is; it may lack some of them.
+
+        Empty where it is cut in another way, or lacks some and has words outside of the others.
+        """
+        if not (self.seg_source and self.target):
+            return {}
+        marks = self.target.content.marks
+        names = {mark.name for mark in self.seg_source.content.marks}
+        of_target = {mark.name: mark for mark in marks}
+        n_inside = sum(_n_letters(mark.segment.parts) for mark in marks)
+        less = of_target.keys() < names and n_inside >= _n_letters(self.target.content.parts)
+        alike = names <= of_target.keys() or less
+        return of_target if alike and len(of_target) == len(marks) else {}
+
+    @property
     def half_done(self) -> bool:
-        """Some of its segments are translated and others are still empty."""
+        """Some of its segments are translated and others are still empty, or not there yet."""
         marks = self.target.content.marks if self.target else ()
         of_source = self.seg_source.content.marks if self.seg_source else ()
         blank = {mark.name for mark in of_source if mark.segment.blank}
-        return any(not mark.written and mark.name not in blank for mark in marks)
+        needed = {mark.name for mark in of_source} - blank if self.answers else set[str]()
+        empty = (not mark.written and mark.name not in blank for mark in marks)
+        return any(empty) or not needed <= self.answers.keys()
 
     @property
     def trusted(self) -> bool:
@@ -136,6 +154,11 @@ class Unit:
         """Of the target, from version 2 on of the segment, in memoQ of the unit."""
         of_target = self.target.attributes.get("state") if self.target else None
         return of_target or self.attributes.get("state") or self.attributes.get(_MEMOQ + "status")
+
+
+def _n_letters(parts: Sequence[str | Code]) -> int:
+    """Letters and digits outside of codes."""
+    return sum(sum(map(str.isalnum, part)) for part in parts if isinstance(part, str))
 
 
 def _of_mark(mark: Mark) -> Element:
