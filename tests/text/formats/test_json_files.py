@@ -1,6 +1,7 @@
 """JSON of one language: every text is filled, and Python's own reader agrees on the rest."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.errors import DataError
+from headway.text.formats import json_files
 from headway.text.formats.json_files import open_document, read_texts
 from headway.text.formats.segments import Document, Segment
+from headway.text.formats.spans import read_decoded
 
 
 def filled(path: Path, data: str, language: str | None = "de") -> str:
@@ -56,6 +59,31 @@ def test_plural_forms_of_the_target_language_are_added(tmp_path):
         ("n_one", ("one", 1)), ("n_other", ("other", 1.5)), ("n_few", ("few", 2)),
         ("n_many", ("many", 5)), ("x_other", ("other", 1.5)),
     ]  # fmt: skip
+
+
+class Counted(str):
+    """A text that counts the characters that are cut out of it or looked through."""
+
+    n_characters = 0
+
+    def __getitem__(self, place: Any) -> str:
+        cut = super().__getitem__(place)
+        Counted.n_characters += len(cut)
+        return cut
+
+    def __contains__(self, sign: object) -> bool:
+        Counted.n_characters += len(self)
+        return super().__contains__(sign)  # type: ignore[operator]
+
+
+def test_a_file_is_not_gone_through_again_for_each_of_its_texts(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({f"{n}_{form}": "x" for n in range(50) for form in ("one", "other")}))
+    decoded = read_decoded(path)
+    counted = replace(decoded, text=Counted(decoded.text))
+    monkeypatch.setattr(json_files, "read_decoded", lambda _path: counted)
+    assert len(open_document(path, "en", "pl", False).gaps) == 200
+    assert Counted.n_characters < 5 * len(decoded.text)
 
 
 @pytest.mark.parametrize(

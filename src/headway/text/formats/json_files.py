@@ -52,8 +52,9 @@ def open_document(
     decoded = read_decoded(path)
     texts = list(_texts(decoded))
     forms = forms_of(target_language) if target_language else ()
-    entries = [_entry(text, _style(decoded.text), forms) for text in texts]
-    entries += _added(decoded, texts, forms)
+    style = _style(decoded.text)
+    entries = [_entry(text, style, forms) for text in texts]
+    entries += _added(decoded, texts, style, forms)
     entries.sort(key=lambda entry: entry.start)
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
@@ -105,20 +106,23 @@ def _form(name: str, forms: tuple[Form, ...]) -> PluralForm | None:
     return PluralForm(place, len(names), forms[place].number, found[2])
 
 
-def _added(decoded: Decoded, texts: list[_Text], forms: tuple[Form, ...]) -> Iterator[Entry]:
+def _added(
+    decoded: Decoded, texts: list[_Text], style: _Style, forms: tuple[Form, ...]
+) -> Iterator[Entry]:
     """Plural forms of the target language that the source has not, behind those that it has."""
     groups: dict[tuple[str, ...], dict[str, _Text]] = {}
     for text in texts:
         found = _PLURAL.fullmatch(text.path[-1]) if text.path and text.name_start >= 0 else None
         if found and not found[1].endswith("_ordinal"):
             groups.setdefault((*text.path[:-1], found[1]), {})[found[2]] = text
-    style = _style(decoded.text)
     for (*_, stem), group in groups.items():
         if "other" not in group or len(group) < 2:
             continue
         last = max(group.values(), key=lambda text: text.end)
-        inside = decoded.text[: last.name_start]
-        space = inside[len(inside.rstrip(" \t\r\n")) :]
+        space_start = last.name_start
+        while decoded.text[space_start - 1] in " \t\r\n":  # a brace or a comma comes before
+            space_start -= 1
+        space = decoded.text[space_start : last.name_start]
         colon = decoded.text[last.name_start : last.start]
         _, behind = scanstring(colon, 1, True)
         for form in forms:
