@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.text.code_patterns import find
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
 
@@ -51,10 +52,10 @@ def bare(segment: Segment, sign: str) -> Bare:
     if not sign or not any(sign in part for part in segment.parts if isinstance(part, str)):
         return Bare(segment, "")
     places = [
-        (n, found.start())
+        (n, at)
         for n, part in enumerate(segment.parts)
         if isinstance(part, str)
-        for found in _ACCELERATORS[sign].finditer(part)
+        for at in _marks_in(part, sign)
     ]
     if len(places) != 1:
         return Bare(segment, "")
@@ -63,6 +64,16 @@ def bare(segment: Segment, sign: str) -> Bare:
     text = str(parts[n])
     parts[n] = text[:at] + text[at + 1 :]
     return Bare(Segment(tuple(parts)), text[at + 1])
+
+
+def _marks_in(text: str, sign: str) -> list[int]:
+    """Where accelerators are marked: never in an address or another code, which stays as it is.
+
+    What looks like a name may be one with a mark: `_File`.
+    """
+    codes = [code for code in find(text) if code.kind != "name"]
+    places = [found.start() for found in _ACCELERATORS[sign].finditer(text)]
+    return [at for at in places if not any(code.start <= at < code.end for code in codes)]
 
 
 def unmarked(translation: Segment, sign: str) -> Segment:
