@@ -286,7 +286,9 @@ def test_what_is_not_translated_stays_as_it_is(written):
 
 def test_the_flags_stand_where_gettext_has_them(written):
     body = '#: a.c:1\n#| msgid "old"\nmsgctxt "c"\nmsgid "a"\nmsgstr ""\n'
-    assert b'#: a.c:1\n#, fuzzy\n#| msgid "old"\n' in filled(written(body), str.upper)
+    assert b'#: a.c:1\n#, fuzzy\nmsgctxt "c"\n' in filled(written(body), str.upper)
+    body = '#| msgid "old"\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] "x"\nmsgstr[1] ""\n'
+    assert b'#, fuzzy\n#| msgid "old"\nmsgid' in filled(written(body), str.upper)
     body = '  #,no-wrap, c-format\r\n#, range: 0..3\r\nmsgid "a"\r\nmsgstr ""\r\n'
     assert b"\n  #, fuzzy, no-wrap, c-format\r\n#, range: 0..3\r\n" in filled(
         written(body, newline="\n"), str.upper

@@ -47,6 +47,9 @@ def test_a_fuzzy_translation_belongs_to_the_earlier_text(tmp_path: Path) -> None
     assert exact(memory, "Open the window") is None
     assert exact(memory, "Close") is None
     assert len(memory_of([old], Given("en", "pl"))) == 1
+    document = po.open_document(old, "en", "pl", True)
+    old.write_bytes(document.filled([Segment((gap.source.text,)) for gap in document.gaps]))
+    assert exact(memory_of([old], EN_PL), "Open the door") is None  # it is another's by now
 
 
 def test_files_of_one_language_come_in_twos(tmp_path: Path) -> None:

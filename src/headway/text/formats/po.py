@@ -227,6 +227,8 @@ class PoDocument:
 
     def _fill(self, edits: "_Edits", entry: Entry, texts: dict[int, str]) -> None:
         forms = entry.forms
+        if texts.keys() >= forms.keys():  # nothing is left that was made for an earlier text
+            edits.instead.update(dict.fromkeys(entry.previous_lines, b""))
         for form, text in sorted(texts.items()):
             old = forms.get(form, forms[max(forms)])
             written = self._written(old, text, form)
@@ -242,7 +244,7 @@ class PoDocument:
             new = b" fuzzy, " if flags.strip() else b" fuzzy"
             edits.instead[entry.flags_line] = before + sign + new + flags.lstrip(b" \t")
         else:
-            number = entry.previous_line or entry.line
+            number = min([*entry.previous_lines, entry.line])
             edits.before[number] = b"#, fuzzy" + _line_end(self._lines[number - 1])
 
     def _written(self, old: Text, text: str, form: int) -> bytes:

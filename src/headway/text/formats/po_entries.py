@@ -49,8 +49,8 @@ class Entry:
     """By keyword, in order: `msgctxt`, `msgid`, `msgid_plural`, `msgstr` or `msgstr[0]`, .."""
     flags_line: int = 0
     """The first comment of flags (`#, c-format`), or 0."""
-    previous_line: int = 0
-    """The first comment that tells the message's earlier text (`#| msgid`), or 0."""
+    previous_lines: list[int] = field(default_factory=list)
+    """Comments that tell the message's earlier text (`#| msgid`)."""
     previous: dict[str, list[str]] = field(default_factory=dict)
     """What these comments tell, by keyword: pieces between quotes, still escaped."""
     fuzzy: bool = False
@@ -270,7 +270,7 @@ class _Scanner:
             entry.flags_line = entry.flags_line or number
             entry.fuzzy = entry.fuzzy or bool(_FUZZY.search(comment))
         elif comment.startswith("#|"):
-            entry.previous_line = entry.previous_line or number
+            entry.previous_lines.append(number)
             if told := _PREVIOUS.match(comment):
                 keyword = told[1] or next(reversed(entry.previous), "")
                 entry.previous.setdefault(keyword, []).append(told[2])
