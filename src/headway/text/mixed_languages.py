@@ -119,7 +119,7 @@ def others_in(path: Path, side: str, wanted: str) -> Counter[str]:
         code = named[SIDES.index(side)]
         units = iter(
             [{code}]
-            if code and suffix == ".po"
+            if code and suffix in (".po", ".ts")
             else [set(filter(None, named))]
             if all(named)
             else []

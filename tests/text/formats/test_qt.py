@@ -10,6 +10,9 @@ from headway.text.cleaning import Report
 from headway.text.corpora import Corpus
 from headway.text.formats.qt import open_document, qt_languages, read_qt
 from headway.text.formats.segments import Segment
+from headway.text.memory.building import memory_of
+from headway.text.memory.units import Given
+from headway.text.mixed_languages import refuse_mixed
 
 
 def file(*messages: str, language: str = "ru") -> str:
@@ -51,6 +54,19 @@ def test_finished_translations_are_read(tmp_path):
     assert [pair[:2] for pair in pairs] == [("Open &file", "Datei &öffnen")]
     assert (report.read, report.dropped) == (4, {"untranslated": 1, "fuzzy": 1, "blank_side": 1})
     assert qt_languages(path, Corpus()) == ("en", "ru")
+
+
+def test_a_file_in_another_language_is_refused(tmp_path):
+    text = file(*MESSAGES, language="fr")
+    for one in (text, text.replace(' sourcelanguage="en"', "")):
+        path = written(tmp_path, one)
+        assert qt_languages(path, Given("en", "de")) == ("en", "fr")
+        with pytest.raises(DataError, match=r"the target of .*a\.ts is fr"):
+            memory_of([path], Given("en", "de"))
+        with pytest.raises(DataError, match="--target-language de"):
+            refuse_mixed(Corpus(pairs=(str(path),), target_language="de"))
+        assert len(memory_of([path], Given("en", "fr"))) == 1
+        refuse_mixed(Corpus(pairs=(str(path),), target_language="fr"))
 
 
 def test_unfinished_ones_are_filled_and_stay_unfinished(tmp_path):

@@ -86,11 +86,11 @@ def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
 
 
 def qt_languages(path: Path, languages: Languages) -> tuple[str | None, str | None]:
-    """As the file says: `sourcelanguage` and `language`."""
+    """As the file says (`sourcelanguage`, `language`), else as given."""
     messages = _Messages(path)
     next(messages.read(utf8_chunks(path)), None)
     source, target = (messages.root.get(name) for name in ("sourcelanguage", "language"))
-    return languages.source_language or source, languages.target_language or target
+    return source or languages.source_language, target or languages.target_language
 
 
 def open_document(
