@@ -73,7 +73,7 @@ class Counted(str):
 
     def __contains__(self, sign: object) -> bool:
         Counted.n_characters += len(self)
-        return super().__contains__(sign)  # type: ignore[operator]
+        return super().__contains__(sign)
 
 
 def test_a_file_is_not_gone_through_again_for_each_of_its_texts(tmp_path, monkeypatch):

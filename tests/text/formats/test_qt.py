@@ -64,9 +64,9 @@ def test_a_file_in_another_language_is_refused(tmp_path):
         with pytest.raises(DataError, match=r"the target of .*a\.ts is fr"):
             memory_of([path], Given("en", "de"))
         with pytest.raises(DataError, match="--target-language de"):
-            refuse_mixed(Corpus(pairs=(str(path),), target_language="de"))
+            refuse_mixed(Corpus(pairs=(path,), target_language="de"))
         assert len(memory_of([path], Given("en", "fr"))) == 1
-        refuse_mixed(Corpus(pairs=(str(path),), target_language="fr"))
+        refuse_mixed(Corpus(pairs=(path,), target_language="fr"))
 
 
 def test_unfinished_ones_are_filled_and_stay_unfinished(tmp_path):
