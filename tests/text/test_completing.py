@@ -31,6 +31,24 @@ def test_known_texts_are_kept_and_the_others_are_gaps(tmp_path):
         )
 
 
+def test_the_cues_of_a_sentence_are_kept_one_by_one(tmp_path):
+    def written(name: str, *texts: str) -> Path:
+        cues = [f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n" for n, text in enumerate(texts)]
+        path = tmp_path / name
+        path.write_text("\n".join(cues))
+        return path
+
+    source = written("en.srt", "The old man went", "to the market", "and bought", "a fish.")
+    begun = written("de.srt", "Der alte Mann ging", "zum Markt", "and bought")
+    document = opened(source, begun)
+    assert [gap.source.text for gap in document.gaps] == ["and bought a fish."]
+    assert document.counts.left == {"translated": 2}
+    after = document.filled([Segment(("und kaufte Fisch.",))])
+    whole = written("whole.srt", "Der alte Mann ging", "zum Markt", "und kaufte", "Fisch.")
+    assert after == whole.read_bytes()
+    assert not opened(source, whole).gaps
+
+
 def test_only_files_of_one_language_are_completed(tmp_path):
     for name, text in (("a.json", "{}"), ("a.tsv", "a\t\n"), ("b.resx", "<root/>")):
         (tmp_path / name).write_text(text)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import ConfigError
+from headway.text.formats import subtitles
 from headway.text.formats.segments import Counts, Document, Gap, Segment
 from headway.text.keyed import KINDS, texts_of
 from headway.text.lines import OF_ONE_LANGUAGE
@@ -11,6 +12,8 @@ from headway.text.lines import OF_ONE_LANGUAGE
 
 def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument":
     """The source file `file`, opened as `document`, with the texts of `onto` by their keys.
+
+    A text that is the source's own is not known: files are often begun as copies.
 
     Raises:
         ConfigError: `file` is not of one language, or `onto` is of another kind.
@@ -23,14 +26,16 @@ def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument"
             f"({', '.join(OF_ONE_LANGUAGE)}); got {file} and {onto}. Other kinds hold both sides, "
             "and what is empty in them is filled in without it."
         )
-    return CompletedDocument(document, {key: text for key, text, *_ in texts_of(onto)(onto)})
+    own = {key: text for key, text, *_ in texts_of(file)(file)}
+    of_onto = {key: text for key, text, *_ in texts_of(onto)(onto)}
+    known = {key: text for key, text in of_onto.items() if text.strip() and text != own.get(key)}
+    if texts_of(file) is subtitles.read_texts:  # sentences go over cues, of which some are known
+        document = subtitles.open_document(file, None, document.target_language, False, known)
+    return CompletedDocument(document, known)
 
 
 class CompletedDocument:
-    """A file of one language to be filled in, but for the texts that are known; see `Document`.
-
-    A text that is the source's own is not known: files are often begun as copies.
-    """
+    """A file of one language to be filled in, but for the texts that are known; see `Document`."""
 
     def __init__(self, document: Document, known: dict[str, str]) -> None:
         self.source_language = document.source_language
@@ -38,12 +43,12 @@ class CompletedDocument:
         self._document = document
         self._known = [
             Segment((text,))
-            if (text := known.get(gap.key, "")).strip() and text != gap.source.text
+            if (text := known.get(gap.key, "")) and text != gap.source.text
             else None
             for gap in document.gaps
         ]
         keys = {gap.key for gap in document.gaps}
-        only = sum(key not in keys for key, text in known.items() if text.strip())
+        only = len(known.keys() - keys)
         self.gaps: Sequence[Gap] = [
             gap for gap, text in zip(document.gaps, self._known, strict=True) if text is None
         ]

@@ -6,7 +6,7 @@ lines are wrapped anew within the cue.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -49,12 +49,19 @@ def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
 
 
 def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+    path: Path,
+    _source_language: str | None,
+    target_language: str | None,
+    overwrite: bool,
+    known: Container[str] = frozenset(),
 ) -> SpanDocument:
-    """Subtitles of one language, which become those of another."""
+    """Subtitles of one language, which become those of another.
+
+    A cue whose time is `known` has its translation, and is no part of a sentence over several.
+    """
     decoded = read_decoded(path, "utf-8", "latin-1")
     newline = "\r\n" if "\r\n" in decoded.text else "\n"
-    entries = [_entry(decoded, group, newline) for group in _sentences(list(_cues(decoded)))]
+    entries = [_entry(decoded, group, newline) for group in _sentences(_cues(decoded), known)]
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
 
@@ -75,11 +82,12 @@ def _entry(decoded: Decoded, cues: Sequence[_Cue], newline: str) -> Entry:
     return Entry(source, cues[0].line, cues[0].start, cues[-1].end, write, cues[0].time)
 
 
-def _sentences(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
+def _sentences(cues: Iterator[_Cue], known: Container[str]) -> Iterator[list[_Cue]]:
     """Cues that hold one sentence together; those with markup or several speakers stand alone."""
     group: list[_Cue] = []
     for cue in cues:
-        if group and (len(group) >= _MOST_CUES or not _goes_on(group[-1].text, cue.text)):
+        alone = any(one.time in known for one in (*group[-1:], cue))
+        if group and (alone or len(group) >= _MOST_CUES or not _goes_on(group[-1].text, cue.text)):
             yield group
             group = []
         group.append(cue)
