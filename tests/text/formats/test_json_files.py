@@ -78,7 +78,9 @@ class Counted(str):
 
 def test_a_file_is_not_gone_through_again_for_each_of_its_texts(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
-    path.write_text(json.dumps({f"{n}_{form}": "x" for n in range(50) for form in ("one", "other")}))
+    path.write_text(
+        json.dumps({f"{n}_{form}": "x" for n in range(50) for form in ("one", "other")})
+    )
     decoded = read_decoded(path)
     counted = replace(decoded, text=Counted(decoded.text))
     monkeypatch.setattr(json_files, "read_decoded", lambda _path: counted)
