@@ -117,6 +117,27 @@ def test_chinese_scored_by_words_is_told_with_both_scores():
     assert "words of text without spaces" not in notes(outputs, references, target_language="zh")
 
 
+@pytest.mark.parametrize(
+    ("language", "reference", "output"),
+    [
+        ("th", "เขารอที่นี่นานมาก", "เขารอที่นี่นาน"),
+        ("lo", "ລາວລໍຖ້າຢູ່ນີ້ດົນ", "ລາວລໍຖ້າຢູ່ນີ້"),
+        ("km", "គាត់រង់ចាំនៅទីនេះយូរ", "គាត់រង់ចាំនៅទីនេះ"),
+        ("my", "သူဒီမှာအကြာကြီးစောင့်ခဲ့တယ်", "သူဒီမှာစောင့်ခဲ့တယ်"),
+    ],
+)
+def test_other_scripts_without_spaces_are_told_and_scored_by_characters(
+    language, reference, output
+):
+    outputs, references = [output] * 3, [reference] * 3
+    note = notes(outputs, references)["words of text without spaces"]
+    by_character = bleu_statistics(outputs, references, target_language=language)
+    assert by_character.metric.tokenizer_signature == "char"
+    assert f"by characters it is {by_character.score():.1f}" in note.finding
+    found = notes(outputs, references, target_language=language)
+    assert "words of text without spaces" not in found
+
+
 def test_untranslated_lines_are_told_where_sources_are_given():
     sources, references, outputs = sound()
     outputs[2], outputs[33] = sources[2], sources[33].lower()

@@ -11,6 +11,7 @@ from headway.errors import DataError
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import CONVENTIONS, score_card
 from headway.metrics.tokenizers import TOKENIZERS
+from headway.metrics.translation import UNSPACED, bleu_tokenizer
 
 REFERENCES = [
     "Der E-Mail-Verkehr „nahm“ stark zu, sagte z.B. Frau Dr. Meier.",
@@ -102,6 +103,14 @@ def test_chinese_is_scored_by_characters_and_not_by_words():
         assert "whole clause" in left_out[name]
     assert left_out["ja-mecab"] == "not for this language"
     assert "not tokenized already" in left_out["none"]
+
+
+@pytest.mark.parametrize("language", UNSPACED)
+def test_the_card_has_the_tokenizer_that_the_language_is_scored_by(language):
+    lines = ["我爱学习，他也爱。", "เขารอที่นี่นานมาก"]
+    found = rows(lines, lines, target_language=language)
+    assert bleu_tokenizer(language) in found
+    assert not {"13a", "intl"} & set(found)
 
 
 def test_tokenized_text_is_scored_as_it_is():

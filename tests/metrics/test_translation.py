@@ -84,6 +84,11 @@ def test_the_interval_is_sacrebleus(ours, theirs):
         ("zh-Hans", "zh"),
         ("ZH_cn", "zh"),
         ("ja", "char"),
+        ("th", "char"),
+        ("lao_Laoo", "char"),
+        ("km", "char"),
+        ("my", "char"),
+        ("ko", "13a"),
         ("zha", "13a"),  # Zhuang
     ],
 )

@@ -169,13 +169,13 @@ def _unspaced(scored: Scored) -> Iterator[Note]:
     written = Counter(bool(CHARACTER.match(word)) for line in scored.references[0]
                       for word in words(line))  # fmt: skip
     if written[True] > written[False]:
-        by_word, by_character = (scored.score(name) for name in ("13a", "zh"))
+        by_word, by_character = (scored.score(name) for name in ("13a", "char"))
         yield Note(
             "words of text without spaces",
-            f"The references are Chinese or Japanese, and BLEU counts words: {by_word:.1f}; by "
-            f"characters it is {by_character:.1f}.",
+            "The references are written without spaces, and BLEU counts what stands between "
+            f"spaces as words: {by_word:.1f}; by characters it is {by_character:.1f}.",
             [],
-            "Say --target-language zh or ja.",
+            "Say the language, such as --target-language zh, ja or th.",
         )
 
 

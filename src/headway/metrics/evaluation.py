@@ -83,7 +83,7 @@ def measure(
 ) -> Measured:
     """Score every sentence once.
 
-    BLEU's tokenizer follows the target language (`zh`; `char` for Japanese; else `13a`) unless
+    BLEU's tokenizer follows the target language (`zh`; `char` for others without spaces; else `13a`) unless
     `tokenize` names another, such as `none` for text that is tokenized already. `lowercase` folds
     case for BLEU and chrF (TER ignores case always). `more_references` are further translations
     of every sentence: BLEU matches any of them and takes the length that is closest, chrF and TER
@@ -170,7 +170,7 @@ def compare(
 
 
 def lengths_in_tokens(texts: Sequence[str], language: str | None = None) -> list[int]:
-    """How long each text is for BLEU: words and signs, of Chinese and Japanese characters."""
+    """How long each text is for BLEU: words and signs, or characters."""
     tokenizer = BLEU(tokenize=bleu_tokenizer(language)).tokenizer
     return [len(tokenizer(text.rstrip()).split()) for text in texts]
 
@@ -202,7 +202,7 @@ def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[
 
 
 def is_unspaced(language: str | None) -> bool:
-    """Whether metrics count its characters, for want of spaces: Chinese, Japanese."""
+    """Whether metrics count its characters, for want of spaces, as those of Chinese."""
     return base_language(language) in UNSPACED
 
 
@@ -223,7 +223,8 @@ def ter_statistics(
     target_language: str | None = None,
     advance: Advance = nobody,
 ) -> SentenceStatistics:
-    """Counts for TER, which ignores case; Chinese and Japanese are split into characters."""
+    """Counts for TER, which ignores case; Chinese and Japanese are split into characters, as
+    far as sacreBLEU knows them (Thai, Lao, Khmer and Burmese it does not)."""
     unspaced = is_unspaced(target_language)
     metric = TER(normalized=unspaced, asian_support=unspaced)
     counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)

@@ -66,14 +66,11 @@ _BESIDE = (
     ("TER", "tercom; lower is better"),
 )
 
-_CLAUSES = {*UNSPACED, "th", "tha", "lo", "lao", "km", "khm", "my", "mya"}
-"""Between the spaces of these stands a clause, not a word."""
-
 _ONLY_FOR = {
-    "zh": {"zh", "zho", "chi", "cmn", "yue"},
+    "zh": {code for code, tokenizer in UNSPACED.items() if tokenizer == "zh"},
     "ja-mecab": {"ja", "jpn"},
     "ko-mecab": {"ko", "kor"},
-    "char": _CLAUSES | {"ko", "kor"},
+    "char": {*UNSPACED, "ko", "kor"},
 }
 
 
@@ -182,7 +179,7 @@ def _judge(language: str, texts: Sequence[Sequence[str]]) -> Callable[[str], str
         words = tokenizer in ("13a", "intl", "moses", "moses-split")
         reasons = {
             "not for this language": language not in _ONLY_FOR.get(tokenizer, {language}),
-            "without spaces a whole clause would be a word": words and language in _CLAUSES,
+            "without spaces a whole clause would be a word": words and language in UNSPACED,
             "not tokenized already: punctuation would stick to words": (
                 tokenizer == "none" and not tokenized
             ),

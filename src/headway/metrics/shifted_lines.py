@@ -14,10 +14,11 @@ LEAST_LINES = 20
 LEAST_GAIN = 0.1
 """A shift is believed if it fits this many lines, and by this much better on average."""
 
-CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-"""Of Chinese or Japanese."""
+_ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+CHARACTER = re.compile(f"[{_ALONE}]")
+"""Of Thai, Lao, Burmese, Khmer, Japanese or Chinese, which are written without spaces."""
 
-_WORD = re.compile(rf"{CHARACTER.pattern}|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = re.compile(rf"{CHARACTER.pattern}|[^\W{_ALONE}]+")
 
 
 class Shift(NamedTuple):
@@ -107,5 +108,5 @@ def _best_stretch(gains: Float64[np.ndarray, " lines"]) -> tuple[int, int]:
 
 
 def words(text: str) -> list[str]:
-    """Words without case and punctuation; of Chinese and Japanese, characters."""
+    """Words without case and punctuation; of scripts without spaces, characters."""
     return _WORD.findall(text.casefold())

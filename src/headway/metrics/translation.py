@@ -23,7 +23,7 @@ Advance = Callable[[int], object]
 """Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
 
 UNSPACED = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
-UNSPACED |= dict.fromkeys(("ja", "jpn"), "char")
+UNSPACED |= dict.fromkeys("ja jpn th tha lo lao km khm my mya bur".split(), "char")
 """Languages written without spaces, of which characters are scored, and BLEU's tokenizer."""
 
 DRAWS_AT_ONCE = 4_000_000
@@ -110,7 +110,7 @@ def base_language(code: str | None) -> str:
 def bleu_tokenizer(language: str | None) -> str:
     """sacreBLEU's tokenizer for a target language, by the field's convention.
 
-    Not so Japanese, whose `ja-mecab` needs a dictionary: characters are scored (`tok:char`).
+    Not so Japanese (`char`) and Korean (`13a`): `ja-mecab` and `ko-mecab` need dictionaries.
     """
     return UNSPACED.get(base_language(language), "13a")
 
