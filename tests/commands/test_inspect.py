@@ -1,6 +1,7 @@
 """`headway inspect`: one page, pictures or JSON, and clear words where there is nothing to see."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from PIL import Image
 
 from headway.cli import main
+
+LATIN = os.fsdecode(b"caf\xe9")
 
 
 def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -74,6 +77,9 @@ def test_pictures_are_drawn(everyday_run: Path, tmp_path: Path) -> None:
         (["a text", "--out", "{folder}/not/there.html"], "Make it, or name another"),
         (["a text", "--tag", "medical", "--json"], "knows the tags"),
         (["a text", "--live", "--port", "99999"], "--port"),
+        ([LATIN, "--json"], "must be UTF-8; got 'caf\\udce9'"),
+        (["a text", "--target", LATIN, "--json"], "must be UTF-8"),
+        (["a text", "--force", f"0={LATIN}", "--json"], "must be UTF-8"),
     ],
 )
 def test_what_cannot_be_done_is_said(

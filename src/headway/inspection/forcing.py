@@ -18,7 +18,7 @@ from headway.errors import ConfigError
 from headway.inspection.beam_tree import grown
 from headway.inspection.merging import words_of
 from headway.inspection.searches import writing_of
-from headway.inspection.subject import Passage, Subject
+from headway.inspection.subject import Passage, Subject, refuse_no_unicode
 from headway.inspection.writing import text_of
 
 
@@ -65,6 +65,7 @@ def begun(subject: Subject, passage: Passage, begin: Sequence[int]) -> Passage:
 
 def wish_of(text: str) -> Wish:
     """`PLACE=WORD`; what is to be written may hold an equals sign."""
+    refuse_no_unicode(text)
     place, _, word = text.partition("=")
     if not place or not word.strip():
         raise ConfigError(

@@ -12,6 +12,7 @@ import torch
 from headway.errors import ConfigError, RunError
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
+from headway.text.lines import printable
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
 
@@ -92,8 +93,10 @@ class Subject:
         """A text with the target that is forced, or with the model's own; of a source that is too
         long the beginning.
 
-        Raises ConfigError for a text without a sub-word, and for one longer than the model reads.
+        Raises ConfigError for a text without a sub-word, for one that is no Unicode, and for one
+        longer than the model reads.
         """
+        refuse_no_unicode(text, target or "")
         if not text.strip():
             raise ConfigError('There is nothing to look at in an empty text. Try "The dog runs."')
         read = text[: self.fitting(text)]
@@ -106,6 +109,16 @@ class Subject:
                 f"{max(len(passage.source), len(passage.fed)):,}. Give a shorter text."
             )
         return passage
+
+
+def refuse_no_unicode(*texts: str) -> None:
+    """Raise ConfigError for a text that held bytes other than UTF-8 where it was typed."""
+    for text in texts:
+        if printable(text) != text:
+            raise ConfigError(
+                f"a text to be looked at must be UTF-8; got {text[:80]!r}. Type it where UTF-8 is "
+                "spoken, such as a terminal whose LANG ends in UTF-8."
+            )
 
 
 def open_subject(run: Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
