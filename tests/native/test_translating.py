@@ -22,7 +22,7 @@ from headway.models import Transformer, TransformerConfig
 from headway.native import building, translating
 from headway.native.matrices import Precision
 from headway.native.packing import Packed
-from headway.native.translating import Found, Search, translate
+from headway.native.translating import Found, Search, shared, translate
 from headway.text.subwords import SpecialIds
 from headway.text.terms.automaton import Tables
 from headway.text.terms.holding import Spelling, Wanted
@@ -186,6 +186,23 @@ def test_tables_that_lead_out_of_themselves_never_reach_the_engine(
                 packed, [[4, 3]], [9], SEARCH, wanted=[Tables([tables._replace(times=times)],
                 wanted.surfaces)], threads=1, done=lambda n: None,
             )  # fmt: skip
+
+
+def test_progress_adds_up_though_sentences_are_finished_while_it_is_told() -> None:
+    class Busy:
+        """A job of which one more sentence is finished between any two looks."""
+
+        n, stop = 0, 0
+
+        @property
+        def done(self) -> int:
+            self.n += 1
+            return self.n
+
+    job: Any = Busy()
+    told = list[int]()
+    shared(lambda _room: None, [0, 1], job, told.append)
+    assert sum(told) == job.n
 
 
 def test_a_stopped_job_ends(model: Transformer, sources: list[list[int]]) -> None:

@@ -112,8 +112,9 @@ def shared(
         try:
             while waiting:
                 finished, waiting = wait(waiting, timeout=NEWS_S)
-                done(job.done - told)
-                told = job.done
+                n_done = job.done  # read once: the engine's threads go on counting
+                done(n_done - told)
+                told = n_done
                 for one in finished:
                     one.result()
         finally:
