@@ -230,6 +230,11 @@ class InTransformers:
             found += [row[: row.index(end)] if end in row else row for row in rows]
         return found
 
+    def without_markers(self, texts: Sequence[str]) -> list[str]:
+        """Those in which none of its markers is typed, which it takes for the marker itself."""
+        markers = {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}
+        return [text for text in texts if not any(marker in text for marker in markers)]
+
     def refuse_other_ids(self, texts: Sequence[str], expected: Sequence[Ids]) -> None:
         """Raise HeadwayError where its tokenizer gives some texts other ids than `expected`."""
         for text, ids in zip(texts, expected, strict=True):

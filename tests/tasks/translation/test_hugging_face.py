@@ -146,6 +146,20 @@ def test_a_tokenizer_that_differs_is_not_left(run, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_texts_with_a_marker_in_them_stop_no_export_and_are_counted(run, tmp_path):
+    files = {"source": tmp_path / "new.en", "target": tmp_path / "new.zh"}
+    texts = {"source": "The dog runs.\nIt is <s>old</s>.\n", "target": "狗在跑。\n它很老。\n"}
+    for side, file in files.items():
+        file.write_text(texts[side], encoding="utf-8")
+    folder = RunFolder(shutil.copytree(run, tmp_path / "run"))
+    named = {side: [str(file)] for side, file in files.items()}
+    folder.write_settings(merge(folder.settings(), {"data": named}))
+    said = list[str]()
+    found = export_hugging_face(folder.path, "marian", tmp_path / "out", said.append)
+    assert found.n_sentences == 2
+    assert any(line.startswith("in 1 of these texts a marker") for line in said)
+
+
 def test_the_run_is_as_it_was(run, exported):
     weights = load_tensors(run / "model.safetensors")
     model = open_run(KIND, run, device="cpu").model

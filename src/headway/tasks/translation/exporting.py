@@ -104,7 +104,13 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
         )
         hugging_face.write_tokenizer(special, part, longest=longest, languages=languages)
         other = hugging_face.InTransformers(part, special)
-        other.refuse_other_ids(compared.texts, vocabulary.encode_batch(compared.texts))
+        texts = other.without_markers(compared.texts)
+        if n_left_out := len(compared.texts) - len(texts):
+            say(
+                f"in {n_left_out:,} of these texts a marker such as </s> is typed, which stays text "
+                f"in headway and is the marker in {other.name}: they are read otherwise there"
+            )
+        other.refuse_other_ids(texts, vocabulary.encode_batch(texts))
         return other
 
     return exported(opened, folder, write, say)
