@@ -14,6 +14,7 @@ import torch
 from tokenizers import Tokenizer, processors
 from torch.nn.utils.rnn import pad_sequence
 
+from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.exchange.agreement import Ids
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
@@ -146,6 +147,25 @@ def description(config: TransformerConfig, n_tokens: int, family: Family) -> dic
         "activation_dropout": config.activation_dropout,
         "scale_embedding": True,
     }
+
+
+def generation_of(decoding: DecodingSettings) -> dict[str, Any]:
+    """A run's search, as far as generation_config.json can say it."""
+    beams = 1 if decoding.draws else decoding.rows
+    if beams == 1:
+        return {"num_beams": 1}
+    return {"num_beams": beams, "length_penalty": decoding.length_penalty}
+
+
+def unlike_the_run(decoding: DecodingSettings) -> list[str]:
+    """What `transformers` does otherwise than a run's search, by what it was told."""
+    said = ["an output ends at max_length, not by its source's length"]
+    if decoding.draws:
+        said.append("tokens are not drawn, unless generate(do_sample=True, ..) says so")
+    elif decoding.rows > 1 and decoding.length_penalty:
+        power = f"** {decoding.length_penalty:g}"
+        said.append(f"scores are divided by length {power}, not ((5 + length) / 6) {power}")
+    return said
 
 
 def write_tokenizer(

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import torch
 from everyday_run import command
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from headway.config import merge
+from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
+from headway.exchange.hugging_face import generation_of, unlike_the_run
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.tasks.translation import exporting
@@ -87,6 +89,30 @@ def test_texts_in_and_texts_out_are_headways(run, exported):
     assert any(found)
     for one, other in zip(ours, found, strict=True):
         assert one.startswith(other)
+
+
+@pytest.mark.parametrize(
+    ("decoding", "carried", "otherwise"),
+    [
+        ({"method": "greedy", "beam": 5}, {"num_beams": 1}, None),
+        ({"method": "sampling", "n_best": 3}, {"num_beams": 1}, "do_sample=True"),
+        ({"beam": 1}, {"num_beams": 1}, None),
+        ({"beam": 4, "length_penalty": 0.0}, {"num_beams": 4, "length_penalty": 0.0}, None),
+        ({"beam": 4}, {"num_beams": 4, "length_penalty": 1.0}, "not ((5 + length) / 6) ** 1"),
+    ],
+)
+def test_the_search_of_the_run_goes_along_and_what_cannot_is_said(decoding, carried, otherwise):
+    settings = DecodingSettings(**decoding)
+    assert generation_of(settings) == carried
+    _, *said = unlike_the_run(settings)
+    assert len(said) == (otherwise is not None)
+    assert (otherwise or "") in "".join(said)
+
+
+def test_the_exported_search_is_the_runs(run, exported):
+    found = GenerationConfig.from_pretrained(exported, local_files_only=True)
+    settings = open_run(KIND, run, device="cpu").settings.decoding
+    assert (found.num_beams, found.length_penalty) == (settings.beam, settings.length_penalty)
 
 
 def test_whoever_saves_it_again_has_the_same_model(exported, tmp_path):

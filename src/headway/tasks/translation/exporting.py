@@ -100,7 +100,7 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
             family,
             part,
             longest=longest,
-            generation={"num_beams": settings.decoding.beam},
+            generation=hugging_face.generation_of(settings.decoding),
         )
         hugging_face.write_tokenizer(special, part, longest=longest, languages=languages)
         other = hugging_face.InTransformers(part, special)
@@ -113,7 +113,9 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
         other.refuse_other_ids(texts, vocabulary.encode_batch(texts))
         return other
 
-    return exported(opened, folder, write, say)
+    found = exported(opened, folder, write, say)
+    say(f"searched otherwise there: {'; '.join(hugging_face.unlike_the_run(settings.decoding))}")
+    return found
 
 
 def transformer_of(run: Path, program: str) -> Opened:
