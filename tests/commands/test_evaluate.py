@@ -37,13 +37,14 @@ def run_that_translates(monkeypatch):
         @staticmethod
         def load(run, **_):
             assert str(run) == "runs/x"
-            data = SimpleNamespace(tags=(), glossary="")
+            data = SimpleNamespace(
+                tags=(), glossary="", source_language="zh", target_language="en"
+            )
             return SimpleNamespace(
                 translate_fully=lambda texts, **_: [
                     SimpleNamespace(target=GOOD[int(text.split()[1])], n_cut=len(text.split()) - 2)
                     for text in texts
                 ],
-                target_language="en",
                 longest=2,
                 model=None,
                 plain=SimpleNamespace(how={}),
@@ -104,6 +105,18 @@ def test_a_run_translates_the_source_and_is_scored(files, capsys, run_that_trans
     assert found["bleu"]["score"] == pytest.approx(BLEU().corpus_score(GOOD, [REFERENCES]).score)
     assert found["cut"] == 0
     assert err == "headway: translating 4 lines with runs/x\n"
+
+
+def test_lengths_of_sources_are_counted_as_the_runs_language_is_written(
+    files, capsys, run_that_translates
+):
+    source = files("test.src", [f"{'我' * 12} {i}" for i in range(4)])
+    reference = files("right.txt", REFERENCES)
+    arguments = ("runs/x", "--source", source, "--reference", reference, "--json")
+    for more, longest in (([], 15), (["--source-language", "en"], 5)):
+        assert evaluate(*arguments, *more) == 0
+        [bucket] = json.loads(capsys.readouterr().out)["by_length"]
+        assert bucket["longest"] == longest
 
 
 def test_sources_that_a_run_cuts_are_counted(files, capsys, run_that_translates):

@@ -69,7 +69,7 @@ def evaluate(
         File of finished translations, instead of a run. Name two to compare the second system
         with the first, with the p-values of a paired bootstrap test.
     source_language
-        Such as en; else from the suffix (test.en).
+        Such as en; else the run's, or from the suffix (test.en).
     target_language
         Such as de; else the run's, or from the suffix of the reference (test.de). Of languages
         without spaces (zh, ja, th, lo, km, my), characters are scored, not words.
@@ -145,10 +145,12 @@ def evaluate(
                 f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
-        systems, language_of_run = translated(
+        found = translated(
             run, sources, tag, glossary or (), off or (), precision, shortlist, engine
         )
-        of_target = target_language or language_of_run or of_target
+        systems = found.systems
+        of_source = source_language or found.source_language or of_source
+        of_target = target_language or found.target_language or of_target
     else:
         for option, given in (
             ("--tag", tag),

@@ -63,6 +63,14 @@ class Outcome(NamedTuple):
     n_cut: int | None
 
 
+class Translated(NamedTuple):
+    """What a run made of some sources, and the languages that it knows to be its own."""
+
+    systems: list[System]
+    source_language: str | None
+    target_language: str | None
+
+
 def translated(
     run: Path,
     sources: list[str],
@@ -72,8 +80,8 @@ def translated(
     precision: str | None = None,
     shortlist: int | None = None,
     engine: str | None = None,
-) -> tuple[list[System], str | None]:
-    """A run's translations, and the language that it translates into, if it knows.
+) -> Translated:
+    """A run's translations.
 
     Where parts of the model are `off`, a second system is the same run without them.
     """
@@ -100,8 +108,10 @@ def translated(
         tell_cut(n_cut, translator)
         return System(name, [translation.target for translation in found], n_cut)
 
+    data = translator.settings.data
+    languages = data.source_language, data.target_language
     if not off:
-        return [system(str(run))], translator.target_language
+        return Translated([system(str(run))], *languages)
     from headway.inspection.switching import switched
 
     with switched(model, ()):  # both in torch, so that nothing but the parts differs
@@ -109,7 +119,7 @@ def translated(
     say(f"headway: the same without {', '.join(off)}")
     with switched(model, off):
         systems.append(system(f"without {', '.join(off)}"))
-    return systems, translator.target_language
+    return Translated(systems, *languages)
 
 
 def refuse_parts(model: Any, off: Sequence[str]) -> None:
