@@ -9,6 +9,8 @@ import pytest
 from PIL import Image
 
 from headway.cli import main
+from headway.config import merge
+from headway.training.run_folder import RunFolder
 
 LATIN = os.fsdecode(b"caf\xe9")
 
@@ -155,3 +157,17 @@ def test_a_second_run_is_shown_beside_the_first(
     assert sentence["beside"]["run"]["name"] == "other"
     assert sentence["beside"]["tokens"] == sentence["tokens"]  # the same weights
     assert [run["name"] for run in found["training"]["runs"]] == [everyday_run.name, "other"]
+
+
+def test_a_tag_is_read_by_the_second_run_too_if_it_has_tags(
+    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder(shutil.copytree(everyday_run, tmp_path / "tagged"))
+    folder.write_settings(merge(folder.settings(), {"data": {"tags": ["", "mine"]}}))
+    arguments = ["inspect", str(folder.path), "The dog runs.", "--tag", "mine", "--json"]
+    for other in (folder.path, everyday_run):
+        assert main([*arguments, "--beside", str(other)]) == 0
+        (sentence,) = json.loads(capsys.readouterr().out)["sentences"]
+        own, theirs = (one["tokens"]["source"] for one in (sentence, sentence["beside"]))
+        assert (own == theirs) == (other == folder.path)
+        assert own[-len(theirs) :] == theirs

@@ -52,7 +52,7 @@ def inspect(
         A file of texts, one a line: what each head does over all of them, and some of them looked
         at one by one.
     tag
-        One of the run's tags, if it has any.
+        One of the run's tags, if it has any; of a run --beside as well, if that has some.
     off
         Parts of the model to switch off, such as encoder.2.head.3 or cross.1: the translation and
         its probabilities without them, beside the original. docs/inspect.md names the parts.
@@ -205,10 +205,10 @@ def _sentences(
     look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
     found: dict[str, Any] = {"run": document.run(subject)}
     if beside is not None:
-        from headway.inspection.beside import side_by_side
+        from headway.inspection.beside import open_beside, side_by_side
         from headway.inspection.training import training
 
-        look_at = partial(side_by_side, subject, open_subject(beside))
+        look_at = partial(side_by_side, subject, open_beside(beside, tag))
         found["training"] = training([run, beside])
     if file is not None:
         from headway.inspection.survey import survey

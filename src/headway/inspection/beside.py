@@ -2,6 +2,7 @@
 other's translation."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,7 +10,17 @@ import torch
 from headway.inspection import document
 from headway.inspection.packing import missing
 from headway.inspection.sight import ROOM, Sight
-from headway.inspection.subject import Subject
+from headway.inspection.subject import Subject, open_subject
+from headway.training.run_folder import RunFolder
+
+
+def open_beside(run: Path, tag: str | None) -> Subject:
+    """The second run, with the first one's tag if it has tags as well.
+
+    Raises ConfigError where this is none of its tags.
+    """
+    data = RunFolder.open(run).settings().get("data", {})
+    return open_subject(run, tag=tag if data.get("tags") else None)
 
 
 def side_by_side(
