@@ -90,6 +90,17 @@ def test_the_document_has_both_outputs_and_both_models_view_of_each(subject, eve
     assert found["off"] == off
 
 
+def test_a_given_target_is_followed_without_the_parts_too(subject, everyday_run):
+    off = ["decoder.0.feed_forward"]
+    found = document.sentence(subject, TEXT, "那只狗", parts=["changes"], off=off)["changes"]
+    original, changed = found["original"], found["changed"]
+    assert original["pieces"] == changed["pieces"]
+    assert all(changed["same"])
+    again = headway.inspect(everyday_run, TEXT, "那只狗", off=off, device="cpu")
+    assert changed["log_probs"] == original["without"] == pytest.approx(again.log_probs, abs=1e-4)
+    assert changed["with_all"] == original["log_probs"] != changed["log_probs"]
+
+
 def test_without_a_change_the_document_has_what_each_part_is_worth(subject):
     found = document.sentence(subject, TEXT, parts=["changes"])["changes"]
     assert found["changed"] is None
@@ -159,9 +170,13 @@ def test_a_wish_that_cannot_be_read_is_refused(everyday_run, force, said):
         headway.inspect(everyday_run, TEXT, force=[force], device="cpu")
 
 
-def test_a_translation_that_is_given_is_not_forced_as_well(everyday_run):
+def test_a_translation_that_is_given_is_not_forced_as_well(everyday_run, subject):
     with pytest.raises(ConfigError, match="Leave out target, or force"):
         headway.inspect(everyday_run, TEXT, "那", force=["0=x"], device="cpu")
+    with pytest.raises(ConfigError, match="Leave out target, or force"):
+        document.sentence(subject, TEXT, "那", parts=["changes"], force=["0=x"])
+    with pytest.raises(ConfigError, match="Leave out begin, or force"):
+        document.sentence(subject, TEXT, parts=["changes"], begin=[5], force=["0=x"])
 
 
 def test_tensors_are_those_of_the_model_without_the_parts(everyday_run):

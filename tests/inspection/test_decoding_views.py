@@ -120,7 +120,8 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
 
     def answer(route: Route) -> None:
         if not route.request.url.endswith("look"):
-            found = {**document, "live": True}
+            shown = {**document["sentences"][0], "force": ["0=狗"]}
+            found = {**document, "sentences": [shown], "live": True}
             route.fulfill(body=html(found, live=True), content_type="text/html")
             return
         given = route.request.post_data_json
@@ -140,6 +141,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     expect(page.locator("#steps .course.here .course-name")).to_have_text("Forced")
     expect(page.locator("#steps-slider")).to_be_focused()
     [given] = asked
+    assert given["force"] == []  # it begins so, and with nothing that was forced before
     assert given["begin"][0] == part["taken"][0]
     assert given["begin"][1] in part["likeliest"][1]
     forced = page.locator("#steps .course.here .piece").nth(1).text_content()

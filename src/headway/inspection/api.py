@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from headway.errors import ConfigError
-from headway.inspection.forcing import beginning, begun
+from headway.inspection.forcing import beginning, begun, refuse_beside_force
 from headway.inspection.notes import Array
 from headway.inspection.subject import Passage, Subject, open_subject
 from headway.inspection.switching import switched
@@ -52,11 +51,8 @@ def inspect(
     `headway.inspection.switching`), `force` words that are written, such as "3=street" (see
     `headway.inspection.forcing`). Raises ConfigError for what cannot be looked at so.
     """
-    if target is not None and force:
-        raise ConfigError(
-            "a translation that is given is followed as it is; got words to be forced as well. "
-            "Leave out target, or force."
-        )
+    if force:
+        refuse_beside_force(target)
     subject = open_subject(Path(run), device=device, tag=tag)
     begin, passage = list[int](), None
     if force:

@@ -20,9 +20,10 @@ from headway.inspection.writing import finite
 
 def changes(sight: Sight) -> dict[str, Any]:
     """The output as it is, what it becomes without `off` and with `force`, and under the changed
-    model the original's own tokens; log-probabilities in nats. `same` says which tokens both
-    outputs have, in their order."""
-    subject, passage, (off, force) = sight.subject, sight.passage, sight.change
+    model the original's own tokens; log-probabilities in nats. A target that was given is followed
+    by the changed model too. `same` says which tokens both outputs have, in their order."""
+    subject, passage, change = sight.subject, sight.passage, sight.change
+    off, force = change.off, change.force
     parts = parts_of(subject.model)
     if not parts and not subject.reads_source:
         return missing(
@@ -41,9 +42,11 @@ def changes(sight: Sight) -> dict[str, Any]:
     }
     if off or force:
         with switched(subject.model, off):
-            after = (
-                begun(subject, passage, sight.begin) if force else subject.passage_of(passage.text)
-            )
+            after = passage
+            if force:
+                after = begun(subject, passage, sight.begin)
+            elif not change.follows_target:
+                after = subject.passage_of(passage.text)
             changed = _output(subject, after)
             original["without"] = _output(subject, passage)["log_probs"]
         changed["with_all"] = _output(subject, after)["log_probs"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headway import __version__
-from headway.inspection.forcing import beginning
+from headway.inspection.forcing import beginning, refuse_beside_force
 from headway.inspection.ideas import positions
 from headway.inspection.sight import ROOM, Change, Sight
 from headway.inspection.subject import Subject
@@ -46,12 +46,15 @@ def sentence(
     (`headway.inspection.forcing`) is the part `changes`; the others show the model as it is. `room`
     is how many bytes of exact numbers it may have, None for all.
 
-    Raises ConfigError for a text that cannot be looked at; see `Subject.passage_of`.
+    Raises ConfigError for a text that cannot be looked at (see `Subject.passage_of`), and where
+    words are forced into a target or behind a beginning that is given.
     """
+    if force:
+        refuse_beside_force(target, begin)
     passage = subject.passage_of(text, target)
-    if force and not begin:
+    if force:
         begin = beginning(subject, passage, force)
-    sight = Sight(subject, passage, begin, Change(off, force), room)
+    sight = Sight(subject, passage, begin, Change(off, force, target is not None), room)
     found: dict[str, Any] = {
         "text": passage.text,
         "left_out": passage.left_out,

@@ -30,6 +30,21 @@ class Wish(NamedTuple):
     word: str
 
 
+def refuse_beside_force(target: str | None, begin: Sequence[int] = ()) -> None:
+    """Raise ConfigError where words are to be forced into an output that is given, or whose
+    beginning is."""
+    if target is not None:
+        raise ConfigError(
+            "a translation that is given is followed as it is; got words to be forced as well. "
+            "Leave out target, or force."
+        )
+    if begin:
+        raise ConfigError(
+            "an output begins with the ids that are given, or has the words that are forced; got "
+            "both. Leave out begin, or force."
+        )
+
+
 def beginning(subject: Subject, passage: Passage, force: Sequence[str]) -> list[int]:
     """Ids that the output begins with, so that it has what is wished for; none without wishes.
 

@@ -28,6 +28,8 @@ class Change(NamedTuple):
     """Parts of the model that are switched off; see `headway.inspection.switching`."""
     force: Sequence[str] = ()
     """Words that are written; see `headway.inspection.forcing`."""
+    follows_target: bool = False
+    """Whether the target was given, and is followed without these parts too."""
 
 
 class Sight:

@@ -97,7 +97,7 @@ function output(label, { pieces, same, translation }, whole, without, t) {
 
 /* -- wishes, on the live page --------------------------------------------------------------- */
 
-function wishes(part, { live, t }) {
+function wishes(part, { sentence, live, t }) {
   const name = h("input", { id: "off-part", type: "text", list: "parts", required: true, autocomplete: "off", "aria-describedby": "off-hint" });
   const step = h("select", { id: "force-step" }, part.original.pieces.map((piece, i) =>
     h("option", { value: String(i) }, `${i} ${i === part.original.pieces.length - 1 ? t("end") : piece}`)));
@@ -110,7 +110,7 @@ function wishes(part, { live, t }) {
     part.parts.length > 0 && h("form", { on: { submit: asking(() => ({ off: [...new Set([...part.off, name.value.trim()])] })) } },
       h("label", { for: "off-part" }, t("part")), name, h("datalist", { id: "parts" }, part.parts.map((one) => h("option", { value: one }))),
       h("button", { type: "submit" }, t("switchOff")), h("span", { class: "soft", id: "off-hint" }, t("partHint"))),
-    part.reads_source && h("form", { on: { submit: asking(() => ({ force: [`${step.value}=${word.value}`] })) } },
+    part.reads_source && !sentence.forced && h("form", { on: { submit: asking(() => ({ force: [`${step.value}=${word.value}`] })) } },
       h("label", { for: "force-step" }, t("step")), step, h("label", { for: "force-word" }, t("word")), word,
       h("button", { type: "submit" }, t("forceIt"))));
 }

@@ -214,7 +214,7 @@ function distribution({ part, sentence, live, t }, course, step) {
     type: "button", class: "force", "aria-label": t("forceThis", { piece: piece(part, id), step }),
     on: { click: () => {
       forcing = true;
-      live.ask({ begin: [...course.taken.slice(0, step), id] });
+      live.ask({ begin: [...course.taken.slice(0, step), id], force: [] });
     } } }, t("force"));
   return h("ol", { class: `bars step-bars${live ? " live" : ""}` },
     course.likeliest[step].map((id, i) => bar(piece(part, id), shares[i], id === course.taken[step] ? "taken" : "",
