@@ -1,6 +1,7 @@
 """What is shown of a checkpoint is what its weights do; the run's model is left as it was."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -70,6 +71,13 @@ def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_p
     save_file({name: t.detach() for name, t in drawn(open_subject(run)).items()}, first)
     assert found["moments"][0]["writes"] == open_subject(alone, device="cpu").write(TEXT)
     assert found["moments"][0]["writes"] != found["moments"][-1]["writes"]
+
+
+def test_of_a_model_of_text_alone_nothing_is_said_to_be_written_by_itself(everyday_run):
+    sight = sight_of(everyday_run)
+    sight.subject = replace(sight.subject, task="language-model")
+    now = learning_file.Moment("model", None, {})
+    assert learning_file._moment(now, sight, {})["writes"] is None
 
 
 def test_the_model_is_as_it_was_behind_it(everyday_run):

@@ -42,8 +42,9 @@ class Moment(NamedTuple):
 def learning(sight: Sight) -> dict[str, Any]:
     """The maps, and the probabilities of the target, under the weights of every moment.
 
-    `probabilities` are of the tokens that are written, the end marker last; `spread` and `heads`
-    are as in `headway.inspection.heads.Habits`. Moments are left out where there are too many, or a
+    `probabilities` are of the tokens that are written, the end marker last; `writes` is what the
+    model would write by itself, None where it writes nothing of a source; `spread` and `heads` are
+    as in `headway.inspection.heads.Habits`. Moments are left out where there are too many, or a
     checkpoint is damaged; `left_out` counts them.
     """
     subject, passage = sight.subject, sight.passage
@@ -123,13 +124,14 @@ def borrowed(subject: Subject) -> Iterator[None]:
 
 
 def _moment(moment: Moment, sight: Sight, seen: Mapping[str, Weights]) -> dict[str, Any]:
-    wanted = torch.tensor([*sight.passage.target_ids, sight.subject.special.end])
+    subject = sight.subject
+    wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
     log_probs = sight.following.gather(1, wanted[:, None])[:, 0]
     measured = {kind: habits([weights]) for kind, weights in seen.items()}
     return {
         "kind": moment.kind,
         "updates": moment.updates,
-        "writes": sight.subject.write(sight.passage.text),
+        "writes": subject.write(sight.passage.text) if subject.reads_source else None,
         "loss": round(-float(log_probs.mean()), 4),
         "probabilities": [float(f"{p:.4g}") for p in log_probs.exp().tolist()],
         "spread": {kind: one.spread.round(4).tolist() for kind, one in measured.items()},

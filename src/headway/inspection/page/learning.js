@@ -174,8 +174,8 @@ function told({ found, state, t }) {
     h("div", { class: "pieces", dir: "auto" }, found.written.map((piece, i) =>
       h("span", { class: `token lit${piece.startsWith("▁") ? " first" : ""}`, style: { "--share": String(now.probabilities[i]) }, title: percent(now.probabilities[i]) },
         h("span", { class: "piece" }, piece), h("span", { class: "id" }, percent(now.probabilities[i]))))),
-    h("p", { class: "would" }, h("span", { class: "soft" }, `${t("writes")}: `), h("span", { dir: "auto" }, now.writes || "–")),
-  ];
+    now.writes !== null && h("p", { class: "would" }, h("span", { class: "soft" }, `${t("writes")}: `), h("span", { dir: "auto" }, now.writes || "–")),
+  ].filter(Boolean);
 }
 
 function chooser({ found, kinds, state, t }, show) {
