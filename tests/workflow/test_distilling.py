@@ -151,6 +151,7 @@ def test_without_its_text_a_teacher_translates_what_it_is_given(everyday_run, tm
     texts.write_text("".join(lines_of(everyday_run)), encoding="utf-8")
     finished = distill(teacher, tmp_path / "two", "--source", str(texts))
     assert finished.status == 0, finished.err
+    assert "scores are of likeness" in finished.err
     assert "likeness" in (tmp_path / "two" / "README.md").read_text(encoding="utf-8")
     assert len(lines(tmp_path / "two" / "taught" / "train.zh")) > 100
 

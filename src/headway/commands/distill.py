@@ -8,7 +8,8 @@ from headway.runs.flags import FLAGS, sections_of
 
 TAKEN = {
     "valid_source": FLAGS["valid_source"]._replace(
-        help="Text file(s) to validate on; those of the teacher if left out."
+        help="Text file(s) to validate on; if left out the teacher's pairs, or pairs that it wrote "
+        "where its text is gone."
     ),
     **{name: FLAGS[name] for name in ("valid_target", "budget", "seed")},
 }
@@ -30,7 +31,8 @@ def distill(
     """Train a small translator on what a large one writes, and say what is lost and won by it.
 
     The teacher translates the sources that it learned from, by its own search; the student learns
-    from that as from any pairs, and is scored on the teacher's validation pairs.
+    from that as from any pairs, and is scored on the teacher's validation pairs; where these are
+    gone, on what the teacher wrote.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def teacher_words(lessons: Lessons, run: RunFolder, say: Say) -> str:
         f"on {len(some):,} validation sentences BLEU {after[0].bleu:.2f}, the teacher's "
         f"{before[0].bleu:.2f}; {speed:.1f} times as fast here, each by its own search"
     )
-    say(said)
+    say(f"{said}; the references are {what}")
     return f"""{_HEADING}
 
 It learned from what `{plan["teacher"]}` (sha256 {plan["sha256"]}) wrote for
