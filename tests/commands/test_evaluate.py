@@ -37,9 +37,7 @@ def run_that_translates(monkeypatch):
         @staticmethod
         def load(run, **_):
             assert str(run) == "runs/x"
-            data = SimpleNamespace(
-                tags=(), glossary="", source_language="zh", target_language="en"
-            )
+            data = SimpleNamespace(tags=(), glossary="", source_language="zh", target_language="en")
             return SimpleNamespace(
                 translate_fully=lambda texts, **_: [
                     SimpleNamespace(target=GOOD[int(text.split()[1])], n_cut=len(text.split()) - 2)

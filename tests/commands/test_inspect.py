@@ -165,10 +165,12 @@ def test_a_tag_is_read_by_the_second_run_too_if_it_has_tags(
 ) -> None:
     folder = RunFolder(shutil.copytree(everyday_run, tmp_path / "tagged"))
     folder.write_settings(merge(folder.settings(), {"data": {"tags": ["", "mine"]}}))
+    tagged = shutil.copytree(folder.path, tmp_path / "other")
     arguments = ["inspect", str(folder.path), "The dog runs.", "--tag", "mine", "--json"]
-    for other in (folder.path, everyday_run):
+    for other in (tagged, everyday_run):
         assert main([*arguments, "--beside", str(other)]) == 0
         (sentence,) = json.loads(capsys.readouterr().out)["sentences"]
-        own, theirs = (one["tokens"]["source"] for one in (sentence, sentence["beside"]))
-        assert (own == theirs) == (other == folder.path)
+        both = sentence, sentence["beside"]
+        own, theirs = ([token["id"] for token in one["tokens"]["source"]] for one in both)
+        assert (own == theirs) == (other == tagged)
         assert own[-len(theirs) :] == theirs

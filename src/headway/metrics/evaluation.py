@@ -85,11 +85,11 @@ def measure(
 
     BLEU's tokenizer follows the target language (`zh`; `char` for others without spaces; else
     `13a`) unless `tokenize` names another, such as `none` for text that is tokenized already.
-    `lowercase` folds case for BLEU and chrF (TER ignores case always). `more_references` are further translations
-    of every sentence: BLEU matches any of them and takes the length that is closest, chrF and TER
-    take the one that fits best. TER may be left out: where it counts characters, a thousand long
-    lines take minutes. `advance` is told of progress: the number of sentences, times that of
-    metrics. Raises `DataError` for unequal numbers of sentences, or none.
+    `lowercase` folds case for BLEU and chrF (TER ignores case always). `more_references` are
+    further translations of every sentence: BLEU matches any of them and takes the length that is
+    closest, chrF and TER take the one that fits best. TER may be left out: where it counts
+    characters, a thousand long lines take minutes. `advance` is told of progress: the number of
+    sentences, times that of metrics. Raises `DataError` for unequal numbers of sentences, or none.
     """
     sets = [references, *more_references]
     for lines in sets:

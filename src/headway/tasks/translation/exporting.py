@@ -107,7 +107,7 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
         texts = other.without_markers(compared.texts)
         if n_left_out := len(compared.texts) - len(texts):
             say(
-                f"in {n_left_out:,} of these texts a marker such as </s> is typed, which is text in "
+                f"in {n_left_out:,} of these texts a marker such as </s> is typed, text in "
                 f"headway and the marker in {other.name}: their ids are not compared"
             )
         other.refuse_other_ids(texts, vocabulary.encode_batch(texts))
