@@ -45,7 +45,7 @@ def able(tmp_path: Path) -> RunFolder:
             sections["data"][f"{name}{side}"] = [str(file)]
     sections["decoding"]["method"] = "greedy"
     folder.write_sealed(format_toml(sections), {})
-    accept(folder.path)
+    accept(folder.path, print)
     return folder
 
 

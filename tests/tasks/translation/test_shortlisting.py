@@ -70,6 +70,6 @@ def test_without_its_text_files_none_can_be_learned(run: Path) -> None:
     config = run / "config.toml"
     text = config.read_text(encoding="utf-8").replace("train.en", "gone.en")
     config.write_text(text, encoding="utf-8")
-    accept(run)
+    accept(run, print)
     with pytest.raises(DataError, match="are not there as they were: .* leave --shortlist out"):
         Translator.load(run, device="cpu").shorten(run, 2)
