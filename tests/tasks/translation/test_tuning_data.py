@@ -111,7 +111,7 @@ def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(paren
     assert weights is not None
     assert weights[:8].sum() == pytest.approx(tuning_data.FEW_AS)
     task = tuning_task(
-        Settings.of(RunFolder(parent / "run").settings(), KIND), found, torch.device("cpu")
+        Settings.of(RunFolder(parent / "run").settings(), KIND), found, torch.device("cpu"), "auto"
     )
     task.before = {"searched": [50.0, 90.0], "as_wanted": [1]}
     told = task.before_words([*task.valid_texts[:5], *[""] * (len(valid) - 5)])
@@ -151,7 +151,7 @@ def test_what_is_gone_or_changed_is_named(parent, own, tmp_path):
 def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     found = read(parent, own)
     settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
-    task = tuning_task(settings, found, torch.device("cpu"))
+    task = tuning_task(settings, found, torch.device("cpu"), "auto")
     before = [50.0, 90.0]
     ranks = [
         task.rank_of(new, old, before)
@@ -160,7 +160,7 @@ def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     assert ranks == sorted(ranks), "the more is forgotten beyond the limit, the worse"
     assert ranks[1] < 0 < ranks[2]
     task.before = {"greedy": before, "searched": before}
-    again = tuning_task(settings, found, torch.device("cpu"))
+    again = tuning_task(settings, found, torch.device("cpu"), "auto")
     again.go_to(task.position())
     assert again.before == task.before
 
