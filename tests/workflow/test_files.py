@@ -219,6 +219,62 @@ def test_going_on_after_an_interrupt_equals_never_stopping(tree, stop_at, monkey
         assert [one.filled for one in rest.files] == [one.filled for one in whole.files]
 
 
+UNITS = {
+    ".tsv": "Text {n}.\t\n",
+    ".txt": "Text {n}.\n",
+    ".properties": "k{n}=Text {n}.\n",
+    ".strings": '"k{n}" = "Text {n}.";\n',
+    ".json": '"k{n}": "Text {n}.",\n',
+    ".resx": '<data name="k{n}" xml:space="preserve"><value>Text {n}.</value></data>\n',
+    ".srt": "{n}\n00:00:{n:02},000 --> 00:00:{n:02},900\nText {n}.\n\n",
+    ".vtt": "00:{n:02}.000 --> 00:{n:02}.900\nText {n}.\n\n",
+}
+AROUND = {
+    ".json": ("{", '"end": "End."}'),
+    ".resx": ("<root>", "</root>"),
+    ".vtt": ("WEBVTT\n\n", ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "in_place"),
+    [*((kind, False) for kind in UNITS), *((kind, True) for kind in UNITS if kind != ".txt")],
+)
+def test_no_translation_is_translated_again(kind, in_place, tmp_path, monkeypatch):
+    """Whatever the kind of a single file: stopped and begun again is never stopped."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("headway.text.formats.piecewise.AT_ONCE", 20)
+    before, after = AROUND.get(kind, ("", ""))
+    file = Path(f"a{kind}")
+    file.write_text(before + "".join(UNITS[kind].format(n=n) for n in range(50)) + after, "utf-8")
+    through, first, second = Shouting(), Shouting(stop_at=3), Shouting()
+    fill([str(file)], through, out=Path(f"whole{kind}"))
+    place = {"in_place": True} if in_place else {"out": Path(f"b{kind}"), "overwrite": True}
+    stopped = fill([str(file)], first, **place)
+    assert not stopped.whole
+    assert "the same command goes on" in stopped.go_on
+    assert fill([str(file)], second, **place).whole
+    result = file if in_place else Path(f"b{kind}")
+    assert result.read_bytes() == Path(f"whole{kind}").read_bytes()
+    assert sorted(first.asked + second.asked) == sorted(through.asked)
+    assert first.asked
+    assert {one.name for one in tmp_path.iterdir()} == {file.name, result.name, f"whole{kind}"}
+
+
+def test_another_file_to_be_completed_is_begun_anew(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("headway.text.formats.piecewise.AT_ONCE", 2)
+    texts = {f"k{n}": f"Text {n}." for n in range(6)}
+    Path("en.json").write_text(json.dumps(texts), "utf-8")
+    asked = {"onto": Path("de.json"), "out": Path("new.json")}
+    Path("de.json").write_text('{"k5": "Five"}', "utf-8")
+    assert not fill(["en.json"], Shouting(stop_at=2), **asked).whole
+    Path("de.json").write_text('{"k0": "Null"}', "utf-8")
+    assert fill(["en.json"], Shouting(), **asked).whole
+    expected = {key: text.upper() for key, text in texts.items()} | {"k0": "Null"}
+    assert json.loads(Path("new.json").read_text("utf-8")) == expected
+
+
 @pytest.mark.parametrize("change", ["another way", "another text", "no result"])
 def test_what_has_changed_is_done_again(tree, change):
     for number in range(3):
@@ -239,16 +295,16 @@ def test_what_has_changed_is_done_again(tree, change):
 def test_a_journal_that_was_cut_off_is_read_up_to_there(tree, tmp_path):
     job, unit = Job(Path("po/a.po"), None), Unit(Segment(("a",)))
     made = Outcome(unit, Segment(("A",)), MODEL)
-    journal = Journal(tmp_path, "how")
-    journal.note_begun(job, [made])
     path = tmp_path / NAME
+    journal = Journal(path, "how")
+    journal.note_begun(job, [made])
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        assert Journal(tmp_path, "how").begun(job, [unit]) == []
-        again = Journal(tmp_path, "how")
+        assert Journal(path, "how").begun(job, [unit]) == []
+        again = Journal(path, "how")
         again.note_begun(job, [made])
-        assert Journal(tmp_path, "how").begun(job, [unit]) == [made]
+        assert Journal(path, "how").begun(job, [unit]) == [made]
         path.unlink()
 
 
@@ -299,8 +355,8 @@ def test_an_outcome_comes_back_from_the_journal_as_it_was(drawn, tmp_path_factor
         n_best=tuple(Alternative(segment_of(parts), score) for parts, score in drawn["n_best"]),
         **drawn["plain"],
     )
-    Journal(folder, "").note_begun(Job(file, None), [made])
-    assert Journal(folder, "").begun(Job(file, None), [made.unit]) == [made]
+    Journal(folder / NAME, "").note_begun(Job(file, None), [made])
+    assert Journal(folder / NAME, "").begun(Job(file, None), [made.unit]) == [made]
 
 
 class Reader(HTMLParser):

@@ -1,5 +1,6 @@
 """Files in, filled-in files out: one call from names to results, reports and a way to go on."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.text.fillers import FILLERS
+from headway.text.lines import OF_ONE_LANGUAGE
 from headway.workflow.filling import (
     UNKNOWN,
     Direction,
@@ -29,11 +31,13 @@ from headway.workflow.inputs import (
     refuse,
     replaced,
 )
-from headway.workflow.journal import Journal
+from headway.workflow.journal import NAME, Journal
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport
 
 Say = Callable[[str], None]
+
+_GO_ON = "the same command goes on with the rest"
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
         if wishes.report is not None:
             stack.enter_context(only_writer_of_file(wishes.report, call.say))
         stack.enter_context(_alone(jobs, wishes, call.say, several=several))
-        journal = Journal(wishes.out if several else None, call.how)
+        journal = Journal(_journal_place(jobs, wishes, several=several), call.how)
         reports: list[FileReport] = []
         filling = Filling(
             call.load(opened),
@@ -224,6 +228,17 @@ def _alone(
     return stack  # type: ignore[return-value]
 
 
+def _journal_place(jobs: Sequence[Job], wishes: Wishes, *, several: bool) -> Path | None:
+    """In the folder of the results, or beside the first; what is no file has none."""
+    if several and wishes.out is not None:
+        return wishes.out / NAME
+    place = jobs[0].out
+    if place is None or (place.exists() and not place.is_file()):
+        return None
+    file = Path(os.path.realpath(place))
+    return file.with_name(f".{file.name}{NAME}")
+
+
 def _stopped(
     filling: Filling,
     opened: Sequence[Opened],
@@ -232,25 +247,22 @@ def _stopped(
     *,
     several: bool,
 ) -> str:
-    """Keep what was done before an interrupt; says where it is and how to go on."""
+    """Tell of what was begun before an interrupt; says what is where and how to go on.
+
+    In place, a file with room for both sides keeps what it has got; one of a single language would
+    be half translated, and those translations translated again.
+    """
     begun = [file for file in opened if not file.done and any(one.segment for one in file.outcomes)]
     reports += [filling.report(file) for file in begun]
-    n_done = sum(file.done for file in opened)
     if wishes.in_place:
         for file in begun:
-            write_whole(filling.data(file), file.job.out)
-        return "what was done is in the files; the same command goes on with the rest"
+            if kind_of(file.job.file) not in OF_ONE_LANGUAGE:
+                write_whole(filling.data(file), file.job.out)
+        return f"what was done is kept; {_GO_ON}"
+    n_done = sum(file.done for file in opened)
     if several:
         where = f" in {wishes.out}" if wishes.out is not None else ""
         return f"{n_done:,} of {len(opened):,} files are finished{where}" + (
-            "; the same command goes on with the rest" if where else ""
+            f"; {_GO_ON}" if where else ""
         )
-    if wishes.out is None or not begun:
-        return ""
-    part = wishes.out.with_name(
-        f"{wishes.out.name.partition('.')[0]}.part{''.join(wishes.out.suffixes)}"
-    )
-    write_whole(filling.data(begun[0]), part)
-    return (
-        f"what was done is in {part}. Go on with: headway translate RUN {part} --out {wishes.out}"
-    )
+    return f"what was done is kept beside {wishes.out}; {_GO_ON}" if wishes.out and begun else ""

@@ -1,4 +1,4 @@
-"""What is done of a call for many files, so that the same call goes on after an interrupt."""
+"""What is done of a call so far, so that the same call goes on after an interrupt."""
 
 import json
 import os
@@ -18,15 +18,15 @@ NAME = ".headway-unfinished.jsonl"
 
 
 class Journal:
-    """Lines of JSON in the folder of the results; it is gone once all of them are there.
+    """Lines of JSON beside the results; it is gone once all of them are there.
 
     The first line says how is translated: a journal of another way is thrown away. A file that has
     changed since is done again.
     """
 
-    def __init__(self, folder: Path | None, how: str) -> None:
-        """No folder: nothing is noted."""
-        self._path = folder and folder / NAME
+    def __init__(self, path: Path | None, how: str) -> None:
+        """No path: nothing is noted."""
+        self._path = path
         self._how = how
         self._reports: dict[str, FileReport] = {}
         self._outcomes: dict[str, list[Any]] = {}
@@ -80,9 +80,10 @@ class Journal:
 
 
 def _name(job: Job) -> str:
-    """A file as it is now, and its result."""
+    """A file as it is now, what it completes, and its result."""
     out = "" if job.out is None else os.path.abspath(job.out)
-    return f"{os.path.realpath(job.file)}\0{checksum(job.file)}\0{out}"
+    onto = "" if job.onto is None else checksum(job.onto)
+    return f"{os.path.realpath(job.file)}\0{checksum(job.file)}\0{onto}\0{out}"
 
 
 def _as_json(line: str) -> dict[str, Any]:

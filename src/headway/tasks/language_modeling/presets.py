@@ -50,13 +50,13 @@ PRESETS: dict[str, Sections] = {
                 "embedding_scale": 1.0,
                 "output_scale": 8.0,
             },
-            "training": {"batch_tokens": 768, "window": 32, "learning_rate": rate},
+            "training": {"batch_tokens": 768, "window": 32, "learning_rate": 3e-3},
         }
-        for cell, rate in (("rnn", 1e-3), ("lstm", 3e-3), ("gru", 3e-3))
+        for cell in ("rnn", "lstm", "gru")
     },
     "nnlm": {
         "model": {"type": "nnlm"},
-        "training": {"batch_tokens": 2048, "window": 64, "learning_rate": 1e-3},
+        "training": {"batch_tokens": 768, "window": 32, "learning_rate": 3e-3},
     },
     "ngram": {"model": {"type": "ngram"}, "training": {"window": 64}},
 }
