@@ -82,7 +82,12 @@ def test_a_translator_beside_a_model_of_text_alone(transformer, tmp_path):
     names = ("--task", "language-model", "--corpus", str(corpus), "--out", str(tmp_path / "ngram"))
     counted = command("train", *names, "--model.type=ngram", "--text.unit=words")
     assert counted.status == 0, counted.err
-    found = side_by_side(transformer, open_subject(tmp_path / "ngram"), TEXT, "那只狗。")
+    by_words = open_subject(tmp_path / "ngram")
+    line = corpus.read_text(encoding="utf-8").splitlines()[0]
+    tokens = document.sentence(by_words, line, parts=["tokens"])["tokens"]["target"][:-1]
+    assert all(one["piece"].startswith("▁") for one in tokens)  # no words run together
+    assert len({one["word"] for one in tokens}) == len(tokens) == len(line.split())
+    found = side_by_side(transformer, by_words, TEXT, "那只狗。")
     assert found["beside"]["translation"] == TEXT  # the text is what it writes; no target is forced
     assert "A translator and a model" in found["compared"]["translations"]["missing"]["en"]
     had = {one["part"]: one["missing"][1] is None for one in found["compared"]["parts"]}

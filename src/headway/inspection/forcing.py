@@ -122,7 +122,7 @@ def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) 
 @torch.no_grad()
 def spelled(subject: Subject, replaced: Sequence[int], word: str) -> list[int]:
     """The ids of a word; it begins with a space if the token that it takes the place of does."""
-    pieces = subject.vocabulary.pieces(replaced)
+    pieces = subject.pieces(replaced)
     space = " " if pieces and pieces[0].startswith("▁") else ""
     [ids] = subject.vocabulary.encode_targets([space + word.replace("▁", " ")])
     return list(ids)

@@ -189,7 +189,7 @@ def _importance(sight: Sight) -> dict[str, Any] | None:
     subject, passage = sight.subject, sight.passage
     if not passage.source:
         return None
-    words = words_of(subject.vocabulary.pieces(passage.source))
+    words = words_of(subject.pieces(passage.source))
     end = subject.special.end
     removable = [i for i, group in enumerate(words.groups) if passage.source[group[0]] != end]
     if not removable:

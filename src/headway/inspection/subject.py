@@ -58,6 +58,8 @@ class Subject:
     """Tokens of a source that are read at once, the end marker included; None for all."""
     used: Any
     """The `Translator` or `TrainedLanguageModel` that the run is used by."""
+    whole_words: bool = False
+    """Tokens are whole words, with white space between them."""
 
     @property
     def name(self) -> str:
@@ -77,7 +79,16 @@ class Subject:
 
     def shown(self, ids: Sequence[int], names: Mapping[str, str]) -> list[str]:
         """The pieces as a reader would write them, codes in the place of what stands for them."""
-        return [names.get(piece, piece) for piece in self.vocabulary.pieces(ids)]
+        return [names.get(piece, piece) for piece in self.pieces(ids)]
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The pieces as they stand in a text: `▁` is the space before a word, whole ones too."""
+        pieces: list[str] = self.vocabulary.pieces(ids)
+        if not self.whole_words:
+            return pieces
+        markers = (self.special.padding, self.special.begin, self.special.end)
+        spaces = ["" if one in markers else "▁" for one in ids]
+        return [space + piece for space, piece in zip(spaces, pieces, strict=True)]
 
     def fitting(self, text: str) -> int:
         """How many characters of a text are read at once."""
@@ -166,7 +177,7 @@ def _language_model(run: Path, device: Device, _tag: str | None) -> Subject:
 
     return Subject(
         run, "language-model", used.settings, used.decoder, used.vocabulary,
-        used.device, lambda text: text, passage, None, used,
+        used.device, lambda text: text, passage, None, used, used.settings.text.unit == "words",
     )  # fmt: skip
 
 

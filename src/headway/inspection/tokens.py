@@ -48,7 +48,7 @@ def tokens(sight: Sight) -> dict[str, Any]:
 
 
 def _tokens(subject: Subject, ids: Sequence[int], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    pieces = subject.vocabulary.pieces(ids)
+    pieces = subject.pieces(ids)
     words = words_of(pieces)
     word = {i: number for number, group in enumerate(words.groups) for i in group}
     return [
