@@ -8,6 +8,7 @@ import torch
 
 from headway.decoding.sampling import draw
 from headway.errors.settings import other_than_fp32
+from headway.errors.text_files import refuse_no_unicode
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import Opened, open_run
 from headway.runtime import Device, Precision
@@ -164,7 +165,8 @@ class TrainedLanguageModel:
                     step = self.decoder.step(step.state, torch.tensor([token], device=self.device))
 
     def _fed(self, prompt: str) -> list[int]:
-        """The begin marker in front of each line."""
+        """The begin marker in front of each line. Raises ConfigError for a text of no Unicode."""
+        refuse_no_unicode(prompt)
         fed: list[int] = []
         for line in prompt.split("\n"):
             ids = self.vocabulary.encode(self.cut(line)) if line.strip() else []

@@ -1,10 +1,10 @@
-"""Why a file of text is refused, in words: entered only once one is."""
+"""Why a file of text, or a text that was typed, is refused, in words."""
 
 import gzip
 import zlib
 from pathlib import Path
 
-from headway.errors import DataError
+from headway.errors import ConfigError, DataError
 
 _OTHER_ENCODINGS = {
     b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
@@ -61,3 +61,16 @@ def not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
         f"text must be UTF-8; {path} is {what} "
         f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
     )
+
+
+def refuse_no_unicode(*texts: str) -> None:
+    """Raise ConfigError for a text that held bytes other than UTF-8 where it was typed."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = text[:80].encode(errors="backslashreplace").decode()
+            raise ConfigError(
+                f"a text that is typed must be UTF-8; got '{shown}'. Type it where UTF-8 is "
+                "spoken, such as a terminal whose LANG ends in UTF-8."
+            ) from None

@@ -15,10 +15,11 @@ import torch
 
 from headway.decoding.forced import attention_over
 from headway.errors import ConfigError
+from headway.errors.text_files import refuse_no_unicode
 from headway.inspection.beam_tree import grown
 from headway.inspection.merging import words_of
 from headway.inspection.searches import writing_of
-from headway.inspection.subject import Passage, Subject, refuse_no_unicode
+from headway.inspection.subject import Passage, Subject
 from headway.inspection.writing import text_of
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import torch
 
 from headway.errors import ConfigError, RunError
+from headway.errors.text_files import refuse_no_unicode
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
-from headway.text.lines import printable
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
 
@@ -120,16 +120,6 @@ class Subject:
                 f"{max(len(passage.source), len(passage.fed)):,}. Give a shorter text."
             )
         return passage
-
-
-def refuse_no_unicode(*texts: str) -> None:
-    """Raise ConfigError for a text that held bytes other than UTF-8 where it was typed."""
-    for text in texts:
-        if printable(text) != text:
-            raise ConfigError(
-                f"a text to be looked at must be UTF-8; got {text[:80]!r}. Type it where UTF-8 is "
-                "spoken, such as a terminal whose LANG ends in UTF-8."
-            )
 
 
 def open_subject(run: Path, *, device: Device = "auto", tag: str | None = None) -> Subject:

@@ -275,6 +275,13 @@ def test_unknown_words_are_said(runs, tmp_path):
         assert "1 tokens are unknown" in command("score", str(runs / "lstm"), str(file), *flags).err
 
 
+@pytest.mark.parametrize("verb", ["predict", "generate"])
+def test_a_prompt_that_is_no_unicode_is_refused(runs, verb):
+    said = command(verb, str(runs / "lstm"), "caf\udce9")  # Latin-1, typed into a UTF-8 terminal
+    assert (said.status, said.out) == (2, "")
+    assert "must be UTF-8; got 'caf\\udce9'" in said.err
+
+
 @pytest.mark.parametrize("name", ["transformer", "lstm"])
 def test_a_prompt_of_several_lines_is_read_as_text_is(runs, name):
     """What comes next in it has the probability that scoring the whole text gives it."""
