@@ -45,7 +45,7 @@ WRITTEN = {
 folder out."""
 READERS_OWN = {
     "vocab.txt", "memory.tsv", "memory.tsv.gz", "memory.tmx", "corpus.jsonl", "big.tmx", "mine.po",
-    "terms.tsv", "codes.txt", "app.part.po", "report.html", "a.en.gz",
+    "terms.tsv", "codes.txt", "report.html", "a.en.gz",
     "en.json", "de.json", "old.tmx",
 }  # fmt: skip
 """Examples of what a reader has, or chooses to call an output."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -227,6 +228,17 @@ def test_a_run_without_a_checkpoint_starts_at_step_0(everyday_run, tmp_path):
     assert finished.status == 0, finished.err
     assert "no checkpoint yet: starts at step 0" in finished.err
     assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_shifted_lines_are_warned_of(tmp_path: Path) -> None:
+    lengths = [5 + i * 37 % 90 for i in range(600)]
+    texts = [("x" * n + f" {i}", "y" * n + f" {i}") for i, n in enumerate(lengths)]
+    shifted = [(source, target) for (source, _), (_, target) in pairwise(texts)]
+    files = write_pairs(tmp_path, "train", shifted)
+    said = train(files, tmp_path / "run", "--training.max-steps=1")
+    assert said.status == 0, said.err
+    assert "WARNING: from about" in said.err
+    assert "belong to the source 1 line(s) after" in said.err
 
 
 def unfinished(everyday_run: Path, tmp_path: Path) -> Path:

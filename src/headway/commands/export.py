@@ -22,7 +22,7 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
         Where to: a new folder for a translator, a folder for TensorBoard, else a file. An ARPA
         file is packed where it ends in .gz.
     to
-        ctranslate2: a Transformer for CTranslate2, with tokenizer.json beside it. marian, pegasus:
+        ctranslate2: a Transformer for CTranslate2, with its vocabulary beside it. marian, pegasus:
         a Transformer for Hugging Face's `transformers`, of post-norm and of pre-norm. (These three
         need the extra `export`.) arpa: a model of n-grams for kenlm, SRILM and others. word2vec,
         word2vec-binary: the word vectors of an NNLM in word2vec's two formats. tensorboard: loss,

@@ -153,7 +153,7 @@ def translate_lines(
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
-        if translator.own_terms is not None:
+        if translator.own_terms is not None and not begin_with:
             from headway.workflow.steps import OFF
 
             say(f"headway: glossary of the run{OFF}: {translator.own_terms.glossary.in_words()}")

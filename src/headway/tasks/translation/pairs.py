@@ -198,6 +198,8 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
     say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
     for reason, n in report.dropped.most_common():
         say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    for suspicion in report.suspicions:
+        say(f"WARNING: {suspicion}")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
     if not (prepared.valid_texts or few):
         raise DataError(

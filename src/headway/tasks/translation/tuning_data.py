@@ -61,7 +61,8 @@ class TunedPairs(Pairs):
         ]
         old = {"pairs": self.n_old, "weight": self.old_weight, "tag": ""}
         mixed = [{"file": self.old_run, **old, "share": round(self.share, 4)}] if self.share else []
-        return {**known, "mixture": [*shares, *mixed]}
+        longest = {side: int(n.max()) for side, n in self.prepared.train.lengths.items()}
+        return {**known, "longest": longest, "mixture": [*shares, *mixed]}
 
     @property
     def old_weight(self) -> float:
