@@ -17,10 +17,16 @@ def test_utf_8_in_the_wrong_encoding_is_repaired(text: str, encoding: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["plain", "schön", "„Fuß“", "«DÉFILÉ»", "NÃO", "Ångström", "Â", "été à Évry", "我爱Ä", "100 µ"],
+    ["plain", "schön", "„Fuß“", "«DÉFILÉ»", "NÃO", "Ångström", "Â", "été à Évry", "我爱Ä", "100 µ",
+     "AMANHÃ”", "“ATÉ AMANHÃ”", "AMANHÃ…", "XÃ”"],
 )
 def test_text_that_is_right_is_left_alone(text: str) -> None:
     assert repaired(text) == ""
+
+
+def test_a_capital_inside_of_a_word_is_repaired() -> None:
+    assert repaired("MÔNICA".encode().decode("cp1252")) == "MÔNICA"
+    assert repaired("AMANHÃ” e cafÃ©") == "AMANHÔ e café"  # the other sign says what text this is
 
 
 def test_a_sure_sign_is_enough_where_the_rest_was_damaged() -> None:

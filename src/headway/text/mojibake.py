@@ -14,6 +14,11 @@ _LEADS = "".join(character for character, byte in _BYTES.items() if 0xC2 <= byte
 _FOLLOWERS = "".join(character for character, byte in _BYTES.items() if byte < 0xC0)
 _RUN = re.compile(f"[{_LEADS}][{re.escape(_FOLLOWERS)}]+")
 _SURE = re.compile(f"[ÂÃ][{re.escape(_FOLLOWERS)}]|â€|ï¿½")
+_QUOTED = re.compile(
+    "(?<=[A-ZÀ-ÞĂĐĨŨƠƯẠ-Ỹ])"
+    f"[ÂÃ][{''.join(character for character in _FOLLOWERS if ord(character) > 0xFF)}](?!\\w)"
+)
+"""A capital with a closing quotation mark or an ellipsis behind it: `AMANHÃ”`."""
 _TABLE = str.maketrans({character: chr(byte) for character, byte in _BYTES.items()})
 
 
@@ -21,9 +26,10 @@ def repaired(text: str) -> str:
     """What `text` was before its UTF-8 was taken for Windows-1252 or Latin-1; "" if it was not.
 
     Sure signs are `Ã` or `Â` before a byte that continues a character, and `â€`; otherwise the
-    whole text must turn into valid UTF-8, so that `„Fuß“` and `«DÉFILÉ»` stay what they are.
+    whole text must turn into valid UTF-8, so that `„Fuß“` and `«DÉFILÉ»` stay what they are. No
+    sign is what may be the end of a quotation in capitals.
     """
-    if not _RUN.search(text):
+    if not _RUN.search(_QUOTED.sub("", text)):
         return ""
     whole = _undone(text)
     if whole:

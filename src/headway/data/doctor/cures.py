@@ -9,12 +9,14 @@ import unicodedata
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html.entities import html5
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.data.fates import text_hashes
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.text.code_patterns import find
 from headway.text.corpora import Corpus, Part, read_pairs
 from headway.text.mojibake import repaired
 from headway.text.places.held import Held, Places
@@ -25,7 +27,7 @@ FIXES = {
     "entities": "HTML entities become the characters that they stand for",
     "white_space": "one space where there were several; in plain files none at the ends",
     "not_nfc": "characters are composed (Unicode NFC)",
-    "invisible": "zero-width spaces, soft hyphens and direction marks are removed",
+    "invisible": "zero-width spaces that part no words, soft hyphens and byte order marks go",
     "exchanged": "pairs whose sides are exchanged are turned round",
     "misaligned": "targets of shifted stretches are put beside their sources",
 }
@@ -34,7 +36,12 @@ FIXES = {
 MOVES = ("exchanged", "misaligned")
 """These move sides, and need to be found first."""
 
-_INVISIBLE = dict.fromkeys((0xAD, 0x180E, 0x200B, 0x2060, 0xFEFF))
+_WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_INVISIBLE = re.compile(
+    "[\xad\u2060\ufeff]"
+    rf"|(?<![{_WITHOUT_SPACES}])\u200b(?![{_WITHOUT_SPACES}])"
+    "|(?<![\u1800-\u18af])\u180e"  # Mongolian parts a vowel off with it
+)
 _SPACES = re.compile(r"(?<=\S)[^\S\r\n]{2,}(?=\S)")
 _MOST_SHIFTED = 3
 Fates = Mapping[tuple[str, int, int], frozenset[str]]
@@ -42,8 +49,9 @@ Fates = Mapping[tuple[str, int, int], frozenset[str]]
 
 
 def without_white_space(text: str) -> str:
-    """Neither at the ends nor several spaces in a row; line ends inside stay."""
-    lines = (" ".join(line.split()) for line in text.split("\n"))
+    """Neither at the ends nor several spaces in a row; line ends inside stay, and so does a single
+    space of any kind: French has one that does not break before its signs."""
+    lines = (with_single_spaces(line.strip()) for line in text.split("\n"))
     return "\n".join(lines).strip()
 
 
@@ -53,18 +61,26 @@ def with_single_spaces(text: str) -> str:
 
 
 def without_entities(text: str) -> str:
-    """`&quot;` as `"`, also where it was escaped twice; a no-break space becomes a space."""
+    """`&quot;` as `"`, also where it was escaped twice; other codes, and addresses, stay."""
     for _ in range(2):
-        if "&" in text:
-            text = html.unescape(text)
-    return text.replace("\xa0", " ")
+        for start, end, kind in reversed(find(text)):
+            if kind == "entity":
+                text = text[:start] + _character(text[start:end]) + text[end:]
+    return text
+
+
+def _character(entity: str) -> str:
+    """What it stands for; white space as a space, so that a line stays one."""
+    name = entity[1:]
+    character = html.unescape(entity) if name.startswith("#") else html5.get(name, entity)
+    return " " if character.isspace() else character
 
 
 _MENDS: dict[str, Callable[[str], str]] = {
     "mojibake": lambda text: repaired(text) or text,
-    "entities": lambda text: without_entities(text) if "&" in text else text,
+    "entities": without_entities,
     "not_nfc": lambda text: unicodedata.normalize("NFC", text),
-    "invisible": lambda text: text.translate(_INVISIBLE),
+    "invisible": lambda text: _INVISIBLE.sub("", text),
     "white_space": without_white_space,
 }
 
