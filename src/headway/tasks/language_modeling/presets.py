@@ -50,9 +50,9 @@ PRESETS: dict[str, Sections] = {
                 "embedding_scale": 1.0,
                 "output_scale": 8.0,
             },
-            "training": {"batch_tokens": 768, "window": 32, "learning_rate": 3e-3},
+            "training": {"batch_tokens": 768, "window": 32, "learning_rate": rate},
         }
-        for cell in ("rnn", "lstm", "gru")
+        for cell, rate in (("rnn", 1e-3), ("lstm", 3e-3), ("gru", 3e-3))
     },
     "nnlm": {
         "model": {"type": "nnlm"},
