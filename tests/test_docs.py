@@ -36,6 +36,7 @@ WRITTEN = {
     "checks.json": "training/run_folder.py",
     "precision.json": "training/run_folder.py",
     "glossary.tsv": "training/run_folder.py",
+    "vocab.json": "training/run_folder.py",
     "README.md": "training/run_folder.py",
     "checkpoints/step-N/weights.safetensors": "training/checkpoint.py",
     "checkpoints/step-N/resume.safetensors": "training/checkpoint.py",

@@ -17,8 +17,22 @@ def test_utf_8_in_the_wrong_encoding_is_repaired(text: str, encoding: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["plain", "schön", "„Fuß“", "«DÉFILÉ»", "NÃO", "Ångström", "Â", "été à Évry", "我爱Ä", "100 µ",
-     "AMANHÃ”", "“ATÉ AMANHÃ”", "AMANHÃ…", "XÃ”"],
+    [
+        "plain",
+        "schön",
+        "„Fuß“",
+        "«DÉFILÉ»",
+        "NÃO",
+        "Ångström",
+        "Â",
+        "été à Évry",
+        "我爱Ä",
+        "100 µ",
+        "AMANHÃ”",
+        "“ATÉ AMANHÃ”",
+        "AMANHÃ…",
+        "XÃ”",
+    ],
 )
 def test_text_that_is_right_is_left_alone(text: str) -> None:
     assert repaired(text) == ""
