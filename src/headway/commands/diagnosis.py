@@ -1,29 +1,34 @@
 """What the data doctor says of a corpus as plain values: what `--json` prints, and the verdict."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from headway.data.cleaned import CleanedCorpus
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.figures import figures
+from headway.data.fates import held_out_size
 from headway.errors import DataError
 from headway.text.cleaning import Report, refuse_unusable
 from headway.text.corpora import Corpus, languages
 from headway.text.lines import printable, shown
 from headway.text.mixing import format_pairs_file
 
+if TYPE_CHECKING:
+    from headway.tasks.translation.pairs import TranslationData
+
 
 def found_in(
-    cleaned: CleanedCorpus,
-    examination: Examination,
-    corpus: Corpus,
-    valid_corpus: Corpus | None,
+    cleaned: CleanedCorpus, examination: Examination, settings: "TranslationData"
 ) -> dict[str, Any]:
     """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training."""
+    corpus, valid_corpus = settings.corpus(), settings.validation()
     report = cleaned.reports["train"]
     valid = cleaned.reports["valid"]
-    problems = _problems(report)
+    held_out = _held_out(report.kept, settings.valid_size) if valid_corpus is None else 0
+    problems = _problems(report, held_out)
     named = languages(corpus)
     serious = [finding.title for finding in examination.findings if finding.serious]
     return {
@@ -45,10 +50,22 @@ def found_in(
     }
 
 
-def _problems(report: Report) -> list[str]:
-    """Why `train` would refuse this, if it would."""
+def _held_out(n_pairs: int, wanted: int) -> int:
+    """How many pairs `train` would set aside to validate on."""
+    return min(wanted or held_out_size(n_pairs), n_pairs // 2)
+
+
+def _problems(report: Report, held_out: int) -> list[str]:
+    """Why `train` would refuse this, if it would, some pairs being set aside."""
+    left = replace(
+        report,
+        kept=report.kept - held_out,
+        dropped=report.dropped + Counter(held_out=held_out),
+        noticed=Counter(),
+    )
     try:
-        refuse_unusable(report)
+        for one in (report, left):
+            refuse_unusable(one)
     except DataError as error:
         return [str(error)]
     return []

@@ -50,8 +50,8 @@ def evaluate(
     """Score a translator, or finished translations, against references; a language model on text.
 
     BLEU, chrF and TER with sacreBLEU's signatures and 95 % bootstrap intervals, BLEU by length of
-    the source (of the reference where no source is given), and what may be wrong where something
-    looks wrong.
+    the source (of the first reference where no source is given), and what may be wrong where
+    something looks wrong.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def evaluate(
         Such as en; else the run's, or from the suffix (test.en).
     target_language
         Such as de; else the run's, or from the suffix of the reference (test.de). Of languages
-        without spaces (zh, ja, th, lo, km, my), characters are scored, not words.
+        without spaces (zh, ja, th, lo, km, my, bo), characters are scored, not words.
     tag
         Which of the run's tags stands before each source text; as in translate.
     glossary

@@ -142,7 +142,11 @@ def score(
     """All figures of each system, and with two of them how they differ."""
     references, *more_references = test_set.references
     sources = test_set.sources
-    lengths = None if sources is None else lengths_in_tokens(sources, test_set.source_language)
+    lengths = (
+        lengths_in_tokens(references, test_set.target_language, test_set.tokenize)
+        if sources is None
+        else lengths_in_tokens(sources, test_set.source_language)
+    )
     outcomes: list[Outcome] = []
     measured: list[Measured] = []
     n_metrics = len(METRICS) - (not test_set.ter)

@@ -74,7 +74,11 @@ def prepare(
     if memory:
         from headway.commands.leverage import count_matches
 
-        count_matches(overrides, memory, flags, json=json)
+        others = {
+            "tokenizer": tokenizer, "out": out, "page": page, "suspects": suspects,
+            "strict": strict, "drop": drop, "fix": fix,
+        }  # fmt: skip
+        count_matches(overrides, memory, {**flags, **others}, json=json)
         return 0
     from headway.commands.stages import Stages
     from headway.config import build, merge, parse_overrides
@@ -164,7 +168,7 @@ def _said(
 ) -> dict[str, Any]:
     from headway.commands.diagnosis import found_in
 
-    return found_in(cleaned, examination, settings.corpus(), settings.validation())
+    return found_in(cleaned, examination, settings)
 
 
 def _curing(

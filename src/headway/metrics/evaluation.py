@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool
-from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.ter import TER
 
 from headway.errors import DataError
@@ -169,21 +168,21 @@ def compare(
     }
 
 
-def lengths_in_tokens(texts: Sequence[str], language: str | None = None) -> list[int]:
-    """How long each text is for BLEU: words and signs, or characters."""
-    tokenizer = BLEU(tokenize=bleu_tokenizer(language)).tokenizer
+def lengths_in_tokens(
+    texts: Sequence[str], language: str | None = None, tokenize: str | None = None
+) -> list[int]:
+    """How long each text is for BLEU: words and signs, or characters; or as `tokenize` cuts it."""
+    name = tokenize or bleu_tokenizer(language)
+    tokenizer = bleu_metric(name, target_language=language).tokenizer
     return [len(tokenizer(text.rstrip()).split()) for text in texts]
 
 
-def by_length(measured: Measured, lengths: Sequence[int] | None = None) -> list[LengthBucket]:
+def by_length(measured: Measured, lengths: Sequence[int]) -> list[LengthBucket]:
     """BLEU of short and of long sentences apart; empty buckets are left out.
 
-    `lengths` are those of the sources, in any unit; without them, those of the references in
-    BLEU's tokens.
+    `lengths` are those of the sources or of the references, in any unit, the same for all systems.
     """
     statistics = measured.statistics["bleu"]
-    if lengths is None:
-        lengths = statistics.counts[:, 1].astype(int).tolist()
     bucket = np.searchsorted(LAST_LENGTHS, np.asarray(lengths))
     buckets = []
     for i in np.unique(bucket):
@@ -224,7 +223,7 @@ def ter_statistics(
     advance: Advance = nobody,
 ) -> SentenceStatistics:
     """Counts for TER, which ignores case; Chinese and Japanese are split into characters, as
-    far as sacreBLEU knows them (Thai, Lao, Khmer and Burmese it does not)."""
+    far as sacreBLEU knows them (Thai, Lao, Khmer, Burmese and Tibetan it does not)."""
     unspaced = is_unspaced(target_language)
     metric = TER(normalized=unspaced, asian_support=unspaced)
     counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)

@@ -9,14 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from headway.text.scripts import UNSPACED_SCRIPTS
+
 SHIFTS = (-3, -2, -1, 1, 2, 3)
 LEAST_LINES = 20
 LEAST_GAIN = 0.1
 """A shift is believed if it fits this many lines, and by this much better on average."""
 
-_ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_ALONE = "".join(UNSPACED_SCRIPTS.values())
 CHARACTER = re.compile(f"[{_ALONE}]")
-"""Of Thai, Lao, Burmese, Khmer, Japanese or Chinese, which are written without spaces."""
+"""Of a script that is written without spaces."""
 
 _WORD = re.compile(rf"{CHARACTER.pattern}|[^\W{_ALONE}]+")
 

@@ -22,8 +22,8 @@ Scores = Float64[np.ndarray, " corpora"]
 Advance = Callable[[int], object]
 """Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
 
-UNSPACED = dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh")
-UNSPACED |= dict.fromkeys("ja jpn th tha lo lao km khm my mya bur".split(), "char")
+UNSPACED = dict.fromkeys("ja jpn th tha lo lao km khm my mya bur bo bod tib dz dzo".split(), "char")
+UNSPACED |= dict.fromkeys("zh zho chi cmn yue wuu lzh gan hsn".split(), "zh")
 """Languages written without spaces, of which characters are scored, and BLEU's tokenizer."""
 
 DRAWS_AT_ONCE = 4_000_000

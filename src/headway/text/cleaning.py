@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
 from headway.text.mending import mend
+from headway.text.sentences import ENDS, TIGHT
 
 VERSION = 1
 """Raised whenever cleaning gives another result, so that no cache of the old one is used."""
@@ -24,7 +25,7 @@ LEAST_PAIRS = 20
 EXAMPLES = 3
 """How many pairs of each reason are shown."""
 
-_EXAMPLE_CHARACTERS = 120
+_EXAMPLE_CHARACTERS, _HALF = 120, 60
 
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
@@ -42,7 +43,7 @@ _SIGN = re.compile(
 )
 
 _SENTENCES = re.compile(
-    r"[.?!…؟۔።։。？！｡।॥](?:[^\w\s]|_)*+\s|[。？！｡।॥?!](?:[^\w\s]|_)*+\w|[\r\n\u2028\u2029\x85]"
+    rf"[{ENDS}](?:[^\w\s]|_)*+\s|[{TIGHT}?!](?:[^\w\s]|_)*+\w|[\r\n\u2028\u2029\x85]"
 )
 
 
@@ -123,16 +124,14 @@ class Report:
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
         """Count one pair, showing the beginning of both sides."""
-        half = _EXAMPLE_CHARACTERS // 2
-        self.drop(reason, pair.file, pair.line, f"{pair.source[:half]} ||| {pair.target[:half]}")
+        self.drop(reason, pair.file, pair.line, f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]}")
 
     def notice(self, kind: str, pair: Pair, why: str) -> None:
         """Count one pair as it is, and show the first."""
         self.noticed[kind] += 1
         shown = self.examples.setdefault(kind, [])
         if len(shown) < EXAMPLES:
-            half = _EXAMPLE_CHARACTERS // 2
-            text = f"{pair.source[:half]} ||| {pair.target[:half]} ||| {why[:half]}"
+            text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
             shown.append(Example(pair.file, pair.line, text))
 
     def drop_kept(self, reason: str, n: int, n_copies: int, pairs: Iterable[Pair]) -> None:

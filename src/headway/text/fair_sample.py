@@ -5,12 +5,12 @@ import random
 import re
 from collections.abc import Callable, Iterable
 
-# Scripts without spaces (Thai to Tibetan, Myanmar, Khmer, kana and Han), and any unbroken word:
-# each clause is a new "word" to the trainer, which keeps them all in memory.
+from headway.text.scripts import UNSPACED_SCRIPTS
+
+# Scripts without spaces, and any unbroken word: each clause is a new "word" to the trainer, which
+# keeps them all in memory.
 _UNBROKEN = 25
-_UNSPACED_SCRIPT = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
-)
+_UNSPACED_SCRIPT = re.compile(f"[{''.join(UNSPACED_SCRIPTS.values())}]+")
 _UNSPACED = re.compile(f"{_UNSPACED_SCRIPT.pattern}|[^\\W\\d_]{{{_UNBROKEN},}}")
 UNSPACED_BUDGET = 1_000_000  # characters, 300 bytes of memory for each; more changes nothing
 

@@ -51,6 +51,12 @@ _LANGUAGES = {
     "THAI": "th",
     "TIBETAN": "bo dz",
 }
+UNSPACED_SCRIPTS = {
+    "THAI": "\u0e00-\u0e7f", "LAO": "\u0e80-\u0eff", "TIBETAN": "\u0f00-\u0fff",
+    "MYANMAR": "\u1000-\u109f", "KHMER": "\u1780-\u17ff", "KANA": "\u3040-\u30ff",
+    "HAN": "\u3400-\u9fff\U00020000-\U0003ffff",
+}  # fmt: skip
+"""Scripts that are written without spaces, and their signs, as in a class of a pattern."""
 
 
 class Scripts(NamedTuple):
@@ -65,22 +71,14 @@ class Scripts(NamedTuple):
 @cache
 def scripts() -> Scripts:
     """Letters and marks by script, which is the first word of their Unicode name."""
-    names = [""]
     numbers = {"": 0}
     of = np.zeros(LAST, np.uint8)
     for code in range(0x20000):
         character = chr(code)
         if unicodedata.category(character)[0] in "LM":
-            of[code] = _number(_script(character), names, numbers)
+            of[code] = numbers.setdefault(_script(character), len(numbers))
     of[_HAN_PLANES] = numbers["HAN"]
-    return Scripts(of, names)
-
-
-def _number(name: str, names: list[str], numbers: dict[str, int]) -> int:
-    if name not in numbers:
-        numbers[name] = len(names)
-        names.append(name)
-    return numbers[name]
+    return Scripts(of, [*numbers])
 
 
 def _script(character: str) -> str:

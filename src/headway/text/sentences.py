@@ -12,10 +12,16 @@ from typing import NamedTuple
 CODE = "\ufffc"
 """Stands for a code (a tag, a placeholder) in texts that are looked through here."""
 
+FULL_STOPS = ".．۔։።。｡।॥။។៕།༎"
+QUESTION_MARKS = "?？؟፧"
+ENDS = f"{FULL_STOPS}{QUESTION_MARKS}!！…;\u037e"
+"""What sentences end with; `;` only behind a word in `GREEK`: it asks."""
+TIGHT = "。！？｡।॥။។៕།༎"
+"""Those of them that no space need follow."""
+GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")
 _CLOSERS = rf"[\"'”’»«›)\]）」』】］〉》*_{CODE}]*+"
-_TIGHT = "。！？｡।॥"  # no space need follow
-_END = re.compile(
-    rf"(?<![.?!…؟۔።։{_TIGHT}])(?P<stop>[.?!…؟۔።։{_TIGHT}]++){_CLOSERS}(?:[ \u00a0\u202f]»)?"
+_END = re.compile(  # `។ល។` is etc. in Khmer, `། །` one stop in Tibetan
+    rf"(?<![{ENDS}])(?<!។ល)(?!។ល។)(?P<stop>[{ENDS}]++){_CLOSERS}(?:[ \u00a0\u202f][»།])?"
 )
 _SPACE = re.compile(r"\s*+")
 _OPENERS = re.compile(r"[\"'“‘„‚«»‹(\[¿¡（「『【〈《–—•*_-]*+\s?")
@@ -65,13 +71,13 @@ def sentence_ends(text: str, language: str | None = None) -> list[int]:
     begin = looked = 0
     worded = False
     for found in _END.finditer(text):
-        worded = worded or _has_word(text, looked, found.start())
+        worded = worded or any(map(str.isalnum, text[looked : found.start()]))
         looked = found.end()
-        after = _after_space(text, looked)
+        after = _behind(_SPACE, text, looked)
         if worded and after < len(text) and _ends(text, begin, found, after, language):
             ends.append(looked)
             begin, worded = after, False
-    if ends and not _has_word(text, begin, len(text)):
+    if ends and not any(map(str.isalnum, text[begin:])):
         del ends[-1]
     return ends
 
@@ -85,30 +91,27 @@ def cut(text: str, ends: Iterable[int]) -> list[str]:
     """A text in pieces: what stands between these places, and the white space behind each."""
     places = {0, len(text)}
     for end in ends:
-        places |= {end, _after_space(text, end)}
+        places |= {end, _behind(_SPACE, text, end)}
     return [text[start:stop] for start, stop in pairwise(sorted(places))]
 
 
-def _has_word(text: str, start: int, end: int) -> bool:
-    return any(text[place].isalnum() for place in range(start, end))
-
-
-def _after_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    return space.end() if space else place
+def _behind(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
 
 
 def _ends(text: str, begin: int, found: re.Match[str], after: int, language: str | None) -> bool:
     """Whether a sentence that begins at `begin` ends with a stop, where more comes at `after`."""
-    stop = found["stop"]
+    stop, start = found["stop"], found.start()
+    if stop[-1] in ";\u037e" and not GREEK.search(text, max(begin, start - _LONGEST_WORD), start):
+        return False
     if after == found.end():  # no white space
-        both_sides = text[found.start() - 1] + text[after]
-        return stop[-1] in _TIGHT or (stop[-1] in "?!" and len(_HAN.findall(both_sides)) == 2)
-    opened = _OPENERS.match(text, after)
-    place = opened.end() if opened else after
+        both_sides = text[start - 1] + text[after]
+        return stop[-1] in TIGHT or (stop[-1] in "?!" and len(_HAN.findall(both_sides)) == 2)
+    place = _behind(_OPENERS, text, after)
     if text[place : place + 1].islower():
         return False
-    return stop != "." or not _abbreviates(text, begin, found.start(), place, language)
+    return stop not in (".", "．") or not _abbreviates(text, begin, start, place, language)
 
 
 def _abbreviates(text: str, begin: int, stop: int, after: int, language: str | None) -> bool:

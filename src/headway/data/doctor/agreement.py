@@ -2,17 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Side
+from headway.data.doctor.batches import Batch, Side, by_direction
 from headway.data.doctor.findings import Notes, Symptom
 from headway.text.cleaning import Pair
 from headway.text.code_patterns import find
+from headway.text.corpora import Direction
 from headway.text.numbers import odd_numbers
 from headway.text.scripts import LAST
+from headway.text.sentences import FULL_STOPS, GREEK, QUESTION_MARKS
 
 NUMBERS_DIFFER = Symptom(
     "numbers_differ",
@@ -86,7 +88,9 @@ SYMPTOMS = (
 
 _SHOWN = 5  # codes
 _QUESTION, _STOP = "?", "."
-_ENDINGS = {"?": _QUESTION, "？": _QUESTION, "؟": _QUESTION, ".": _STOP, "。": _STOP, "।": _STOP}
+_ENDINGS = dict.fromkeys(QUESTION_MARKS, _QUESTION) | dict.fromkeys(FULL_STOPS, _STOP)
+_LEAST_STOPS = 20
+_HARDLY_EVER = 0.05  # of as many stops as the other side has
 _CLOSERS = "\"'”’»›)）」』】］] "
 _CODE_HINTS = "<>%{}&`|\\@/$_!:"
 _ROLE = re.compile(r"(:[\w:+.-]+:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
@@ -98,9 +102,23 @@ _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000,
 class Agreement:
     """Compares the sides of each pair."""
 
-    def __init__(self, notes: Notes, own: Sequence[re.Pattern[str]] = ()) -> None:
-        """Tell `notes`; `own` are patterns of codes besides those of every text."""
+    def __init__(
+        self,
+        notes: Notes,
+        own: Sequence[re.Pattern[str]] = (),
+        sample: Iterable[Pair] = (),
+        declared: Mapping[str, Direction] | None = None,
+    ) -> None:
+        """Learn from a `sample` whether both sides write full stops; `declared` is of files by name.
+
+        `own` are patterns of codes besides those of every text.
+        """
         self._notes, self._own = notes, own
+        self._without_stops = {
+            direction
+            for direction, pairs in by_direction(sample, declared).items()
+            if _has_hardly_any_stops(pairs)
+        }
         self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
         self._hints_code = _marks(_CODE_HINTS)
         self._opened = np.zeros(LAST, np.int32)
@@ -135,7 +153,7 @@ class Agreement:
             if endings[0] != endings[1]:
                 if all(endings):
                     take(QUESTION_DIFFERS, pair)
-                elif _STOP in endings:
+                elif _STOP in endings and batch.direction not in self._without_stops:
                     take(ENDING_DIFFERS, pair)
             if pair.source.isupper() != pair.target.isupper() and _capitals_differ(pair):
                 take(CAPITALS_DIFFER, pair)
@@ -184,8 +202,23 @@ def _breaking(odd_ones: str) -> float:
 
 
 def ending(text: str) -> str:
-    """How a text ends, closing quotes and brackets apart: `?`, `.`, or "" for anything else."""
-    return _ENDINGS.get(text.rstrip(_CLOSERS)[-1:], "")
+    """How a text ends, closing quotes and brackets apart: `?`, `.`, or "" for anything else.
+
+    A Greek question ends with `;`, an Armenian one with a full stop: it has `՞` inside.
+    """
+    text = text.rstrip(_CLOSERS)
+    if text.endswith(";"):
+        return _QUESTION if GREEK.search(text) else ""
+    if text.endswith("։") and "՞" in text[text.rfind("։", 0, -1) + 1 :]:
+        return _QUESTION
+    return _ENDINGS.get(text[-1:], "")
+
+
+def _has_hardly_any_stops(pairs: Iterable[Pair]) -> bool:
+    """Whether one side writes no full stop where the other does, as Thai and Lao."""
+    counts = Counter(side for pair in pairs for side in (0, 1) if ending(pair[side]) == _STOP)
+    fewer, more = sorted((counts[0], counts[1]))
+    return more >= _LEAST_STOPS and fewer < _HARDLY_EVER * more
 
 
 def _capitals_differ(pair: Pair) -> bool:

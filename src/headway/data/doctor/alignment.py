@@ -1,11 +1,13 @@
 """Lines that do not belong together, and from which line on."""
 
+from collections.abc import Sequence
+
 from headway.data.doctor.batches import Batch
-from headway.data.doctor.findings import Case, Finding, Notes, Severity
+from headway.data.doctor.findings import EXAMPLES, Case, Finding, Notes, Severity
 from headway.text.shifts import Block, Shift, ShiftDetector
 
 _MOST = 20  # shifts told one by one
-_SERIOUS = 0.01  # of all pairs
+_SERIOUS = 0.01  # of all pairs, all shifts together
 
 
 class Alignment:
@@ -25,8 +27,12 @@ class Alignment:
 
     def conclude(self) -> None:
         """Tell what was found."""
-        for shift in self._detector.shifts()[:_MOST]:
-            self._notes.add(_shifted(shift, self._n_pairs))
+        shifts = self._detector.shifts()
+        serious = sum(shift.n_pairs for shift in shifts) > _SERIOUS * self._n_pairs
+        for shift in shifts[:_MOST]:
+            self._notes.add(_shifted(shift, self._n_pairs, serious))
+        if shifts[_MOST:]:
+            self._notes.add(_more(shifts[_MOST:], self._n_pairs, serious))
         if self._detector.unrelated():
             self._notes.add(_unrelated(self._detector.typical_correlation() or 0.0, self._n_pairs))
 
@@ -41,7 +47,7 @@ class Alignment:
         return self._detector.blocks
 
 
-def _shifted(shift: Shift, n_pairs: int) -> Finding:
+def _shifted(shift: Shift, n_pairs: int, serious: bool) -> Finding:
     n_lines = abs(shift.lines)
     lines = "one line" if n_lines == 1 else f"{n_lines} lines"
     side, missing, way = (
@@ -60,9 +66,29 @@ def _shifted(shift: Shift, n_pairs: int) -> Finding:
         remedy=f"Compare both files from a few lines before line {shift.first.line}: insert what "
         f"the {missing} lacks, or remove what has no translation; --fix misaligned --out OUT does "
         "the latter.",
-        examples=[Case(shift.first.file, shift.first.line, "", "", "begins about here")],
-        serious=shift.n_pairs > _SERIOUS * n_pairs,
+        examples=[_beginning(shift)],
+        serious=serious,
     )
+
+
+def _more(shifts: Sequence[Shift], n_pairs: int, serious: bool) -> Finding:
+    return Finding(
+        name="misaligned",
+        severity=Severity.LOOK,
+        title=f"the sides are shifted in {len(shifts):,} more places",
+        n=sum(shift.n_pairs for shift in shifts),
+        of=n_pairs,
+        meaning=f"The first {_MOST} are told one by one; here too each target belongs to the "
+        "source of another line.",
+        remedy="Look whether these files are translations of each other, line by line; --fix "
+        "misaligned --out OUT removes what has no translation.",
+        examples=[_beginning(shift) for shift in shifts[:EXAMPLES]],
+        serious=serious,
+    )
+
+
+def _beginning(shift: Shift) -> Case:
+    return Case(shift.first.file, shift.first.line, "", "", "begins about here")
 
 
 def _unrelated(correlation: float, n_pairs: int) -> Finding:

@@ -104,8 +104,8 @@ def examine(
         drawn = _drawn(cleaned, seed)
         belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
         others = (
-            *(Characters(notes), Leftovers(notes), Agreement(notes, tools.own_codes), Sides(notes)),
-            *(belonging, accents),
+            *(Characters(notes), Leftovers(notes), Sides(notes)),
+            *(Agreement(notes, tools.own_codes, drawn, declared), belonging, accents),
         )
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
         checks = (sizes, writing, alignment, repeats, *others, sample)

@@ -9,10 +9,11 @@ from headway.data.doctor.batches import Batch, Marks, Side
 from headway.data.doctor.folding import Hashes
 from headway.data.doctor.tokens import Tokens
 from headway.text.scripts import LAST
+from headway.text.sentences import ENDS
 
 Floats = NDArray[np.float64]
 
-_ENDS = ".!?:;…。！？：；।؟۔"
+_ENDS = f"{ENDS}:：；"
 _CLOSERS = "\"'”’»›)）」』】］] `*"
 _BUCKETS = 12  # of lengths, each twice as long as the one before
 _LEAST_IN_BUCKET = 50

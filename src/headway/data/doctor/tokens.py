@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from headway.data.doctor.batches import Marks, Side
 from headway.data.doctor.folding import Hashes, letter_values
-from headway.text.scripts import LAST, scripts
+from headway.text.scripts import LAST, UNSPACED_SCRIPTS, scripts
 
-_UNSPACED = ("HAN", "KANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 _LONGEST = 64
 _BASE = np.uint64(0xD6E8FEB86659FD93)  # odd
 
@@ -47,7 +46,7 @@ def word_values() -> Hashes:
 def _unspaced() -> Marks:
     """Characters that are counted as words: [0x110000]."""
     names = scripts().names
-    wanted = [names.index(name) for name in _UNSPACED if name in names]
+    wanted = [names.index(name) for name in UNSPACED_SCRIPTS]
     return np.isin(scripts().of, wanted)[:LAST]
 
 

@@ -24,13 +24,13 @@ from headway.text.checks.signs import (
     signs_of_texts,
 )
 from headway.text.checks.trust import Norm, Trust, fitted
+from headway.text.scripts import UNSPACED_SCRIPTS
 
 SAMPLE = 4_000
 """Training pairs that are looked at."""
 GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
 """Sentence chrF from which a translation is called good; in Chinese, Japanese or Thai a character
 says more, and fewer are the same."""
-_WITHOUT_SPACES = frozenset(("HAN", "KANA", "THAI", "LAO", "KHMER", "MYANMAR"))
 _ENOUGH = 50
 ENOUGH_TO_JOIN = 1_000
 """Fewer pairs say nothing of what is rare in texts that are put together from them."""
@@ -62,7 +62,7 @@ def measure(
     `tags` may stand in front of the sources.
     """
     held, norms, joined = _of_training(data, languages, tags)
-    letters = sum(share for name, share in held.scripts.items() if name in _WITHOUT_SPACES)
+    letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
     prepared, subwords = data.prepared, data.vocabulary
     texts = [prepared.valid_texts[row] for row in rows]
