@@ -172,6 +172,20 @@ def test_several_references_are_scored_together(files, capsys):
     assert f"{short} has 3 and" in capsys.readouterr().err
 
 
+def test_two_systems_stand_side_by_side_by_the_lengths_of_the_first_reference(files, capsys):
+    """Each is the length of another reference."""
+    near, far = ([" ".join("a" * n) for n in lengths] for lengths in ((3, 5, 8, 12), (8, 9, 9, 9)))
+    given = ["--hypothesis", files("a.en", near), files("b.en", far)]
+    given += ["--reference", files("c.en", near), files("d.en", far)]
+    assert evaluate(*given, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    for system in (found, found["second"]):
+        buckets = [(bucket["longest"], bucket["sentences"]) for bucket in system["by_length"]]
+        assert buckets == [(5, 2), (10, 1), (15, 1)]
+    assert evaluate(*given) == 0
+    assert "BLEU: nrefs:2|" in capsys.readouterr().out
+
+
 def test_the_score_card_has_every_convention_with_what_it_compares_to(files, capsys):
     given = ["--hypothesis", files("a.en", GOOD), "--reference", files("b.en", REFERENCES)]
     assert evaluate(*given, "--score-card", "--json") == 0

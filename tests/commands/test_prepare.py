@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.cli import main
+from headway.data.cleaned import clean_corpus
+from headway.tasks.translation.pairs import TranslationData
+from headway.text.cleaning import LEAST_PAIRS
 from headway.text.everyday import generate
 from headway.text.reasons import MENDED, NOTICED, REASONS
 
@@ -49,6 +52,22 @@ def test_json_is_one_object_with_all_counts(
         "mean": 2, "low_1": 2, "median": 2, "high_99": 2, "longest": 2
     }  # fmt: skip
     assert "at least 20 usable pairs" in report["problems"][0]
+
+
+@pytest.mark.parametrize(("n_pairs", "valid_size"), [(38, 0), (39, 0), (24, 5), (25, 5)])
+def test_it_says_that_train_would_refuse_what_is_too_few_when_some_are_held_out(
+    n_pairs: int, valid_size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text("".join(f"question {n}\tFrage {n}\n" for n in range(n_pairs)), "utf-8")
+    data = TranslationData(pairs=(str(file),), valid_size=valid_size)
+    hold_out = data.valid_size or None
+    split = clean_corpus(data.corpus(), data.cleaning(), tmp_path / "cache", hold_out=hold_out)
+    left = split.reports["train"].kept
+    assert prepare("--pairs", str(file), "--data.valid-size", str(valid_size), "--json") == 0
+    problems = found(capsys)["problems"]
+    assert len(problems) == (left < LEAST_PAIRS)
+    assert all(f"{left} of {n_pairs} were kept" in problem for problem in problems)
 
 
 def test_the_report_for_people_names_reason_file_and_line(

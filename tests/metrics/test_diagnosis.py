@@ -124,6 +124,7 @@ def test_chinese_scored_by_words_is_told_with_both_scores():
         ("lo", "ລາວລໍຖ້າຢູ່ນີ້ດົນ", "ລາວລໍຖ້າຢູ່ນີ້"),
         ("km", "គាត់រង់ចាំនៅទីនេះយូរ", "គាត់រង់ចាំនៅទីនេះ"),
         ("my", "သူဒီမှာအကြာကြီးစောင့်ခဲ့တယ်", "သူဒီမှာစောင့်ခဲ့တယ်"),
+        ("bo", "ཁོང་འདིར་ཡུན་རིང་པོར་བསྒུགས།", "ཁོང་འདིར་ཡུན་རིང་བསྒུགས།"),
     ],
 )
 def test_other_scripts_without_spaces_are_told_and_scored_by_characters(

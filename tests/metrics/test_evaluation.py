@@ -53,7 +53,8 @@ def test_several_references_are_scored_as_sacrebleu_does_and_an_exact_match_may_
         line.strip() in (one, other)
         for line, one, other in zip(better, references, worse, strict=True)
     ]
-    assert sum(bucket.sentences for bucket in by_length(measured)) == 60
+    buckets = by_length(measured, lengths_in_tokens(references))
+    assert sum(bucket.sentences for bucket in buckets) == 60
     with pytest.raises(DataError, match="60 translations and 59 references"):
         measure(better, references, more_references=[worse[1:]])
 
@@ -107,9 +108,12 @@ def test_bucket_edges_are_included_and_the_last_is_open():
     ]
 
 
-def test_without_sources_references_give_the_lengths():
-    lines = ["a b c d e f", "a b"]
-    assert [bucket.longest for bucket in by_length(measure(lines, lines))] == [5, 10]
+@pytest.mark.parametrize("tokenize", [None, "none", "char"])
+def test_the_lengths_of_references_are_those_that_bleu_counts(tokenize):
+    references, better, _ = corpus(20)
+    references[0] += " e.g. (so), isn't it?"
+    counts = measure(better, references, tokenize=tokenize).statistics["bleu"].counts
+    assert lengths_in_tokens(references, "en", tokenize) == counts[:, 1].tolist()
 
 
 def test_lengths_count_characters_of_chinese_and_words_of_others():

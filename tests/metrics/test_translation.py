@@ -27,6 +27,7 @@ from headway.metrics.translation import (
     score_translations,
     with_interval,
 )
+from headway.text.scripts import UNSPACED_SCRIPTS, scripts_of_language
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]), max_size=7).map(
     " ".join
@@ -88,12 +89,20 @@ def test_the_interval_is_sacrebleus(ours, theirs):
         ("lao_Laoo", "char"),
         ("km", "char"),
         ("my", "char"),
+        ("bod_Tibt", "char"),
+        ("wuu", "zh"),
         ("ko", "13a"),
         ("zha", "13a"),  # Zhuang
     ],
 )
 def test_the_tokenizer_follows_the_language(language, tokenizer):
     assert bleu_tokenizer(language) == tokenizer
+
+
+def test_characters_are_scored_of_languages_that_all_others_take_to_be_without_spaces():
+    for language in "zh yue cmn lzh ja th lo km my bo dz ko de ru hi am".split():
+        unspaced = scripts_of_language(language)[0] in UNSPACED_SCRIPTS
+        assert (bleu_tokenizer(language) != "13a") == unspaced, language
 
 
 def test_a_language_is_known_by_its_base():

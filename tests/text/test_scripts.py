@@ -1,8 +1,9 @@
+import re
 import unicodedata
 
 import pytest
 
-from headway.text.scripts import LAST, scripts, scripts_of_language
+from headway.text.scripts import LAST, UNSPACED_SCRIPTS, scripts, scripts_of_language
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,14 @@ def test_every_code_point_has_a_script_or_none() -> None:
     assert scripts().of.max() < len(scripts().names) < 256
     no_letters = [code for code in range(0x3000) if unicodedata.category(chr(code))[0] not in "LM"]
     assert not scripts().of[no_letters].any()
+
+
+@pytest.mark.parametrize("script", UNSPACED_SCRIPTS)
+def test_the_signs_of_a_script_without_spaces_are_its_own(script: str) -> None:
+    everything = "".join(map(chr, range(0x22000)))
+    signs = re.findall(f"[{UNSPACED_SCRIPTS[script]}]", everything)
+    assert {scripts().names[scripts().of[ord(sign)]] for sign in signs} <= {script, ""}
+    assert len(signs) > 100
 
 
 @pytest.mark.parametrize(

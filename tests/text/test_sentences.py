@@ -18,7 +18,7 @@ from headway.text.sentences import (
     space_between,
 )
 
-TEXTS = st.text(alphabet=f'abIé3 _\n.?!…。！。،,;:—()"”»«’*第一你ह।؟{CODE}', max_size=40)
+TEXTS = st.text(alphabet=f'abIé3 _\n.?!…。！。،,;:—()"”»«’*第一你ह।؟ΠΩ។ལ།{CODE}', max_size=40)
 
 
 def worded(pieces: list[str]) -> list[str]:
@@ -91,6 +91,13 @@ def test_generated_sentences_that_were_joined_are_found_again(side, space):
         ("मैं जाता हूँ। वह आता है।", ["मैं जाता हूँ।", "वह आता है।"]),
         ("هل أنت هنا؟ نعم.", ["هل أنت هنا؟", "نعم."]),
         ("« Oui ! » dit-il. Non !", ["« Oui ! » dit-il.", "Non !"]),
+        ("သူလာတယ်။ ကျွန်တော်သွားမယ်။", ["သူလာတယ်။", "ကျွန်တော်သွားမယ်။"]),
+        ("គាត់នៅផ្ទះ។ខ្ញុំទៅផ្សារ។", ["គាត់នៅផ្ទះ។", "ខ្ញុំទៅផ្សារ។"]),
+        ("ខ្ញុំទិញត្រី សាច់ ។ល។ និងបន្លែ។", 1),
+        ("ཁོང་ཡོང་སོང་། །ང་འགྲོ་གི་ཡིན།", ["ཁོང་ཡོང་སོང་། །", "ང་འགྲོ་གི་ཡིན།"]),
+        ("Πού πας; Στο 5; «Έλα;» Ναι.", ["Πού πας;", "Στο 5;", "«Έλα;»", "Ναι."]),
+        ("An Ω; The end; And &amp; So on, α; β", 1),
+        ("１．　３．１４です．　次の文です．", ["１．　３．１４です．", "次の文です．"]),
         ("iPhones. and so on", 1),
         (f"One.{CODE} {CODE} two.", [f"One.{CODE}", f"{CODE} two."]),
     ],
@@ -105,7 +112,7 @@ def test_german_dates_hold_together_where_the_language_is_known():
     assert len(worded(sentences(text, "de"))) == 3
 
 
-@pytest.mark.parametrize("text", [" ", ".", '."', "。", ". ", "a. ", "(", "Mr. ", "1. "])
+@pytest.mark.parametrize("text", [" ", ".", '."', "。", ". ", "a. ", "(", "Mr. ", "1. ", "a; "])
 def test_long_repetitions_are_cut_in_no_time(text):
     assert "".join(sentences(text * 20_000)) == text * 20_000
 

@@ -64,7 +64,7 @@ def _problems(report: Report, held_out: int) -> list[str]:
         noticed=Counter(),
     )
     try:
-        for one in (report, left):
+        for one in (left, report):
             refuse_unusable(one)
     except DataError as error:
         return [str(error)]

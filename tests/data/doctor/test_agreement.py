@@ -1,5 +1,7 @@
+from functools import partial
+
 import pytest
-from doctoring import everyday, found_by, lines_of
+from doctoring import as_pairs, everyday, found_by, lines_of
 
 from headway.data.doctor.agreement import Agreement, ending
 from headway.data.doctor.findings import Severity
@@ -49,10 +51,22 @@ def test_each_disagreement_is_named_with_its_line(
         (":ref:`Some Title`", ":ref:`Ein Titel <some title>`"),
         ("see :mod:`!abc` -- Abstract `Base`_ ", "siehe :mod:`abc` -- abstrakte `Basis <base>`_"),
         (":term:`the Iterator`", ":term:`迭代器 <the iterator>`"),
+        ("Where is he?", "Πού είναι;"),
+        ("Where is he?", "Որտե՞ղ է նա։"),
+        *(("He went.", f"x{stop}") for stop in "。．。।॥۔።։။។།"),
     ],
 )
 def test_good_translations_agree(pair: tuple[str, str]) -> None:
     assert found_by(Agreement, [pair]) == {}
+
+
+@pytest.mark.parametrize(("n_stops", "told"), [(0, 0), (1, 0), (15, 85)])
+def test_a_side_that_writes_no_full_stops_lacks_none(n_stops: int, told: int) -> None:
+    """As Thai; where it has some, the others are missing."""
+    thai = ["เขาไปแล้ว."] * n_stops + ["เขาไปแล้ว"] * (100 - n_stops)
+    for texts in ([("He went.", text) for text in thai], [(text, "He went.") for text in thai]):
+        found = found_by(partial(Agreement, sample=as_pairs(texts)), texts)
+        assert [finding.n for finding in found.values()] == [told] * bool(told)
 
 
 def test_placeholders_are_shown_before_references() -> None:
@@ -71,7 +85,10 @@ def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("a?", "?"), ("a？」", "?"), ("a. )", "."), ("a。", "."), ("a!", ""), ("a", ""), ('"', "")],
+    [
+        *(("a?", "?"), ("a？」", "?"), ("a. )", "."), ("a。", "."), ("a!", ""), ("a", ""), ('"', "")),
+        *(("«Πού;»", "?"), ("a;", ""), ("Որտե՞ղ է։", "?"), ("Որտե՞ղ։ Այստեղ։", "."), ("։", ".")),
+    ],
 )
 def test_how_a_text_ends(text: str, expected: str) -> None:
     assert ending(text) == expected

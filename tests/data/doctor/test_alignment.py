@@ -1,5 +1,6 @@
 import random
 
+import pytest
 from doctoring import found_by
 
 from headway.data.doctor.alignment import Alignment
@@ -43,6 +44,21 @@ def test_a_missing_source_line_is_told_the_other_way_round() -> None:
     del sources[699]
     finding = found_by(Alignment, zip(sources, targets, strict=False))["misaligned"]
     assert "insert what the source lacks" in finding.remedy
+
+
+@pytest.mark.parametrize(("n_shifts", "n_findings", "serious"), [(1, 1, False), (25, 21, True)])
+def test_small_shifts_are_serious_by_their_sum_and_none_is_left_untold(
+    n_shifts: int, n_findings: int, serious: bool
+) -> None:
+    """Each is of 60 pairs, below a hundredth."""
+    sources, targets = translations(12_500)
+    for first in range(250, 500 * n_shifts, 500):
+        targets[first : first + 60] = [*targets[first + 1 : first + 60], targets[first]]
+    notes = Notes()
+    found_by(lambda _: Alignment(notes), zip(sources, targets, strict=True))
+    findings = notes.findings()
+    assert [finding.serious for finding in findings] == [serious] * n_findings
+    assert abs(sum(finding.n for finding in findings) - 60 * n_shifts) <= 10 * n_shifts
 
 
 def test_unrelated_sides_are_one_finding() -> None:

@@ -109,9 +109,9 @@ class Agreement:
         sample: Iterable[Pair] = (),
         declared: Mapping[str, Direction] | None = None,
     ) -> None:
-        """Learn from a `sample` whether both sides write full stops; `declared` is of files by name.
+        """Tell `notes`; `own` are patterns of codes besides those of every text.
 
-        `own` are patterns of codes besides those of every text.
+        A `sample` says whether both sides write full stops; `declared` is of files by name.
         """
         self._notes, self._own = notes, own
         self._without_stops = {

@@ -12,12 +12,12 @@ from functools import reduce
 from headway.text.checks.held import Held
 from headway.text.checks.signs import OF_TEXTS, n_sentences, signs_of_texts
 from headway.text.checks.trust import Norm
-from headway.text.sentences import FULL_STOPS, QUESTION_MARKS, space_between
+from headway.text.sentences import space_between
 
 TEXTS = 2_000
 MOST_SENTENCES = 5
 _LEAST_SINGLE = 500
-_ENDED = re.compile(rf"[{FULL_STOPS}{QUESTION_MARKS}!！]\Z")
+_ENDED = re.compile(r"[.?!。？！]\Z")
 
 Pairs = Sequence[tuple[str, str]]
 
