@@ -20,9 +20,8 @@ TIGHT = "。！？｡।॥။។៕།༎"
 """Those of them that no space need follow."""
 GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")
 _CLOSERS = rf"[\"'”’»«›)\]）」』】］〉》*_{CODE}]*+"
-_END = re.compile(  # `។ល។` is etc. in Khmer, `། །` one stop in Tibetan
-    rf"(?<![{ENDS}])(?<!។ល)(?!។ល។)(?P<stop>[{ENDS}]++){_CLOSERS}(?:[ \u00a0\u202f][»།])?"
-)
+_STOP = rf"(?!។ល។|(?<=។ល)។)[{ENDS}]"  # `។ល។` is etc. in Khmer
+_END = re.compile(rf"(?<![{ENDS}])(?P<stop>(?:{_STOP})++){_CLOSERS}(?:[ \u00a0\u202f][»།])?")
 _SPACE = re.compile(r"\s*+")
 _OPENERS = re.compile(r"[\"'“‘„‚«»‹(\[¿¡（「『【〈《–—•*_-]*+\s?")
 _WORD = re.compile(r"(?<![\w.])[^\W\d_](?:[\w.’'-]*\w)?$")
