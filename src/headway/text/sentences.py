@@ -18,7 +18,7 @@ ENDS = f"{FULL_STOPS}{QUESTION_MARKS}!！…;\u037e"
 """What sentences end with; `;` only behind a word in `GREEK`: it asks."""
 TIGHT = "。！？｡।॥။។៕།༎"
 """Those of them that no space need follow."""
-GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")
+GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]{2}")  # one letter may be a sign: Ω
 _CLOSERS = rf"[\"'”’»«›)\]）」』】］〉》*_{CODE}]*+"
 _STOP = rf"(?!។ល។|(?<=។ល)។)[{ENDS}]"  # `។ល។` is etc. in Khmer
 _END = re.compile(rf"(?<![{ENDS}])(?P<stop>(?:{_STOP})++){_CLOSERS}(?:[ \u00a0\u202f][»།])?")
