@@ -177,6 +177,16 @@ def json_file() -> str:
     )
 
 
+def arb_file() -> str:
+    """Messages, what describes them, and the language: `ru`, which it is filled in for."""
+    rows = [
+        f'  "k{n}": "Text {mark} {{a}}",\n  "@k{n}": {{"description": "a"}},\n'
+        for n, mark in enumerate(MARKS[:20])
+    ]
+    message = "{n, plural, one {# file} other {# files}} left"
+    return '{\n  "@@locale": "ru",\n' + "".join(rows) + f'  "icu": "{message}"\n}}\n'
+
+
 def properties_file() -> str:
     """Comments, escapes, lines that go on, all signs between key and value."""
     rows = [
@@ -236,6 +246,7 @@ SAMPLES: dict[str, list[bytes]] = {
     ".csv": [csv_file().encode(), csv_file().replace(";", ",").encode("utf-16")],
     ".jsonl": [lines_file().encode()],
     ".json": [json_file().encode(), json_file().replace("\n", "\r\n").encode("utf-8-sig")],
+    ".arb": [arb_file().encode()],
     ".properties": [properties_file().encode(), ("# ä\r\n" + properties_file()).encode("latin-1")],
     ".strings": [strings_file().encode(), strings_file().encode("utf-16")],
     ".resx": [resx_file().encode(), resx_file().replace("\n", "\r\n").encode("utf-8-sig")],

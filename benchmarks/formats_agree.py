@@ -28,7 +28,7 @@ from headway.text.formats import tmx, xliff
 from headway.text.formats.segments import Code, Document, Segment
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import read_contents
-from headway.text.lines import open_bytes
+from headway.text.lines import open_bytes, suffix_of
 from headway.text.readers import READERS
 
 ARGUED = {
@@ -222,11 +222,6 @@ def plain(segment: Segment) -> tuple[object, ...]:
 def argued(name: str) -> str:
     """Why we differ from the other parser, where we do and should."""
     return "; ".join(reasons[name] for reasons in (ARGUED, ARGUED_INLINE) if name in reasons)
-
-
-def suffix_of(path: Path) -> str:
-    """The kind of a file, packed or not."""
-    return Path(path.name.removesuffix(".gz")).suffix
 
 
 def located(folder: Path, name: str) -> Path:

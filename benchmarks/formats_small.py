@@ -25,7 +25,7 @@ from record import add_record_option, exit_status, parser, table, write
 
 from headway.text.fillers import FILLERS
 from headway.text.formats.segments import Code, Document, Segment
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED
 
 
 class Outcome(NamedTuple):
@@ -58,7 +58,7 @@ def examine(suffix: str, data: bytes, folder: Path) -> Outcome:
     """Fill a file in several ways."""
     path = folder / f"a{suffix}"
     path.write_bytes(data)
-    alone = suffix in OF_ONE_LANGUAGE
+    alone = suffix in KEYED
     document = FILLERS[suffix](path, "en", "ru" if alone else "de", True)
     new = [pseudo(gap.source, n) for n, gap in enumerate(document.gaps)]
     troubles = []
@@ -106,7 +106,7 @@ def unread(suffix: str, text: str, data: bytes) -> Sequence[str]:
     try:
         if suffix in (".tmx", ".xlf", ".sdlxliff", ".mqxliff", ".ts", ".resx"):
             ElementTree.fromstring(data)
-        elif suffix == ".json":
+        elif suffix in (".json", ".arb"):
             json.loads(text)
         elif suffix == ".jsonl":
             for line in text.splitlines():

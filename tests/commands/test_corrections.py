@@ -38,7 +38,12 @@ def test_without_a_file_the_table_goes_to_standard_output(files):
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("new.tsv", "may not replace"), ("fix.po", "written as a .tsv")]
+    ("out", "said"),
+    [
+        ("new.tsv", "may not replace"),
+        ("fix.po", "written as a .tsv"),
+        ("fix.tsv.gz", "written as a .tsv"),
+    ],
 )
 def test_places_that_would_harm_are_refused(files, tmp_path, out, said):
     before = files[1].read_bytes()

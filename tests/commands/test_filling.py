@@ -12,7 +12,6 @@ import pytest
 from everyday_run import Finished, command
 
 from headway import disk
-from headway.commands.arguments import FILLED_IN, kind_of
 from headway.commands.filling import tell
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
@@ -20,6 +19,7 @@ from headway.text.fillers import FILLERS
 from headway.text.formats import tmx, xliff
 from headway.text.formats.piecewise import AT_ONCE
 from headway.text.formats.segments import Segment
+from headway.text.lines import KEYED, PAIRED, is_plain_text, suffix_of
 from headway.workflow.files import Call, Wishes, check_place, fill_files
 from headway.workflow.filling import Direction, Filler
 from headway.workflow.inputs import Job
@@ -271,9 +271,11 @@ def test_mistakes_are_refused_with_a_remedy(everyday_run, po, arguments, message
 
 
 def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
-    assert kind_of(Path("A.PO.GZ")) == ".po"
-    assert kind_of(Path("po")) == kind_of(Path(".po")) == ""
-    assert set(FILLED_IN) == {*FILLERS, ".pot"}
+    assert suffix_of(Path("A.PO.GZ")) == ".po"
+    assert suffix_of(Path("po")) == suffix_of(Path(".po")) == ""
+    assert {*FILLERS} == {*KEYED, *PAIRED}
+    assert not any(is_plain_text(Path(f"a{kind}.gz")) for kind in (*FILLERS, ".pot"))
+    assert is_plain_text(Path("a.de.gz"))
     check_place(Job(Path("a.po"), Path("b.txt")), in_place=False)
     with pytest.raises(ConfigError):
         check_place(Job(Path("a.po"), Path("b.tsv.gz")), in_place=False)

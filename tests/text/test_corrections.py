@@ -59,7 +59,39 @@ def tmx(path: Path, units: list[tuple[str, str]]) -> Path:
     return path
 
 
-KINDS = {".po": po, ".tsv": tsv, ".xlf": xliff, ".tmx": tmx}
+def qt(path: Path, units: list[tuple[str, str]], drafts: frozenset[int] = frozenset()) -> Path:
+    kinds = [' type="unfinished"' if i in drafts else "" for i in range(len(units))]
+    messages = "".join(
+        f"<message><source>{s}</source><translation{kind}>{t}</translation></message>"
+        for (s, t), kind in zip(units, kinds, strict=True)
+    )
+    path.write_text(
+        f'<TS language="zh" sourcelanguage="en"><context><name>C</name>{messages}</context></TS>',
+        encoding="utf-8",
+    )
+    return path
+
+
+def studio(path: Path, units: list[tuple[str, str]], drafts: frozenset[int] = frozenset()) -> Path:
+    source, target = (
+        "".join(f'<mrk mtype="seg" mid="{i}">{text}</mrk>' for i, text in enumerate(side))
+        for side in zip(*units, strict=True)
+    )
+    states = ("Draft" if i in drafts else "Translated" for i in range(len(units)))
+    segments = "".join(f'<sdl:seg id="{i}" conf="{state}"/>' for i, state in enumerate(states))
+    path.write_text(
+        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2" '
+        'xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"><file source-language="en" '
+        'target-language="zh"><body><trans-unit id="u"><source>all of it</source>'
+        f"<seg-source>{source}</seg-source><target>{target}</target>"
+        f"<sdl:seg-defs>{segments}</sdl:seg-defs></trans-unit></body></file></xliff>",
+        encoding="utf-8",
+    )
+    return path
+
+
+KINDS = {".po": po, ".tsv": tsv, ".xlf": xliff, ".tmx": tmx, ".ts": qt}
+DRAFTED = {".po": po, ".ts": qt, ".sdlxliff": studio}
 
 
 @pytest.mark.parametrize("first", KINDS)
@@ -76,11 +108,12 @@ def test_what_was_changed_moved_added_and_removed_is_told_apart(tmp_path, first,
     assert found.counts == {"corrected": 7, "unchanged": 30, "new": 5, "removed": 3}
 
 
-def test_what_a_machine_wrote_is_corrected_and_what_is_still_fuzzy_waits(tmp_path):
+@pytest.mark.parametrize("kind", DRAFTED)
+def test_what_a_machine_wrote_is_corrected_and_what_is_still_fuzzy_waits(tmp_path, kind):
     units = PAIRS[:4]
-    old = po(tmp_path / "old.po", units, frozenset({0, 1, 2}))
-    new = po(
-        tmp_path / "new.po",
+    old = DRAFTED[kind](tmp_path / f"old{kind}", units, frozenset({0, 1, 2}))
+    new = DRAFTED[kind](
+        tmp_path / f"new{kind}",
         [(units[0][0], "新"), units[1], (units[2][0], "新"), (units[3][0], "")],
         frozenset({2}),
     )
@@ -104,6 +137,46 @@ def test_one_source_in_two_contexts_is_two_units(tmp_path):
     new = written("new.po", [("Open", "开"), ("Open", "开着")])
     found = review(written("old.po", units), new, Any())
     assert [tuple(c) for c in found.corrections] == [("Open", "开", "打开"), ("Open", "开着", "开")]
+
+
+def test_a_unit_with_an_empty_segment_waits(tmp_path):
+    half = '<mrk mtype="seg" mid="1">好。</mrk><mrk mtype="seg" mid="2"/>'
+    old = xliff(tmp_path / "a.xlf", [("A. B.", "甲。乙。")])
+    found = review(old, xliff(tmp_path / "b.xlf", [("A. B.", half)]), Any())
+    assert found.counts == {"waiting": 1, "removed": 0}
+
+
+def test_each_plural_form_of_qt_is_corrected_by_itself(tmp_path):
+    def written(name: str, *forms: str) -> Path:
+        inside = "".join(f"<numerusform>{form}</numerusform>" for form in forms)
+        message = f"<source>%n file(s)</source><translation>{inside}</translation>"
+        path = tmp_path / name
+        path.write_text(f'<TS><context><message numerus="yes">{message}</message></context></TS>')
+        return path
+
+    found = review(written("a.ts", "%n Datei", "%n File"), written("b.ts", "%n Datei", "x"), Any())
+    assert [tuple(c) for c in found.corrections] == [("%n file(s)", "x", "%n File")]
+    assert found.counts == {"corrected": 1, "unchanged": 1, "removed": 0}
+
+
+def test_units_of_a_memory_are_known_by_their_tuid(tmp_path):
+    def written(name: str, **targets: str) -> Path:
+        path = tmp_path / name
+        path.write_text(
+            '<tmx version="1.4"><header srclang="en"/><body>'
+            + "".join(
+                f'<tu tuid="{key}"><tuv xml:lang="en"><seg>Open</seg></tuv>'
+                f'<tuv xml:lang="zh"><seg>{target}</seg></tuv></tu>'
+                for key, target in targets.items()
+            )
+            + "</body></tmx>",
+            encoding="utf-8",
+        )
+        return path
+
+    new = written("new.tmx", b="开着", a="开")
+    found = review(written("old.tmx", a="打开", b="开"), new, Any())
+    assert [tuple(c) for c in found.corrections] == [("Open", "开着", "开"), ("Open", "开", "打开")]
 
 
 def test_files_of_other_languages_or_nothing_in_common_are_refused(tmp_path):

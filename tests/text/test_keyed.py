@@ -1,6 +1,7 @@
 """Two files of one language each become pairs by their keys."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from headway.text.cleaning import Report
 from headway.text.corpora import Corpus, languages, read_pairs
 from headway.text.keyed import KINDS
 from headway.text.language_names import named_language
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED, PAIRED
+from headway.text.memory.building import memory_of
+from headway.text.memory.units import Given
+from headway.text.readers import READERS
 
 
 def test_texts_with_the_same_key_are_pairs(tmp_path):
@@ -37,12 +41,25 @@ def test_cues_of_the_same_time_are_pairs_and_comments_come_along(tmp_path):
     assert [pair.remarks for pair in read_pairs(corpus, Report())] == [("not OK",)]
 
 
+def test_arb_files_say_their_languages_and_what_describes_a_text_is_none(tmp_path):
+    files = tmp_path / "app.arb", tmp_path / "app_fr.arb"
+    texts = {"en": "Hello, {name}!", "de": "Hallo, {name}!"}
+    for file, (language, text) in zip(files, texts.items(), strict=True):
+        about = {"description": language, "placeholders": {"name": {"example": language}}}
+        file.write_text(json.dumps({"@hi": about, "hi": text, "@@locale": language}))
+    corpus, report = Corpus(files[:1], files[1:]), Report()
+    assert [pair[:2] for pair in read_pairs(corpus, report)] == [tuple(texts.values())]
+    assert report.read == 1
+    assert languages(corpus) == ("en", "de")
+    assert len(memory_of(files, Given())) == 1
+
+
 def test_two_kinds_do_not_go_together(tmp_path):
     for name in ("a.json", "b.txt"):
         (tmp_path / name).write_text('{"a": "b"}')
     with pytest.raises(DataError, match=r"b\.txt"):
         list(read_pairs(Corpus((tmp_path / "a.json",), (tmp_path / "b.txt",)), Report()))
-    assert tuple(KINDS) == OF_ONE_LANGUAGE
+    assert (tuple(KINDS), tuple(READERS)) == (KEYED, PAIRED)
 
 
 @pytest.mark.parametrize(

@@ -225,12 +225,14 @@ UNITS = {
     ".properties": "k{n}=Text {n}.\n",
     ".strings": '"k{n}" = "Text {n}.";\n',
     ".json": '"k{n}": "Text {n}.",\n',
+    ".arb": '"k{n}": "Text {n}.",\n',
     ".resx": '<data name="k{n}" xml:space="preserve"><value>Text {n}.</value></data>\n',
     ".srt": "{n}\n00:00:{n:02},000 --> 00:00:{n:02},900\nText {n}.\n\n",
     ".vtt": "00:{n:02}.000 --> 00:{n:02}.900\nText {n}.\n\n",
 }
 AROUND = {
     ".json": ("{", '"end": "End."}'),
+    ".arb": ('{"@@locale": "en",', '"end": "End."}'),
     ".resx": ("<root>", "</root>"),
     ".vtt": ("WEBVTT\n\n", ""),
 }
@@ -259,6 +261,25 @@ def test_no_translation_is_translated_again(kind, in_place, tmp_path, monkeypatc
     assert sorted(first.asked + second.asked) == sorted(through.asked)
     assert first.asked
     assert {one.name for one in tmp_path.iterdir()} == {file.name, result.name, f"whole{kind}"}
+
+
+def test_messages_of_an_arb_file_get_the_branches_of_its_new_language(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = "{n, plural, one {# file} other {# files}} left"
+    after = "one {# FILE LEFT} few {# FILES LEFT} many {# FILES LEFT} other {# FILES LEFT}"
+    texts = {"@@locale": "en", "n": before, "@n": {"description": "Files"}}
+    Path("app_en.arb").write_text(json.dumps(texts), "utf-8")
+
+    def translate(source: str) -> None:
+        filler = Filler(Shouting(), 100)
+        call = Call(Direction(source, "pl"), lambda _: filler, "", print, lambda *_: None)
+        fill_files(["app_en.arb"], Wishes(out=Path("app_pl.arb")), call)
+
+    translate("en")
+    expected = texts | {"@@locale": "pl", "n": f"{{n, plural, {after}}}"}
+    assert json.loads(Path("app_pl.arb").read_text("utf-8")) == expected
+    with pytest.raises(DataError, match="says that its source language is en"):
+        translate("de")
 
 
 def test_another_file_to_be_completed_is_begun_anew(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What verbs take: settings as flags (any as `--section.key VALUE`), a kind of file, a run."""
+"""What verbs take: settings as flags (any as `--section.key VALUE`), names of files, a run."""
 
 import glob
 import inspect
@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from headway.config import build, parse_overrides
 from headway.runs.flags import Flag
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import is_plain_text
 
 if TYPE_CHECKING:
     from headway.runtime import RuntimeSettings
@@ -28,12 +28,6 @@ Overrides = Annotated[
 
 Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 """For an option that takes files until the next option."""
-
-FILLED_IN = (
-    *(".po", ".pot", ".tmx", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts"),
-    *(".csv", ".tsv", ".jsonl", *OF_ONE_LANGUAGE),
-)
-"""Kinds of files that hold both sides, and are not translated line by line."""
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
@@ -85,15 +79,10 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def kind_of(path: Path) -> str:
-    """The suffix that says the kind of a file, in lower case and without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
 def plain(names: Sequence[str]) -> bool:
     """Whether this is a single file of text, or standard input."""
     return not names or (
-        len(names) == 1 and kind_of(Path(names[0])) not in FILLED_IN and not Path(names[0]).is_dir()
+        len(names) == 1 and is_plain_text(Path(names[0])) and not Path(names[0]).is_dir()
         and not (glob.has_magic(names[0]) and not Path(names[0]).exists())
     )  # fmt: skip
 

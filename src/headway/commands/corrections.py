@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headway.commands.arguments import kind_of, say
+from headway.commands.arguments import say
 from headway.disk import whole_text
 from headway.errors import ConfigError, DataError
 from headway.locks import only_writer_of_file
@@ -100,7 +100,7 @@ def _check(old: Path, new: Path, out: Path | None) -> None:
         check_file(path)
         if out is not None and out.exists() and out.samefile(path):
             raise ConfigError(f"--out may not replace a file that is compared; got {out}.")
-    if out is not None and kind_of(out) != ".tsv":
+    if out is not None and out.suffix.lower() != ".tsv":
         raise ConfigError(f"corrections are written as a .tsv; got --out {out}. Name it so.")
 
 

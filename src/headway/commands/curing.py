@@ -25,6 +25,7 @@ from headway.disk import written_aside
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
 from headway.text.corpora import Corpus, Part
+from headway.text.lines import suffix_of
 from headway.text.places.held import Places
 from headway.text.places.kinds import places_of
 
@@ -146,7 +147,7 @@ def _refuse_other_kind(parts: Sequence[tuple[Part, Places]], files: Sequence[Pat
     """A file that is written is of the kind of the one that was read."""
     read = [file for part, _ in parts for file in part.files]
     for old, new in zip(read, files, strict=True):
-        kinds = [Path(path.name.lower().removesuffix(".gz")).suffix for path in (old, new)]
+        kinds = [suffix_of(path) for path in (old, new)]
         if len(files) == 1 and kinds[0] != kinds[1]:
             raise ConfigError(
                 f"--out is of the same kind as what was read, {kinds[0]}; got {new}. Name it so."

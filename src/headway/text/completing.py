@@ -7,7 +7,7 @@ from headway.errors import ConfigError
 from headway.text.formats import subtitles
 from headway.text.formats.segments import Counts, Document, Gap, Segment
 from headway.text.keyed import KINDS, texts_of
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED, suffix_of
 
 
 def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument":
@@ -19,11 +19,11 @@ def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument"
         ConfigError: `file` is not of one language, or `onto` is of another kind.
         DataError: `onto` cannot be read.
     """
-    kinds = [Path(path.name.lower().removesuffix(".gz")).suffix for path in (file, onto)]
+    kinds = [suffix_of(path) for path in (file, onto)]
     if kinds[0] not in KINDS or kinds[0] != kinds[1]:
         raise ConfigError(
             f"--onto completes the target file of a source file of the same kind "
-            f"({', '.join(OF_ONE_LANGUAGE)}); got {file} and {onto}. Other kinds hold both sides, "
+            f"({', '.join(KEYED)}); got {file} and {onto}. Other kinds hold both sides, "
             "and what is empty in them is filled in without it."
         )
     own = {key: text for key, text, *_ in texts_of(file)(file)}

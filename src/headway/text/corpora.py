@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
 from headway.text.languages import folded
-from headway.text.lines import OF_ONE_LANGUAGE, check_file, read_lines, shown, suffix_language
+from headway.text.lines import KEYED, check_file, is_language, read_lines, shown, suffix_of
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 
@@ -127,14 +127,13 @@ def _reader(path: Path) -> "Reader":
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
-    if source.name.lower().removesuffix(".gz").endswith(OF_ONE_LANGUAGE):
+    if suffix_of(source) in KEYED:
         from headway.text.keyed import read_keyed
 
         yield from read_keyed(source, target, report)
         return
-    both = zip_longest(
-        read_lines(source, report.mended), read_lines(target, report.mended), fillvalue=_MISSING
-    )
+    sides = (read_lines(path, report.mended) for path in (source, target))
+    both = zip_longest(*sides, fillvalue=_MISSING)
     file = shown(source)
     for line, (left, right) in enumerate(both, start=1):
         if left is _MISSING or right is _MISSING:
@@ -175,7 +174,7 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
     for part in corpus.parts:
         alone = corpus.alone(part)
         if alone.source:
-            named = suffix_language(alone.source[0]), suffix_language(alone.target[0])
+            named = _language_of(alone.source[0]), _language_of(alone.target[0])
         else:
             named = _reader(alone.pairs[0]).languages(alone.pairs[0], alone)
         source, target = (folded(code) if code else None for code in named)
@@ -183,3 +182,13 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
             source, target = named  # from one variant of a language into another
         found[part.name] = alone.source_language or source, alone.target_language or target
     return found
+
+
+def _language_of(path: Path) -> str | None:
+    """The language that a file of one side says it is in: `a.en`, `train.de.gz`, `de.json`."""
+    if suffix_of(path) in KEYED:
+        from headway.text.keyed import language_of
+
+        return language_of(path)
+    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return unpacked.suffix[1:] if is_language(unpacked.suffix[1:]) else None

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,11 +11,13 @@ from headway.errors import DataError
 from headway.text.cleaning import Report, clean
 from headway.text.formats.po_entries import read_entries, read_header
 from headway.text.formats.po_text import unescape
+from headway.text.formats.qt import qt_messages
 from headway.text.formats.tmx import tmx_units
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.languages import Languages, same_language
-from headway.text.readers import reader_of, suffix_of
+from headway.text.lines import suffix_of
+from headway.text.readers import reader_of
 
 
 class Version(NamedTuple):
@@ -182,17 +185,27 @@ def _po(path: Path, _languages: Languages) -> Iterator[Version]:
 
 
 def _xliff(path: Path, _languages: Languages) -> Iterator[Version]:
-    for unit in XliffUnits(path).read(utf8_chunks(path)):
+    units = XliffUnits(path).read(utf8_chunks(path))
+    for unit in chain.from_iterable(unit.segments() for unit in units):
         if unit.source is not None and unit.translate:
-            target = unit.target.content.text if unit.target and unit.translated else ""
+            done = unit.translated and not unit.half_done
+            target = unit.target.content.text if unit.target and done else ""
             yield Version(unit.key, unit.source.content.text, target, unit.trusted)
 
 
+def _qt(path: Path, _languages: Languages) -> Iterator[Version]:
+    for message in qt_messages(path):
+        source = message.source.content.text if message.source else ""
+        name = message.key or message.context
+        for form, target in enumerate([text.content.text for text in message.texts] or [""]):
+            yield Version(f"{name}\4{form}", source, target, not message.kind)
+
+
 def _tmx(path: Path, languages: Languages) -> Iterator[Version]:
-    for source, target in tmx_units(path, languages):
+    for key, source, target in tmx_units(path, languages):
         if source is not None:
             text = target.seg.text if target else ""
-            yield Version("", source.seg.text, text, not (target and target.machine_made))
+            yield Version(key, source.seg.text, text, not (target and target.machine_made))
 
 
 def _pairs(path: Path, languages: Languages) -> Iterator[Version]:
@@ -201,4 +214,4 @@ def _pairs(path: Path, languages: Languages) -> Iterator[Version]:
 
 
 _XLIFF = dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), _xliff)
-_READ = {".po": _po, ".tmx": _tmx, **_XLIFF}
+_READ = {".po": _po, ".tmx": _tmx, ".ts": _qt, **_XLIFF}

@@ -18,6 +18,7 @@ from headway.text.formats import (
     xliff,
 )
 from headway.text.formats.segments import Document
+from headway.text.lines import suffix_of
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
 """From a file, the languages that are asked for, and whether translations are to be replaced."""
@@ -32,6 +33,7 @@ FILLERS: dict[str, Opener] = {
     ".ts": qt.open_document,
     ".csv": csv_files.open_document,
     ".json": json_files.open_document,
+    ".arb": json_files.open_arb,
     ".properties": properties.open_document,
     ".strings": strings_files.open_document,
     ".resx": resx.open_document,
@@ -45,7 +47,7 @@ FILLERS: dict[str, Opener] = {
 
 def filler_of(path: Path) -> Opener:
     """How a file is opened. Raises DataError for a template, and for a kind that is not known."""
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    suffix = suffix_of(path)
     if suffix == ".pot":
         raise DataError(
             f"a template is not filled in, as it belongs to no language; got {path}. "

@@ -6,13 +6,15 @@ from pathlib import Path
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
 from headway.text.formats import json_files, properties, resx, strings_files, subtitles
-from headway.text.lines import OF_ONE_LANGUAGE, shown
+from headway.text.language_names import named_language
+from headway.text.lines import KEYED, shown, suffix_of
 
 Texts = Callable[[Path], Iterator[tuple[str, str, int, tuple[str, ...]]]]
 """Of a file: each text with its key, its line, and what is said of it."""
 
 KINDS: dict[str, Texts] = {
     ".json": json_files.read_texts,
+    ".arb": json_files.read_texts,
     ".properties": properties.read_texts,
     ".strings": strings_files.read_texts,
     ".resx": resx.read_texts,
@@ -45,12 +47,17 @@ def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
             yield Pair(text, translation, file, line, remarks)
 
 
+def language_of(path: Path) -> str | None:
+    """The language that an ARB file says it is in; of other kinds, what its name says."""
+    return json_files.arb_language(path) if suffix_of(path) == ".arb" else named_language(path)
+
+
 def texts_of(path: Path) -> Texts:
     """How a file of one language is read; raises DataError for a kind that is none."""
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    suffix = suffix_of(path)
     if suffix not in KINDS:
         raise DataError(
             f"a file of one language goes with another of such a kind "
-            f"({', '.join(OF_ONE_LANGUAGE)}); got {path}. Give both in the same format."
+            f"({', '.join(KEYED)}); got {path}. Give both in the same format."
         )
     return KINDS[suffix]

@@ -1,4 +1,4 @@
-"""Text files of any size: lines, of which only `\\n` ends one, and the language in their names."""
+"""Text files of any size: lines, of which only `\\n` ends one, and the kind that a name tells."""
 
 import io
 import re
@@ -21,8 +21,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _NOT_LANGUAGES = frozenset(
     "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
 )
-OF_ONE_LANGUAGE = (".json", ".properties", ".strings", ".resx", ".srt", ".vtt")
+KEYED = (".json", ".arb", ".properties", ".strings", ".resx", ".srt", ".vtt")
 """Kinds of files that hold texts of one language by their keys: see `headway.text.keyed`."""
+PAIRED = tuple(".csv .tsv .jsonl .po .ts .tmx .xlf .xliff .sdlxliff .mqxliff".split())
+"""Kinds of files that hold both sides of pairs: see `headway.text.readers`."""
 
 
 def check_file(path: Path) -> None:
@@ -109,14 +111,14 @@ def is_language(name: str) -> bool:
     return bool(_LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
 
 
-def suffix_language(path: Path) -> str | None:
-    """The language that a file's name says it is in: `a.en`, `train.de.gz`, `de.json`."""
-    if path.name.lower().removesuffix(".gz").endswith(OF_ONE_LANGUAGE):
-        from headway.text.language_names import named_language
+def suffix_of(path: Path) -> str:
+    """What tells the kind of a file: its suffix in lower case, without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
-        return named_language(path)
-    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return unpacked.suffix[1:] if is_language(unpacked.suffix[1:]) else None
+
+def is_plain_text(path: Path) -> bool:
+    """Whether a file is of no kind that is known, and so translated line by line."""
+    return suffix_of(path) not in (*KEYED, *PAIRED, ".pot")
 
 
 def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:

@@ -13,9 +13,9 @@ from headway.text.formats.tmx import unit_languages
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.languages import same_language
-from headway.text.lines import shown
+from headway.text.lines import shown, suffix_of
 from headway.text.mixing import USE_KEYS
-from headway.text.readers import reader_of, suffix_of
+from headway.text.readers import reader_of
 
 SIDES = ("source", "target")
 _XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")

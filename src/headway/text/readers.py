@@ -13,7 +13,7 @@ from headway.text.formats.tables import jsonl_languages, read_jsonl, read_tsv, t
 from headway.text.formats.tmx import read_tmx, tmx_languages
 from headway.text.formats.xliff import read_xliff, xliff_languages
 from headway.text.languages import Languages
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED, suffix_of
 
 
 class Reader(NamedTuple):
@@ -40,12 +40,6 @@ READERS = {
 """The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
 
 
-def suffix_of(path: Path) -> str:
-    """What says the kind of a file: its last suffix in lower case, but for `.gz`."""
-    unpacked = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return unpacked.suffix.lower()
-
-
 def reader_of(path: Path) -> Reader:
     """How a file is read; raises DataError for a kind that is not known."""
     suffix = suffix_of(path)
@@ -53,6 +47,6 @@ def reader_of(path: Path) -> Reader:
         raise DataError(
             f"a file of pairs is one of {', '.join(READERS)} (or the same with .gz); got {path}. "
             "Two plain text files go to --source and --target, and so do two files of one language "
-            f"each with the same keys ({', '.join(OF_ONE_LANGUAGE)})."
+            f"each with the same keys ({', '.join(KEYED)})."
         )
     return READERS[suffix]

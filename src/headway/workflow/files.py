@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.text.fillers import FILLERS
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED, is_plain_text, suffix_of
 from headway.workflow.filling import (
     UNKNOWN,
     Direction,
@@ -21,16 +21,7 @@ from headway.workflow.filling import (
     open_all,
     write_whole,
 )
-from headway.workflow.inputs import (
-    Job,
-    is_plain_text,
-    is_several,
-    kind_of,
-    passed_over,
-    plan,
-    refuse,
-    replaced,
-)
+from headway.workflow.inputs import Job, is_several, passed_over, plan, refuse, replaced
 from headway.workflow.journal import NAME, Journal
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport
@@ -143,7 +134,7 @@ def tell_passed_over(names: Sequence[str], out: Path | None, say: Say) -> None:
     """Say which files of a folder are not translated, as their kind may be anything."""
     if others := passed_over(names, out):
         some = ", ".join(map(str, others[:3])) + (", .." if len(others) > 3 else "")
-        kind = kind_of(others[0])
+        kind = suffix_of(others[0])
         n = f"{len(others):,} file{'s' * (len(others) != 1)}"
         say(
             f"headway: {n} passed over, which may be anything: {some}. If they are translations, "
@@ -202,9 +193,9 @@ def check_place(job: Job, *, in_place: bool) -> None:
     """
     if job.out is None:
         return
-    kind = kind_of(job.file)
+    kind = suffix_of(job.file)
     mine = FILLERS.get(kind)
-    if kind_of(job.out) in FILLERS and FILLERS[kind_of(job.out)] is not mine:
+    if suffix_of(job.out) in FILLERS and FILLERS[suffix_of(job.out)] is not mine:
         raise ConfigError(
             f"what comes out is of the same kind as what goes in; got {job.file} and --out "
             f"{job.out}. Name it with {kind or '.txt'}."
@@ -256,7 +247,7 @@ def _stopped(
     reports += [filling.report(file) for file in begun]
     if wishes.in_place:
         for file in begun:
-            if kind_of(file.job.file) not in OF_ONE_LANGUAGE:
+            if suffix_of(file.job.file) not in KEYED:
                 write_whole(filling.data(file), file.job.out)
         return f"what was done is kept; {_GO_ON}"
     n_done = sum(file.done for file in opened)

@@ -16,10 +16,10 @@ from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Document, Gap
 from headway.text.formats.splitting import lines_of
 from headway.text.languages import same_language
-from headway.text.lines import check_file, shown
+from headway.text.lines import check_file, is_plain_text, shown, suffix_of
 from headway.text.units import Outcome, Unit
 from headway.workflow.flow import Cut, Flow, Steps, Translate
-from headway.workflow.inputs import Job, is_plain_text, kind_of, refuse
+from headway.workflow.inputs import Job, refuse
 from headway.workflow.journal import Journal
 from headway.workflow.plain_text import open_text
 from headway.workflow.rows import UNWRITABLE, FileReport, report_of
@@ -206,7 +206,7 @@ class Filling:
         room = AT_ONCE
         for file in files:
             gaps = self._document(file).gaps
-            sign = sign_of(kind_of(file.job.file), [gap.source for gap in gaps])
+            sign = sign_of(suffix_of(file.job.file), [gap.source for gap in gaps])
             units = [unit_of(gap, file.job.file, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
             units = units[len(file.outcomes) :]

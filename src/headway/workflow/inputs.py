@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headway.errors import ConfigError, DataError, UserError
 from headway.text.fillers import FILLERS
+from headway.text.lines import suffix_of
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts")
 """Kinds that much else is too: a folder's are passed over, unless they look like translations."""
@@ -62,16 +63,6 @@ def is_pattern(name: str) -> bool:
     return glob.has_magic(name)
 
 
-def kind_of(path: Path) -> str:
-    """The suffix that says the kind of a file, in lower case and without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def is_plain_text(path: Path) -> bool:
-    """Whether a file is of no kind that is known, and so translated line by line."""
-    return kind_of(path) not in (*FILLERS, ".pot")
-
-
 def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[Job]:
     """What is to be done for several inputs, each file once, in the order of the names.
 
@@ -106,7 +97,7 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
             n_found += 1
             yield file, file.relative_to(path)
         if not n_found:
-            others = [kind_of(file) for file in passed_over([name], out)]
+            others = [suffix_of(file) for file in passed_over([name], out)]
             raise DataError(
                 f"a folder with translation files is needed; there is none in {path} (of "
                 f"{', '.join(kind for kind in FILLERS if kind not in NAMED_ONLY)}). Name other "
@@ -146,13 +137,13 @@ def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
     for folder in (Path(name) for name in names if Path(name).is_dir()):
         beside = None if _inside(folder, out) else out
         found += _files(
-            folder, beside, lambda file: kind_of(file) in FILLERS and not _is_translation(file)
+            folder, beside, lambda file: suffix_of(file) in FILLERS and not _is_translation(file)
         )
     return found
 
 
 def _is_translation(file: Path) -> bool:
-    kind = kind_of(file)
+    kind = suffix_of(file)
     if kind == ".ts" and kind in FILLERS:
         with file.open("rb") as head:
             return _QT in head.read(1000)

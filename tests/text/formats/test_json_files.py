@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headway.errors import DataError
 from headway.text.formats import json_files
-from headway.text.formats.json_files import open_document, read_texts
+from headway.text.formats.json_files import open_arb, open_document, read_texts
 from headway.text.formats.segments import Document, Segment
 from headway.text.formats.spans import read_decoded
 
@@ -59,6 +59,24 @@ def test_plural_forms_of_the_target_language_are_added(tmp_path):
         ("n_one", ("one", 1)), ("n_other", ("other", 1.5)), ("n_few", ("few", 2)),
         ("n_many", ("many", 5)), ("x_other", ("other", 1.5)),
     ]  # fmt: skip
+
+
+def test_of_an_arb_file_messages_and_locale_change_and_what_describes_them_stays(tmp_path):
+    before = {
+        "hello": "Hello, {name}!",
+        "@hello": {"description": "A greeting", "placeholders": {"name": {"example": "Ann"}}},
+        "@@locale": "en", "@@author": "me", "n_one": "x", "n_other": "{n, plural, other {#}}",
+    }  # fmt: skip
+    path = tmp_path / "app_fr.arb"
+    path.write_text(json.dumps(before, indent=2))
+    assert open_arb(path, None, None, False).filled([None] * 3) == path.read_bytes()
+    document = open_arb(path, None, "pt-BR", False)
+    assert (document.source_language, document.target_language) == ("en", "pt-BR")
+    after = document.filled([Segment((f"<{gap.source.text}>",)) for gap in document.gaps])
+    expected = {k: v if k.startswith("@") else f"<{v}>" for k, v in before.items()}
+    assert after.decode() == json.dumps(expected | {"@@locale": "pt_BR"}, indent=2)
+    path.write_text('{"hello": "Bonjour"}')
+    assert open_arb(path, None, "de", False).source_language == "fr"
 
 
 class Counted(str):

@@ -1,7 +1,8 @@
-"""JSON of one language (i18next, flat or nested, ARB): every text in it is to be translated."""
+"""JSON of one language (i18next, flat or nested) and ARB: every text in it is to be translated."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import NamedTuple
@@ -58,6 +59,41 @@ def open_document(
     entries.sort(key=lambda entry: entry.start)
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+
+
+def open_arb(
+    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+) -> SpanDocument:
+    """An Application Resource Bundle (Flutter), whose `@@locale` becomes the target language.
+
+    Its plural forms are those of ICU, in the texts themselves.
+
+    Raises:
+        DataError: it is no JSON, or not in UTF-8 or UTF-16.
+    """
+    decoded = read_decoded(path)
+    style, locale = _style(decoded.text), _locale(decoded)
+    languages = _language(locale, path), target_language
+    if locale and target_language:
+        new = _written(target_language.replace("-", "_"), style)
+        text = decoded.text[: locale.start] + new + decoded.text[locale.end :]
+        decoded = replace(decoded, text=text)
+    entries = [_entry(text, style, ()) for text in _texts(decoded)]
+    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+
+
+def arb_language(path: Path) -> str | None:
+    """What an ARB file says of its language, else what its name says."""
+    return _language(_locale(read_decoded(path)), path)
+
+
+def _language(locale: _Text | None, path: Path) -> str | None:
+    return (locale.value if locale else "") or named_language(path)
+
+
+def _locale(decoded: Decoded) -> _Text | None:
+    """`@@locale` of ARB."""
+    return next((text for text in _strings(decoded) if text.path == ("@@locale",)), None)
 
 
 class _Style(NamedTuple):
@@ -149,7 +185,14 @@ def _new_form(
 
 
 def _texts(decoded: Decoded) -> Iterator[_Text]:
-    """Every value that is a text, in order; what describes others (`@name`, `$schema`) is left."""
+    """Every text to be translated; what describes others (`@name`, `$schema`) is left."""
+    for text in _strings(decoded):
+        if not any(name[:1] in ("@", "$") for name in text.path):
+            yield text
+
+
+def _strings(decoded: Decoded) -> Iterator[_Text]:
+    """Every value that is a text, in order."""
     scanner = _Scanner(decoded)
     yield from scanner.value(scanner.behind_space(0), (), -1)
     if scanner.position < len(decoded.text):
@@ -177,8 +220,7 @@ class _Scanner:
         sign = self._text[start : start + 1]
         if sign == '"':
             value, end = self._string(start)
-            if not any(name[:1] in ("@", "$") for name in path):
-                yield _Text(path, value, name_start, start, end, self._lines.at(start))
+            yield _Text(path, value, name_start, start, end, self._lines.at(start))
             self.position = self.behind_space(end)
         elif sign in ("{", "[") and sign:
             if len(path) >= _DEEPEST:

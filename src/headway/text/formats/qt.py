@@ -93,6 +93,13 @@ def qt_languages(path: Path, languages: Languages) -> tuple[str | None, str | No
     return source or languages.source_language, target or languages.target_language
 
 
+def qt_messages(path: Path) -> Iterator[Message]:
+    """Each message that is not gone, whatever is the matter with it; raises as `read_qt`."""
+    for message in _Messages(path).read(utf8_chunks(path)):
+        if message.kind not in _GONE:
+            yield message
+
+
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
 ) -> XmlDocument:

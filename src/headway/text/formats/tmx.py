@@ -234,11 +234,13 @@ def _remarks(unit: Unit, *variants: Variant | None) -> tuple[str, ...]:
     return found
 
 
-def tmx_units(path: Path, languages: Languages) -> Iterator[tuple[Variant | None, Variant | None]]:
-    """Both sides of each unit, whatever is the matter with them; raises as `read_tmx`."""
+def tmx_units(
+    path: Path, languages: Languages
+) -> Iterator[tuple[str, Variant | None, Variant | None]]:
+    """`tuid` and both sides of each unit, whatever is the matter with it; raises as `read_tmx`."""
     sides = TmxSides(*tmx_languages(path, languages))
     for unit in TmxUnits(path).read(utf8_chunks(path)):
-        yield sides.of(unit)
+        yield unit.key, *sides.of(unit)
 
 
 def _reason(source: Variant | None, target: Variant | None) -> str:

@@ -8,7 +8,7 @@ from headway.text.cleaning import Pair, Report
 from headway.text.fillers import FILLERS
 from headway.text.keyed import KINDS, read_keyed
 from headway.text.languages import Languages, same_language
-from headway.text.lines import shown
+from headway.text.lines import shown, suffix_of
 from headway.text.memory.memory import Memory
 from headway.text.memory.store import StoreBuilder
 from headway.text.memory.units import NO_LABEL, Given, MemoryUnit, read_units
@@ -17,11 +17,6 @@ from headway.text.readers import READERS, reader_of
 Progress = Callable[[str, int, int | None], None]
 
 _EVERY = 2_000
-
-
-def kind_of(path: Path) -> str:
-    """The suffix that says the kind of a file, in lower case and without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def silent(_stage: str, _done: int, _total: int | None) -> None:
@@ -71,10 +66,10 @@ def grouped(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     left = list(paths)
     while left:
         path = left.pop(0)
-        if kind_of(path) not in KINDS:
+        if suffix_of(path) not in KINDS:
             groups.append((path,))
             continue
-        if not left or kind_of(left[0]) != kind_of(path):
+        if not left or suffix_of(left[0]) != suffix_of(path):
             raise DataError(
                 "a memory of files of one language names two of a kind, the source and behind it "
                 f"its translation; {path} stands alone. Try: --memory en.json de.json"
@@ -93,7 +88,7 @@ def own_memory(
     Raises:
         DataError: a file cannot be read.
     """
-    both = [path for path in paths if kind_of(path) in READERS]
+    both = [path for path in paths if suffix_of(path) in READERS]
     builder = StoreBuilder()
     for number, path in enumerate(both):
         _add(builder, path, number, languages, Report(), silent)
@@ -147,7 +142,7 @@ def wanted_languages(paths: Sequence[Path], languages: Languages) -> Given:
     wanted = Given(languages.source_language, languages.target_language)
     sayer: Path | None = None
     for path in paths:
-        if kind_of(path) not in READERS and kind_of(path) in FILLERS:
+        if suffix_of(path) not in READERS and suffix_of(path) in FILLERS:
             continue
         found = reader_of(path).languages(path, wanted)
         for side, code, expected in zip(("source", "target"), found, wanted, strict=True):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headway.errors import DataError
-from headway.text.lines import OF_ONE_LANGUAGE
+from headway.text.lines import KEYED, suffix_of
 from headway.text.places.held import Places, mended_text
 from headway.text.places.line_places import (
     jsonl_units,
@@ -30,13 +30,12 @@ PLACES = {
 
 def places_of(files: tuple[Path, ...]) -> Places:
     """How a part of a corpus is taken apart; raises DataError for a kind that is only read."""
-    name = files[0].name.lower().removesuffix(".gz")
-    kind = Path(name).suffix
-    if len(files) == 2 and not name.endswith(OF_ONE_LANGUAGE):
+    suffix = suffix_of(files[0])
+    if len(files) == 2 and suffix not in KEYED:
         return TWO_FILES
-    if len(files) == 2 or kind not in PLACES:
+    if len(files) == 2 or suffix not in PLACES:
         raise DataError(
             f"--drop and --fix write two text files or one of {', '.join(PLACES)}; got "
             f"{files[0]}. Convert it to one of these, or leave them out."
         )
-    return PLACES[kind]
+    return PLACES[suffix]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import DataError
-from headway.text.lines import shown
+from headway.text.lines import shown, suffix_of
 from headway.text.terms import tables, tbx
 from headway.text.terms.glossary import Glossary, Row
 
@@ -23,7 +23,7 @@ def read_glossary(
     readers = {".tsv": tables.read_tsv, ".csv": tables.read_csv, ".tbx": tbx.read_tbx}
     rows: list[Row] = []
     for path in paths:
-        suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+        suffix = suffix_of(path)
         if suffix not in readers:
             raise DataError(
                 f"a glossary is a .tsv, .csv or .tbx file; got {shown(path)}. "
