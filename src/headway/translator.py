@@ -164,7 +164,7 @@ class Translator:
         if any(prefixes):
             from headway.tasks.translation.prefixes import translate_begun  # a side room
 
-            return translate_begun(self, texts, prefixes, settings, tag, want_scores, how)
+            return translate_begun(self, texts, prefixes, settings, tag, want_scores, how, glossary)
         plain = self._plain(tag, glossary)
         if not any(map(self._may_be_cut, texts)):
             return self._found(texts, plain, settings, tag, want_scores, how)

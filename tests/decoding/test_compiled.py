@@ -1,5 +1,6 @@
 """The compiled engine finds what torch finds, and stands aside where it cannot."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,13 +17,18 @@ from random_models import (
     small,
     sources_for,
 )
+from torch import Tensor, nn
 
 from headway.decoding import compiled
+from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.inspection.switching import switched
 from headway.models import Transformer
 from headway.native.building import NoEngineError
+from headway.native.matrices import KINDS
+from headway.nn.layers import FeedForward
+from headway.text.subwords import SpecialIds
 
 CPU = torch.device("cpu")
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
@@ -91,6 +97,12 @@ def test_whatever_changes_a_model_that_was_examined_is_seen() -> None:
     feed_forward.to_output.bias = torch.nn.Parameter(bias.clone())
     assert not examined.still_is(model, CPU)
     feed_forward.to_output.bias = bias
+    activate, feed_forward.activate = feed_forward.activate, torch.tanh
+    assert not examined.still_is(model, CPU)
+    feed_forward.activate = activate
+    feed_forward.__class__ = Doubled
+    assert not examined.still_is(model, CPU)
+    feed_forward.__class__ = FeedForward
     assert not examined.still_is(model.train(), CPU)
     assert examined.still_is(model.eval(), CPU)
 
@@ -110,6 +122,81 @@ def test_what_it_cannot_do_is_done_in_torch_and_refused_by_name(
     assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
     with pytest.raises(ConfigError, match=rf"{why}\. Use --runtime\.engine auto"):
         found(model, sources, GREEDY, engine="native")
+
+
+class Doubled(FeedForward):
+    """Twice what is usual, by weights of the usual names."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * super().forward(x)
+
+
+def of_another_type(model: Transformer) -> None:
+    model.decoder[0].feed_forward = Doubled(16, 16)
+
+
+def with_another_activation(model: Transformer) -> None:
+    model.decoder[0].feed_forward.activate = torch.tanh
+
+
+def with_fewer_heads(model: Transformer) -> None:
+    model.encoder[0].self_attention.heads = 1
+
+
+def without_a_norm(model: Transformer) -> None:
+    model.encoder[0].around_feed_forward.norm = nn.Identity()
+
+
+def without_a_bias(model: Transformer) -> None:
+    model.decoder[0].feed_forward.to_output = nn.Linear(16, 16, bias=False)
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    "exchange",
+    [of_another_type, with_another_activation, with_fewer_heads, without_a_norm, without_a_bias],
+)
+def test_a_model_of_other_parts_is_torchs_from_the_next_call_on(
+    exchange: Callable[[Transformer], None],
+) -> None:
+    model, sources, kept = small(), [[5, 6, 7, 8], [9]], dict[str, Any]()
+    found(model, sources, GREEDY, engine="native", kept=kept)
+    exchange(model)
+    torchs = found(model, sources, GREEDY, engine="torch")
+    assert found(model, sources, GREEDY, kept=kept) == torchs
+    with pytest.raises(ConfigError, match="parts of it were exchanged"):
+        found(model, sources, GREEDY, engine="native", kept=kept)
+
+
+def test_a_model_loaded_in_inference_mode_is_torchs() -> None:
+    with torch.inference_mode():
+        model = small()
+    sources = [[5, 6, 7], []]
+    assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
+    with pytest.raises(ConfigError, match="inference mode"):
+        found(model, sources, GREEDY, engine="native")
+    assert not compiled.Examined(model).still_is(model, CPU)
+
+
+@needs_engine
+def test_a_text_that_is_too_long_is_torchs_and_its_batch_mates_stay_as_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("headway.native.packing.MOST_POSITIONS", 20)
+    model, how = small(), DecodingSettings(beam=2, max_extra_length=5)
+    long, short = sources_for(model, [30, 4])
+    together = found(model, [short, long, short], how, precision="int8")
+    alone = found(model, [short], how, precision="int8")
+    assert together == [*alone, *found(model, [long], how, engine="torch"), *alone]
+
+
+@needs_engine
+def test_a_wide_beam_is_nothing_to_greedy_search() -> None:
+    model, sources = small(), [[5, 6]]
+    wide = DecodingSettings(method="greedy", beam=compiled.MOST_BEAM + 1, max_extra_length=5)
+    assert found(model, sources, wide, engine="native") == found(
+        model, sources, GREEDY, engine="native"
+    )
 
 
 @needs_engine
@@ -185,6 +272,43 @@ def test_a_model_that_gives_no_numbers_is_said_to_be_damaged() -> None:
         model.output_weight.fill_(torch.nan)
     with pytest.raises(HeadwayError, match="damaged or its training diverged"):
         found(model, [[5, 6]], DecodingSettings(beam=3), engine="native")
+
+
+CROSS = "decoder.0.cross_attention"
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    ("names", "number"),
+    [
+        (["decoder.0.feed_forward.to_inner.bias"], torch.nan),
+        ([f"{CROSS}.to_key.bias"], torch.nan),
+        ([f"{CROSS}.to_query.bias", f"{CROSS}.to_key.bias"], 1e30),  # whose product is infinite
+        (["output_bias"], torch.nan),
+        (["output_bias"], torch.inf),
+    ],
+)
+def test_one_number_that_is_none_is_as_fatal_as_in_torch(names: list[str], number: float) -> None:
+    model, how = small(output_bias=True), DecodingSettings(beam=3, max_extra_length=5)
+    with torch.no_grad():
+        for name in names:
+            model.get_parameter(name)[-1] = number
+    for engine, precision in (("torch", "fp32"), *[("native", kind) for kind in KINDS]):
+        with pytest.raises(HeadwayError, match="damaged or its training diverged"):
+            found(model, [[5, 6], [7]], how, engine=engine, precision=precision)
+
+
+@needs_engine
+def test_tokens_that_are_banned_by_a_bias_of_minus_infinity_change_nothing_else() -> None:
+    model, how = small(vocabulary_size=300, output_bias=True), DecodingSettings(beam=3)
+    with torch.no_grad():
+        model.output_bias[:128] = -torch.inf  # all that the engine reads first
+    sources, special = sources_for(model, [5, 2]), SpecialIds(end=299)
+    native, torchs = (
+        decode_all(model, sources, special, how, device=CPU, engine=engine)
+        for engine in ("native", "torch")
+    )
+    assert all(map(equal_but_for_ties, native, torchs))
 
 
 @needs_engine

@@ -13,6 +13,7 @@ from headway.decoding.beam import beam_search
 from headway.decoding.constrained import constrained_search
 from headway.decoding.hypothesis import Rules
 from headway.decoding.settings import DecodingSettings
+from headway.errors import HeadwayError
 from headway.text.terms.automaton import CHARACTER, LETTER, SIGN, STOP, kind_of, kinds
 from headway.text.terms.holding import Holding, Spelling, Wanted
 from headway.text.terms.spelling import Spelled
@@ -236,6 +237,29 @@ def test_the_compiled_engine_finds_what_torch_finds_and_it_holds(seed, how, aske
             lacking = Holding(some).lacking_in(written(one.ids))
             both = zip(lacking, some, fits, strict=True)
             assert all(n_lacking <= wanted.times - n for n_lacking, wanted, n in both)
+
+
+@needs_engine
+@pytest.mark.parametrize("beam", [1, 3])
+def test_terms_in_a_model_with_infinite_logits_are_refused_as_in_torch(beam):
+    """What is no number has no place in any order: it was written beyond the beam."""
+    model = small(vocabulary_size=len(PIECES), output_bias=True)
+    with torch.no_grad():
+        model.output_bias[10:16] = torch.inf
+    how = DecodingSettings(beam=beam, max_extra_length=9)
+    for engine in ("native", "torch"):
+        wanted = Spelled([Wanted((Spelling(text),)) for text in ("ab", "狗")], VOCABULARY)
+        with pytest.raises(HeadwayError, match="damaged"):
+            found(model, [[5, 6, 7]], how, engine=engine, wanted=[wanted])
+
+
+@needs_engine
+def test_a_text_whose_terms_have_no_tables_is_torchs_and_its_batch_mates_the_engines():
+    model, how = small(vocabulary_size=len(PIECES)), DecodingSettings(beam=3, max_extra_length=9)
+    sources, wanted = sources_for(model, [4, 3]), [None, Runs((5, 6))]
+    native = found(model, sources, how, engine="native", wanted=wanted)
+    assert native[:1] == found(model, sources[:1], how, engine="native")
+    assert native[1:] == found(model, sources[1:], how, engine="torch", wanted=wanted[1:])
 
 
 def test_the_engines_kinds_of_characters_are_those_that_texts_are_read_by():

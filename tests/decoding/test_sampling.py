@@ -8,6 +8,7 @@ import torch
 
 from headway.decoding.greedy import greedy
 from headway.decoding.sampling import sample
+from headway.errors import HeadwayError
 
 
 def seeded(seed=1):
@@ -85,6 +86,15 @@ def test_temperature_and_cut_offs_give_the_distribution_they_promise(toy, option
     counts = Counter((*hypothesis.ids, toy.END)[0] for hypothesis in found)
     assert set(counts) == set(expected)
     assert chi_square(counts, expected, n_draws) < 16.3  # 3 degrees of freedom, p = 0.001
+
+
+@pytest.mark.parametrize("options", [{}, {"top_k": 2}, {"top_p": 0.6}])
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_model_that_gives_no_numbers_is_said_to_be_damaged(toy, number, options):
+    decoder = toy.Decoder(1)
+    decoder.log_probs = lambda source, prefix: torch.tensor([0.0, 0.0, 1.0, number, 0.0, 0.0])
+    with pytest.raises(HeadwayError, match="damaged or its training diverged"):
+        toy.run(sample, decoder, toy.source, max_lengths=toy.limits, **options)
 
 
 @pytest.mark.parametrize("options", [{"temperature": 1e-4}, {"top_k": 1}, {"top_p": 1e-6}])

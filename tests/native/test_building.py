@@ -1,5 +1,6 @@
 """The engine's library is made once; a machine without a compiler says so."""
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("no_engine_yet")
 def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process that has a new cache."""
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "engines"))
-    monkeypatch.setattr(building, "engine", building.engine.__wrapped__)
+    monkeypatch.setattr(building, "tried", building.tried.__wrapped__)
 
 
 def compiler_or_skip() -> str:
@@ -53,6 +54,22 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(
     monkeypatch.setenv("CC", str(broken))
     with pytest.raises(NoEngineError, match="broken-cc does not compile it: no such header"):
         building.engine()
+
+
+def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes that are no text among it."""
+    broken, runs = tmp_path / "broken-cc", tmp_path / "runs"
+    lines = ["#!/bin/sh", f"echo run >> {runs}", "printf 'no such \\377 header' >&2", "exit 1"]
+    broken.write_text("\n".join(lines), encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    monkeypatch.setattr(building, "tried", functools.cache(building.tried))
+    for _ in range(3):
+        with pytest.raises(NoEngineError, match="does not compile it: no such . header"):
+            building.engine()
+    assert len(runs.read_text(encoding="utf-8").splitlines()) == len(building.THIS_PROCESSOR)
 
 
 def test_a_machine_without_a_compiler_says_so(

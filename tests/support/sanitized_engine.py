@@ -99,12 +99,14 @@ def main() -> None:
         st.sampled_from(list(KINDS)),
         searches(),
         st.lists(st.none() | WANTED, min_size=1, max_size=5),
+        st.sets(st.integers(4, len(PIECES) - 1), max_size=3),
     )
-    def held(engine, precision, how, wanted):  # type: ignore[no-untyped-def]
-        """Outputs that must hold something."""
+    def held(engine, precision, how, wanted, infinite):  # type: ignore[no-untyped-def]
+        """Outputs that must hold something, where some tokens may have infinite logits."""
         nonlocal cases
         torch.manual_seed(cases)
-        model = small(vocabulary_size=len(PIECES))
+        model = small(vocabulary_size=len(PIECES), output_bias=True)
+        model.output_bias.data[list(infinite)] = torch.inf
         sources = [[*ids, 3] for ids in sources_for(model, list(range(len(wanted))))]
         limits = [len(ids) + how.max_extra_length for ids in sources]
         search = Search(2, 3, (0, 1, 2), how.rows, how.n_best, how.length_penalty, True, cases % 2)

@@ -52,6 +52,11 @@ class _JoinedSide:
         ids: Ids = side[int(rows[i - self._first[number]])]
         return ids
 
+    def read(self, begin: int, end: int) -> Ids:
+        """The ids of rows `begin` up to `end`, end to end."""
+        ids: Ids = np.concatenate([self[i] for i in range(begin, end)])
+        return ids
+
 
 def texts_of(store: Store, side: str, rows: Indices) -> list[bytes]:
     """The ids of one side of some rows, to be compared: [rows]."""

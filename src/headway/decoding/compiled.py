@@ -13,11 +13,16 @@ from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
 from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
-from headway.models.transformer import Transformer
+from headway.models.transformer import Transformer, TransformerConfig
 from headway.native.building import NoEngineError, engine
 from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.translating import Found, Search, translate
+from headway.nn.attention import MultiHeadAttention
+from headway.nn.dropout import Dropout
+from headway.nn.embedding import SinusoidalPositions, TokenEmbedding
+from headway.nn.layers import ACTIVATIONS, FeedForward, Layer, Residual, Stack
+from headway.nn.positions import LearnedPositions, NoPositions
 from headway.runtime import EngineName
 from headway.text.subwords import SpecialIds
 
@@ -30,6 +35,8 @@ EXAMINED = "examined"
 """The model that was packed, as it was then."""
 ELSEWHERE = "elsewhere"
 """Another program that searches with this model."""
+SAY = "say"
+"""What hears, once, that products of fewer bits were asked for where torch searches."""
 MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
 
@@ -66,19 +73,20 @@ def compiled_search(
     name: EngineName,
     precision: Precision,
     kept: dict[str, Any] | None,
-) -> list[list[Hypothesis]] | None:
-    """What `decode_all` gives, by the compiled engine; None where it must be torch's.
+) -> list[list[Hypothesis]]:
+    """What `decode_all` gives, by the compiled engine; of a source that is left to torch nothing.
 
     Weights as the engine reads them are found in `kept`, or put there; so is what stands for the
     name of another program. Raises ConfigError where an engine is asked for by its name and there
     is none for this model, machine or kind of search.
     """
     kept = {} if kept is None else kept
+    results: list[list[Hypothesis]] = [[] for _ in sources]
     if name == "ctranslate2":
         if any(asked.wanted):
-            return None  # what outputs must hold is searched for in torch
+            return results  # what outputs must hold is searched for in torch
         elsewhere: Elsewhere = kept[ELSEWHERE]
-        return elsewhere(decoder, sources, asked)
+        return elsewhere(decoder, sources, asked) or results
     plain, beginning = unbegun(decoder)
     plain, shortlist = opened(plain)
     reason = unpacked(plain, asked.device, precision, kept) or beyond(asked.settings)
@@ -87,15 +95,18 @@ def compiled_search(
             f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
         )
     if reason:
-        return None
-    packed: Packed = kept[PACKED]
+        if precision != "fp32" and SAY in kept:
+            products = f"{precision} products are the compiled engine's"
+            kept.pop(SAY)(f"headway: torch translates, in fp32: {products}; {reason}")
+        return results
     rows = [[*map(int, ids), asked.special.end] for ids in sources]
     limits = length_limits(
         torch.tensor(list(map(len, rows)), dtype=torch.long),
         asked.settings.max_extra_length,
         plain.longest,
     )
-    held: list[Tables | None] = []
+    held: list[Tables | None] = [None] * len(rows)
+    left = set[int]()
     if any(asked.wanted):
         from headway.decoding.constrained import own_limits  # a side room
 
@@ -104,32 +115,33 @@ def compiled_search(
             None if one is None else one.tables(limit)
             for one, limit in zip(asked.wanted, limits.tolist(), strict=True)
         ]
-        if any(one and not has for one, has in zip(asked.wanted, held, strict=True)):
-            return None
-    if rows and max(*map(len, rows), int(limits.max()) + 1) > packed.longest:
-        return None  # longer than its table of positions
-    allowed = None if shortlist is None else list(map(shortlist.tokens, sources))
+        left = {i for i, one in enumerate(asked.wanted) if one and held[i] is None}
+    packed: Packed = kept[PACKED]
+    lengths = limits.tolist()
+    left |= {i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) > packed.longest}
+    some = [i for i in range(len(rows)) if i not in left]
     search = sought(asked, beginning)
     try:
         found = translate(
             packed,
-            rows,
-            limits.tolist(),
+            [rows[i] for i in some],
+            [lengths[i] for i in some],
             search,
-            allowed,
-            held,
+            None if shortlist is None else [shortlist.tokens(sources[i]) for i in some],
+            [held[i] for i in some],
             threads=asked.threads,
             done=asked.done,
         )
     except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
-        return None
+        return results
     if not all(found):
         raise diverged()
     rules = Rules(asked.settings, search.end, limits, want_scores=search.want_scores)
-    return [
-        ranked(scored(one.tokens[:-1], one.log_probs, rules, look(one)) for one in hypotheses)
-        for hypotheses in found
-    ]
+    for i, each in zip(some, found, strict=True):
+        results[i] = ranked(
+            scored(one.tokens[:-1], one.log_probs, rules, look(one)) for one in each
+        )
+    return results
 
 
 def unpacked(
@@ -153,7 +165,7 @@ def beyond(settings: DecodingSettings) -> str:
     """Why the engine cannot search so; nothing if it can."""
     if settings.draws:
         return "it draws no samples"
-    return f"its widest beam is {MOST_BEAM}" if settings.beam > MOST_BEAM else ""
+    return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
 
 
 def sought(asked: Asked, beginning: Sequence[int]) -> Search:
@@ -183,21 +195,29 @@ class Examined:
         """As it is now."""
         self.modules: list[Any] = list(model.modules())
         self.variables = list(map(vars, self.modules))
+        names = told(model)
+        self.told = [(own, name) for own in self.variables for name in names if name in own]
         self.children = [one._modules for one in self.modules if one._modules]
         self.own_parameters = [one._parameters for one in self.modules if one._parameters]
         self.hooks = [module._forward_hooks for module in self.modules]
         self.hooks += [module._forward_pre_hooks for module in self.modules]
         self.parameters = self._parameters()  # held, so that no other takes its address
+        self.counted = not any(map(Tensor.is_inference, self.parameters))
+        """Whether torch counts how often they are written to."""
         self.state = self._state()
+        self.versions = self._versions() if self.counted else []
 
     def still_is(self, decoder: StepDecoder, device: torch.device) -> bool:
-        """Whether no weight was written to or exchanged, no module, method or hook is new."""
+        """Whether no weight was written to or exchanged, no module, method or hook is new, and each
+        is of the type that it was and told what it was."""
         return (
             device.type == "cpu"
             and decoder is self.modules[0]
+            and self.counted
             and not cast(nn.Module, decoder).training
             and not any(self.hooks)
             and self._state() == self.state
+            and self._versions() == self.versions
         )
 
     def _parameters(self) -> list[nn.Parameter]:
@@ -205,13 +225,16 @@ class Examined:
         return [parameter for parameter in each if parameter is not None]
 
     def _state(self) -> list[Any]:
-        parameters = self._parameters()
         return [
             list(map(id, chain.from_iterable(map(dict.values, self.children)))),
+            list(map(type, self.modules)),
             list(map(len, self.variables)),
-            list(map(id, parameters)),
-            [(one.data_ptr(), one._version) for one in parameters],
+            [own.get(name) for own, name in self.told],
+            list(map(id, self._parameters())),
         ]
+
+    def _versions(self) -> list[Any]:
+        return [(one.data_ptr(), one._version) for one in self.parameters]
 
 
 def unfit(decoder: StepDecoder, device: torch.device) -> str:
@@ -232,6 +255,10 @@ def unfit(decoder: StepDecoder, device: torch.device) -> str:
         return "layers were taken out of it"
     if any(map(changed, decoder.modules())):
         return "something changes it, or looks into it"
+    if exchanged(decoder):
+        return "parts of it were exchanged"
+    if any(map(Tensor.is_inference, decoder.parameters())):
+        return "it was loaded in inference mode, where nobody counts what is written to its weights"
     return ""
 
 
@@ -240,3 +267,46 @@ def changed(module: nn.Module) -> bool:
     parts off works so, and the engine would know nothing of it."""
     own = (name for name in vars(module) if callable(getattr(type(module), name, None)))
     return bool(module._forward_hooks or module._forward_pre_hooks or any(own))
+
+
+def exchanged(model: Transformer) -> bool:
+    """Whether a part is not the one that stands there when a Transformer is built by its config, or
+    was told something else: whatever it computes, the engine would compute the usual."""
+    parts = list(model.modules())
+    if list(map(type, parts)) != built(model.config):
+        return True
+    if any(one is None for part in parts for one in part._parameters.values()):
+        return True  # such as a product without its bias
+    usual = told(model).items()
+    return any(vars(part).get(name, value) != value for part in parts for name, value in usual)
+
+
+def built(config: TransformerConfig) -> list[type]:
+    """The types of a Transformer's parts, in the order of `modules()`."""
+    attention: list[type] = [MultiHeadAttention, *[nn.Linear] * 4, Dropout]
+    n_products = 3 if config.activation == "swiglu" else 2
+    feed_forward: list[type] = [FeedForward, *[nn.Linear] * n_products, Dropout]
+    residual: list[type] = [Residual, nn.LayerNorm, Dropout]
+    encoder = [Layer, *attention, *feed_forward, *residual * 2]
+    decoder = [Layer, *attention * 2, *feed_forward, *residual * 3]
+    adding: dict[str, type] = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
+    positions = [adding.get(config.positions, NoPositions)] * 2
+    return [
+        Transformer, *[TokenEmbedding] * (1 if config.tied else 2), *positions, Dropout,
+        Stack, *encoder * config.encoder_layers,
+        Stack, *decoder * config.decoder_layers,
+        *[nn.Identity if config.norm == "post" else nn.LayerNorm] * 2,
+    ]  # fmt: skip
+
+
+def told(model: Transformer) -> dict[str, Any]:
+    """What its parts were told beside their sizes, under the names that they keep it by."""
+    config = model.config
+    return {
+        "activate": ACTIVATIONS[config.activation],
+        "heads": config.heads,
+        "rotary": False,
+        "norm_first": config.norm == "pre",
+        "eps": config.layer_norm_epsilon,
+        "scale": model.target_embedding.scale,
+    }

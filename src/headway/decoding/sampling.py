@@ -6,7 +6,7 @@ from torch import Tensor
 
 from headway.decoding.beam import best
 from headway.decoding.greedy import roll_out
-from headway.decoding.hypothesis import Hypothesis, Rules
+from headway.decoding.hypothesis import Hypothesis, Rules, diverged
 from headway.models.interfaces import State, StepDecoder
 
 
@@ -22,18 +22,28 @@ def draw(
 
     First only the `top_k` most likely tokens stay (0 = all; Fan et al. 2018), then only the fewest
     whose probabilities sum to `top_p` or more (the nucleus; Holtzman et al. 2020).
+
+    Raises `HeadwayError` where a row's logits are no numbers.
     """
     n_tokens = logits.size(1)
     n_ranked = min(top_k or n_tokens, n_tokens)
     if n_ranked == n_tokens and top_p >= 1:
-        probabilities = (logits / temperature).softmax(dim=1)
+        probabilities = probabilities_of(logits / temperature)
         return torch.multinomial(probabilities, 1, generator=generator).squeeze(1)
     highest, tokens = best(logits, logits.new_zeros(len(logits), 1), n_ranked)
-    probabilities = (highest / temperature).softmax(dim=1)
+    probabilities = probabilities_of(highest / temperature)
     before = probabilities.cumsum(dim=1) - probabilities  # of all the tokens that rank higher
     probabilities = probabilities.masked_fill(before >= top_p, 0.0)
     drawn = torch.multinomial(probabilities, 1, generator=generator)
     return tokens.gather(1, drawn).squeeze(1)
+
+
+def probabilities_of(logits: Float[Tensor, "rows tokens"]) -> Float[Tensor, "rows tokens"]:
+    """Their softmax; a row that holds something which has none is NaN throughout, and refused."""
+    probabilities = logits.softmax(dim=1)
+    if probabilities[:, 0].isnan().any():
+        raise diverged()
+    return probabilities
 
 
 @torch.no_grad()

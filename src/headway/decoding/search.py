@@ -103,12 +103,12 @@ def decode_all(
     keeps what it makes of the weights in `kept`; `precision` that of its products.
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
+    results: list[list[Hypothesis]] = [[] for _ in sources]
     if engine != "torch":
         from headway.decoding.compiled import Asked, compiled_search  # a side room
 
         given = special, settings, device, processes, want_scores, want_attention, done, wanted
-        if quick := compiled_search(decoder, sources, Asked(*given), engine, precision, kept):
-            return quick
+        results = compiled_search(decoder, sources, Asked(*given), engine, precision, kept)
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
         with torch.inference_mode():
@@ -129,15 +129,15 @@ def decode_all(
                 wanted=[wanted[i] for i in batch] if wanted else (),
             )
 
-    lengths = [(len(ids) + 1) * settings.rows for ids in sources]
-    batches = even_batches(lengths, batch_tokens)
+    left = [i for i, one in enumerate(results) if not one]
+    lengths = [(len(sources[i]) + 1) * settings.rows for i in left]
+    batches = [[left[n] for n in batch] for batch in even_batches(lengths, batch_tokens)]
     found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
     if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
         from headway.decoding.processes import may_fork, shared  # a side room
 
         if may_fork():
             found = shared(work, batches, processes)
-    results: list[list[Hypothesis]] = [[] for _ in sources]
     for number, hypotheses in found:
         for i, one in zip(batches[number], hypotheses, strict=True):
             results[i] = one

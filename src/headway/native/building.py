@@ -46,9 +46,25 @@ class Engine(NamedTuple):
     has_int8: int
 
 
-@functools.cache
 def engine() -> Engine:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
+    found, why_not = tried()
+    if found is None:
+        raise NoEngineError(why_not)
+    return found
+
+
+@functools.cache
+def tried() -> tuple[Engine | None, str]:
+    """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
+    try:
+        return made(), ""
+    except (HeadwayError, OSError) as error:
+        return None, str(error)
+
+
+def made() -> Engine:
+    """The library of this processor, compiler and sources, from the cache or new."""
     compiler = found_compiler()
     description = {
         "sources": {file.name: file.read_text(encoding="utf-8") for file in sources()},
@@ -56,17 +72,14 @@ def engine() -> Engine:
         "compiler": [compiler, os.stat(compiler).st_mtime_ns, os.stat(compiler).st_size],
         "processor": [platform.machine(), processor_flags()],
     }
-    try:
-        root = os.environ.get("HEADWAY_ENGINE_CACHE")
-        folder = (Path(root) if root else cache_root()) / f"engine-{key_of(description)}"
+    root = os.environ.get("HEADWAY_ENGINE_CACHE")
+    folder = (Path(root) if root else cache_root()) / f"engine-{key_of(description)}"
 
-        def make(_work: Path) -> None:
-            with sealed_folder(folder) as (part, _):
-                compiled(compiler, part / NAME)
+    def make(_work: Path) -> None:
+        with sealed_folder(folder) as (part, _):
+            compiled(compiler, part / NAME)
 
-        return made_once(folder, lambda: opened(folder), make, silent)
-    except (HeadwayError, OSError) as error:
-        raise NoEngineError(str(error)) from error
+    return made_once(folder, lambda: opened(folder), make, silent)
 
 
 def sources() -> list[Path]:
@@ -90,7 +103,12 @@ def compiled(compiler: str, to: Path, *flags: str) -> None:
         command = [compiler, *FLAGS, *choice, str(SOURCES / "engine.c"), "-o", str(to), "-lm"]
         try:
             done = subprocess.run(
-                command, check=False, capture_output=True, text=True, timeout=LIMIT_S
+                command,
+                check=False,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=LIMIT_S,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NoEngineError(f"{compiler} does not work: {error}") from error

@@ -59,7 +59,7 @@ static void activate(const model *m, int64_t rows, float *x) {
         for (int64_t i = 0; i < inner; i += WIDTH) {
             const vec one = load(x + i);
             if (m->activation == RELU)
-                store(x + i, larger(one, all(0.0f)));
+                store(x + i, larger(all(0.0f), one));
             else if (m->activation == GELU)
                 store(x + i, one * normal_share(one));
             else {

@@ -105,6 +105,7 @@ static int64_t offers_of(const job *j, workspace *w, int64_t number, int64_t fir
         offer *o = offers + n_offers;
         *o = (offer){.log_prob = one.value - scale, .token = one.token, .row = row};
         o->total = (double)s->total[row] + o->log_prob;
+        if (!(o->total > -INFINITY)) continue; /* by what is no number nothing can be ordered */
         if (one.token != j->end) {
             read_token(j, some, n, one.token, before, after, w->points);
             o->n_missing = missing(j, some, n, after, w->ways);
@@ -142,7 +143,7 @@ static int64_t shared_out(offer *offers, int64_t n, int64_t count, continuation 
         offers[c].turn = offers[c].depth * n + rank;
     }
     int64_t n_kept = 0;
-    for (int64_t c = 0; c < n; c++) {
+    for (int64_t c = 0; c < n && n_kept < count; c++) {
         int64_t before = 0;
         for (int64_t d = 0; d < n; d++) before += offers[d].turn < offers[c].turn;
         if (before < count)

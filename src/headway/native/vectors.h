@@ -39,6 +39,7 @@ INLINE vec load(const float *p) { return *(const vec *)p; } /* aligned to a vect
 INLINE void store(float *p, vec x) { *(vec *)p = x; }
 INLINE vec all(float x) { return x - (vec){0}; }
 
+/* The second where one of them is no number. */
 INLINE vec larger(vec x, vec y) {
 #if defined(__AVX512F__)
     return (vec)_mm512_max_ps((__m512)x, (__m512)y);
@@ -98,10 +99,11 @@ INLINE vec sums_of(const vec *x) {
 #endif
 }
 
-/* e^x within two units of the last place, for x from -87 to 88; beyond, that of the nearer end.
+/* e^x within two units of the last place, for x from -87 to 88; beyond, that of the nearer end; of
+   what is no number none.
    x = n ln 2 + r with |r| <= ln 2 / 2, e^r by its Taylor series. */
 INLINE vec exponential(vec x) {
-    x = -larger(-larger(x, all(-87.0f)), all(-88.0f));
+    x = -larger(all(-88.0f), -larger(all(-87.0f), x));
     const vec magic = all(12582912.0f); /* 1.5 * 2^23: adding it rounds to a whole number */
     vec shifted = x * 1.44269504088896341f + magic;
     vec n = shifted - magic;

@@ -47,7 +47,7 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
             w->sum[r] *= expf(w->most[r] - highest); /* at first 0 */
             w->most[r] = highest;
         }
-        const float most = w->most[r];
+        const float most = w->most[r] > -INFINITY ? w->most[r] : 0.0f;
         vec sums = {0};
         for (int64_t i = 0; i < some->n; i += WIDTH) sums += exponential(load(logits + i) - most);
         w->sum[r] += sum_of(sums);

@@ -2,11 +2,12 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from everyday_run import FLAGS, Finished, command, write_pairs
 
-from headway.config import format_toml
+from headway.config import format_toml, merge
 from headway.errors import ConfigError
 from headway.native.building import NoEngineError, engine
 from headway.runs.checking import accept, check_run
@@ -90,6 +91,9 @@ def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     assert Translator.load(able.path, device="cpu").plain.how["precision"] == "fp32"
     loaded = Translator.load(able.path, device="cpu", precision="int8")
     assert loaded.translate(TEXTS.splitlines()) == first.out.splitlines()
+    drawn = translated(able, "--precision", "int8", "--method", "sampling")
+    assert "in fp32: int8 products are the compiled engine's; it draws no samples" in drawn.err
+    assert "in fp32: int8" not in again.err
     assert all(one.state == "whole" for one in check_run(able.path))
 
     stored = able.precision.read_text(encoding="utf-8")
@@ -128,6 +132,26 @@ def test_without_validation_pairs_it_is_done_by_name_with_a_warning(able: RunFol
     assert "WARNING: nobody knows what bf16 products cost this run" in done.err
     assert "valid_text.en is gone" in done.err
     assert not able.precision.exists()
+
+
+@pytest.mark.parametrize(
+    ("search", "why"),
+    [
+        ({"method": "beam", "beam": 100}, "does not search as it does (its widest beam is 64)"),
+        ({"max_extra_length": 5000}, "are longer than the compiled engine reads or writes"),
+    ],
+)
+def test_where_the_runs_own_search_is_torchs_nothing_is_measured_or_opened(
+    able: RunFolder, search: dict[str, Any], why: str
+) -> None:
+    able.write_sealed(format_toml(merge(able.settings(), {"decoding": search})), {})
+    accept(able.path, print)
+    quick = ("--method", "greedy", "--decoding.max-extra-length", "5")
+    done = translated(able, "--precision", "int8", *quick)
+    assert "WARNING: nobody knows what int8 products cost this run" in done.err
+    assert why in done.err
+    assert not able.precision.exists()
+    assert "int8" not in translated(able, *quick).err
 
 
 def test_what_torch_does_is_refused_by_name(able: RunFolder, tmp_path: Path) -> None:

@@ -30,6 +30,21 @@ def test_each_translation_begins_with_its_own(translator: Translator, method: st
         assert found == translator.translate(TEXTS, prefixes=found, method=method)
 
 
+def test_without_one_a_text_keeps_its_codes_its_sentences_and_its_terms(
+    translator: Translator, tmp_path: Path
+) -> None:
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("dog\t犬\n", encoding="utf-8")
+    texts = ["Click <b>here</b>.", "She reads a book. Where is my hat?", "The dog runs.", "Hi."]
+    usual = translator.translate_fully(texts[:3], glossary=terms)
+    found = translator.translate_fully(texts, glossary=terms, prefixes=["", " ", "", "我"])
+    assert found[:3] == usual
+    assert "<b>" in found[0].target
+    assert found[1].parts
+    assert "犬" in found[2].target
+    assert found[3].target.startswith("我")
+
+
 def test_what_cannot_begin_so_is_refused(translator: Translator) -> None:
     for texts, prefixes, why in (
         (TEXTS, ["她"], "got 1 for 4 texts"),

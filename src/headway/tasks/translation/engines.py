@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Literal, cast
 
 from headway.data.cache import cache_root, key_of, made_once
-from headway.decoding.compiled import ELSEWHERE
+from headway.decoding.compiled import ELSEWHERE, SAY
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.errors import ConfigError
 from headway.exchange import ctranslate2
@@ -36,6 +36,7 @@ def settle(
         ConfigError: they are not for this run, or not installed.
     """
     plain.how["precision"] = settled(folder, plain, opened.settings, precision, say)
+    plain.how["kept"][SAY] = say
     if engine == "ctranslate2":
         plain.how["kept"][ELSEWHERE] = in_ctranslate2(folder, opened, say)
 

@@ -4,12 +4,14 @@ What they cost is measured when they are first asked for by name, and stays in t
 to its weights. `auto` measures nothing: it takes the quickest of what was found to cost nothing.
 """
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import torch
 
-from headway.decoding.compiled import unfit
-from headway.decoding.search import decode_all
+from headway.decoding.compiled import Asked, beyond, compiled_search, unfit
+from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.settings import DecodingSettings
 from headway.disk import DiskError
 from headway.errors import ConfigError
 from headway.native.building import NoEngineError, engine
@@ -86,29 +88,36 @@ def measured_now(
     folder: RunFolder, plain: TextTranslator, settings: Settings, precision: Precision, say: Say
 ) -> Gate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
-    warning, where they are not at hand."""
+    warning, where they are not at hand, or the engine does not translate them."""
+    unknown = f"headway: WARNING: nobody knows what {precision} products cost this run: "
     if why := tuning_data.missing(folder):
-        say(
-            f"headway: WARNING: nobody knows what {precision} products cost this run: its "
-            f"validation pairs are not at hand ({why})"
-        )
+        say(f"{unknown}its validation pairs are not at hand ({why})")
+        return None
+    if why := beyond(settings.decoding):
+        say(f"{unknown}the compiled engine does not search as it does ({why})")
         return None
     pairs = tuning_data.pairs_of(folder.path, plain.subwords)
+    rows, valid = tuning_data.scored_rows(pairs, settings), pairs.prepared.valid
+    say(
+        f"headway: translating {len(rows):,} validation sentences in fp32 and in {precision}, "
+        f"once, to see what {precision} products cost"
+    )
+    sources = [valid["source"][int(row)] for row in rows]
+    in_fp32 = by_engine(plain, sources, settings.decoding, "fp32")
+    in_fewer_bits = by_engine(plain, sources, settings.decoding, precision)
+    done = [i for i in range(len(rows)) if in_fp32[i] and in_fewer_bits[i]]
+    if not done:
+        say(f"{unknown}its validation pairs are longer than the compiled engine reads or writes")
+        return None
     task = TranslationTask(
         pairs.prepared,
         settings.training,
-        valid_rows=pairs.valid_rows()[: settings.training.valid_sentences],
+        valid_rows=rows[done],
         seed=settings.runtime.seed,
         device=plain.device,
     )
-    say(
-        f"headway: translating {len(task.valid_rows):,} validation sentences in fp32 and in "
-        f"{precision}, once, to see what {precision} products cost"
-    )
-    both: tuple[Precision, ...] = ("fp32", precision)
-    usual, quick = (written(task, plain, settings, one) for one in both)
-    language = settings.data.target_language
-    gate = measured(usual, quick, task.valid_texts, language)
+    usual, quick = (task.written([found[i] for i in done]) for found in (in_fp32, in_fewer_bits))
+    gate = measured(usual, quick, task.valid_texts, settings.data.target_language)
     try:
         keep(folder, precision, gate)
     except DiskError as error:
@@ -116,18 +125,19 @@ def measured_now(
     return gate
 
 
-def written(
-    task: TranslationTask, plain: TextTranslator, settings: Settings, precision: Precision
-) -> list[str]:
-    """What the validation sources become by the run's own search."""
-    with torch.inference_mode():
-        found = decode_all(
-            plain.model,
-            [task.valid["source"][int(row)] for row in task.valid_rows],
-            task.special,
-            settings.decoding,
-            device=plain.device,
-            want_scores=False,
-            precision=precision,
-        )
-    return task.written(found)
+def by_engine(
+    plain: TextTranslator, sources: Sequence[Any], settings: DecodingSettings, precision: Precision
+) -> list[list[Hypothesis]]:
+    """What the compiled engine finds by this search; nothing for those that it leaves to torch,
+    which would be the same in any precision."""
+    asked = Asked(
+        plain.subwords.special,
+        settings,
+        plain.device,
+        torch.get_num_threads(),
+        want_scores=False,
+        want_attention=False,
+        done=lambda n: None,
+        wanted=(),
+    )
+    return compiled_search(plain.model, sources, asked, "auto", precision, None)

@@ -12,6 +12,7 @@ from headway.text.cleaning import clean, may_hold_codes
 from headway.text.mixing import tagged
 
 if TYPE_CHECKING:
+    from headway.tasks.translation.terms import Glossaries
     from headway.translator import Translator
 
 
@@ -23,14 +24,15 @@ def translate_begun(
     tag: str,
     want_scores: bool,
     how: dict[str, Any],
+    glossary: "Glossaries",
 ) -> list[Translation]:
-    """Translations that begin with their prefixes; an empty one is none.
+    """Translations that begin with their prefixes; with an empty one a text is translated as ever.
 
-    Such a text is translated whole, and terms are not asked for: a person is writing.
+    One with a prefix is translated whole, and terms are not asked for: a person is writing.
 
     Raises:
         ConfigError: there are fewer prefixes than texts, or one is too long or cannot be written;
-            a text has codes; outputs are written from shortlists.
+            a text with one has codes; outputs are written from shortlists.
     """
     if len(prefixes) != len(texts):
         raise ConfigError(
@@ -45,8 +47,8 @@ def translate_begun(
         )
     cleaned = [clean(text) for text in texts]
     by_prefix: dict[str, list[int]] = {}
-    for i, prefix in enumerate(prefixes):
-        by_prefix.setdefault(clean(prefix), []).append(i)
+    for i, prefix in enumerate(map(clean, prefixes)):
+        by_prefix.setdefault(prefix, []).append(i)
         own = any(pattern.search(cleaned[i]) for pattern in translator.own_codes)
         if prefix and (own or may_hold_codes(cleaned[i])):
             raise ConfigError(
@@ -55,6 +57,10 @@ def translate_begun(
     read = [tagged(text, tag) if tag else text for text in cleaned]
     n_read = [len(ids[: plain.longest]) for ids in plain.subwords.encode_batch(read)]
     found: dict[int, Translation] = {}
+    if free := by_prefix.pop("", []):
+        of_free = [texts[i] for i in free]
+        usual = {"glossary": glossary, "want_scores": want_scores, **how, **vars(settings)}
+        found = dict(zip(free, translator.translate_fully(of_free, tag=tag, **usual), strict=True))
     for prefix, places in by_prefix.items():
         shortest = min((n_read[i] for i in places if n_read[i]), default=0)
         beginning = written_before(plain, prefix, shortest, settings)

@@ -3,18 +3,21 @@
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from headway.data.prepared import Prepared
+from headway.decoding.search import decode_all
 from headway.decoding.shortlist import Shortlist, Shortlisted, opened
 from headway.disk import checksum, read_sealed, sealed_folder
-from headway.errors import ConfigError, DataError, UserError
+from headway.errors import ConfigError, DataError
 from headway.locks import Say
 from headway.models.interfaces import StepDecoder
 from headway.runs.gate import Gate, measured
-from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
-from headway.tasks.translation import pairs
+from headway.tasks.translation import tuning_data
 from headway.tasks.translation.lexicon import learned
+from headway.tasks.translation.pairs import Pairs
+from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.texts import TextTranslator
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
@@ -22,7 +25,7 @@ from headway.training.shipped import refuse_shipped
 
 MOST = 1000
 """Translations of a token: with more a list is hardly shorter than the vocabulary."""
-_FORMAT = 1
+_FORMAT = 2
 
 
 def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: Say) -> None:
@@ -30,7 +33,7 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
     translations and itself, and the `n` commonest tokens of all.
 
     They are learned when they are first asked for, from the run's own training pairs, and kept in
-    the run's folder, with what they cost in validation.
+    the run's folder, with what they cost in validation, which is in the precision that was taken.
 
     Raises:
         ConfigError: they cost too much, or `n` makes no sense.
@@ -40,7 +43,9 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
     if not 1 <= n <= MOST:
         raise ConfigError(f"--shortlist is from 1 to {MOST:,} translations; got {n}. Try 100.")
     run_folder = RunFolder.open(run)
-    folder, model = run_folder.path / f"shortlist-{n}", checksum(run_folder.model)
+    precision = plain.how.get("precision", "fp32")
+    name = f"shortlist-{n}" if precision == "fp32" else f"shortlist-{n}-{precision}"
+    folder, model = run_folder.path / name, checksum(run_folder.model)
     if _gate(folder, model) is None:
         refuse_shipped(run)
         _make(folder, model, plain, settings, n, say)
@@ -50,7 +55,7 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
         f"--shortlist {n} of {run}", f"Leave it out, or try --shortlist {min(MOST, 2 * n)}."
     )
     say(f"headway: shortlists of {n}: {gate.in_words()}")
-    arrays = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in Shortlist._fields)
+    arrays = (np.load(folder / f"{one}.npy", allow_pickle=False) for one in Shortlist._fields)
     plain.model = Shortlisted(opened(plain.model)[0], Shortlist(*arrays))
 
 
@@ -71,35 +76,39 @@ def _make(
     folder: Path, model: str, plain: TextTranslator, settings: Settings, n: int, say: Say
 ) -> None:
     say(f"headway: shortlists of {n} are learned from the run's training pairs, once")
-    prepared = _own_text(folder.parent, settings, plain)
-    shortlist = _learned(prepared, plain.subwords.special, n)
+    pairs = _own_pairs(folder.parent, plain)
+    shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
-    sources, references = zip(*prepared.valid_texts, strict=True)
-    some = slice(settings.training.valid_sentences)
+    task = TranslationTask(
+        pairs.prepared,
+        settings.training,
+        valid_rows=tuning_data.scored_rows(pairs, settings),
+        seed=settings.runtime.seed,
+        device=plain.device,
+    )
+    sources = [task.valid["source"][int(row)] for row in task.valid_rows]
 
+    @torch.inference_mode()
     def written(decoder: StepDecoder) -> list[str]:
-        plain.model = decoder
-        found = plain(sources[some], settings.decoding, want_scores=False)
-        return [one.target for one in found]
+        how = {**plain.how, "device": plain.device, "want_scores": False}
+        return task.written(decode_all(decoder, sources, task.special, settings.decoding, **how))
 
     quick, usual = written(Shortlisted(whole, shortlist)), written(whole)
-    gate = measured(usual, quick, references[some], settings.data.target_language)
+    gate = measured(usual, quick, task.valid_texts, settings.data.target_language)
     with sealed_folder(folder) as (part, content):
         for name, array in shortlist._asdict().items():
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         content |= {"format": _FORMAT, "model": model, "gate": gate._asdict()}
 
 
-def _own_text(run: Path, settings: Settings, plain: TextTranslator) -> Prepared:
-    try:
-        data = pairs.read(settings, plain.subwords, lambda _: None)
-        refuse_changed_data(RunFolder.open(run), data)
-    except UserError as error:
+def _own_pairs(run: Path, plain: TextTranslator) -> Pairs:
+    """What the run learned from, its parent's pairs among them; as it was shown to the model."""
+    if why := tuning_data.missing(RunFolder(run)):
         raise DataError(
             f"shortlists are learned from the text files of a run, and those of {run} are not "
-            f"there as they were: {error} Put them back, or leave --shortlist out."
-        ) from None
-    return data.prepared
+            f"there as they were: {why}. Put them back, or leave --shortlist out."
+        )
+    return tuning_data.pairs_of(run, plain.subwords)
 
 
 def _learned(prepared: Prepared, special: SpecialIds, n: int) -> Shortlist:

@@ -192,6 +192,12 @@ def pairs_of(run: Path, vocabulary: Any) -> Pairs:
     return found
 
 
+def scored_rows(found: Pairs, settings: Settings) -> Indices:
+    """The validation pairs that a run is scored on: where its parent's are among them, all."""
+    n = None if settings.data.old_run else settings.training.valid_sentences
+    return found.valid_rows()[:n]
+
+
 def missing(folder: RunFolder) -> str:
     """Why what a run learned from cannot be read again, in words; nothing if it can."""
     if not folder.config.exists():
