@@ -86,7 +86,7 @@ def _make(
         seed=settings.runtime.seed,
         device=plain.device,
     )
-    sources = [task.valid["source"][int(row)] for row in task.valid_rows]
+    sources = [task.valid["source"][int(row)].tolist() for row in task.valid_rows]
 
     @torch.inference_mode()
     def written(decoder: StepDecoder) -> list[str]:
