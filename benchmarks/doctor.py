@@ -32,9 +32,9 @@ from record import add_record_option, exit_status, parser, table, write
 from headway.data.cleaned import clean_corpus
 from headway.data.doctor.examination import Tools, examine
 from headway.data.doctor.findings import Symptom
-from headway.data.doctor.languages import detector
 from headway.text.cleaning import CleaningSettings, Pair, clean
 from headway.text.corpora import Corpus
+from headway.text.detection import detect
 from headway.text.everyday import generate
 
 Texts = list[tuple[str, str]]
@@ -140,7 +140,7 @@ def heard(texts: Texts, languages: tuple[str, str]) -> Heard:
             corpus, CleaningSettings(deduplicate=False), Path(folder), hold_out=0, workers=1
         )
         start = perf_counter()
-        found = examine(cleaned, *languages, Tools(detector()), hear=hear)
+        found = examine(cleaned, *languages, Tools(detect), hear=hear)
         seconds = perf_counter() - start
     return Heard(lines, {one.name: one.as_dict() for one in found.findings}, seconds)
 

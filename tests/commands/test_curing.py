@@ -144,6 +144,22 @@ def test_shifted_targets_are_put_beside_their_sources(kind: str, lost: str, tmp_
     assert len(set(meant) - set(found)) <= 1
 
 
+def test_leaks_of_a_corpus_that_is_read_both_ways_are_left_out_as_such(tmp_path: Path) -> None:
+    held = PAIRS[:9]
+    ways = {"a.tsv": ("en\tzh", PAIRS), "b.tsv": ("zh\ten", [pair[::-1] for pair in PAIRS])}
+    for name, (head, rows) in {**ways, "v.tsv": ("en\tzh", held)}.items():
+        lines = [head, *("\t".join(row) for row in rows), ""]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    files = ["--pairs", f"{tmp_path / 'a.tsv'}:tag=zh", f"{tmp_path / 'b.tsv'}:tag=en"]
+    files += ["--valid-pairs", f"{tmp_path / 'v.tsv'}:tag=zh"]
+    assert prepare(*files, "--drop", "leakage", "--out", str(tmp_path / "out")) == 0
+    texts = {text for pair in held for text in pair}
+    for name, (head, rows) in ways.items():
+        left = ["\t".join(row) for row in rows if not texts & {*row}]
+        found = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert found == "\n".join([head, *left, ""])
+
+
 def test_exchanged_sides_are_turned_round(tmp_path: Path) -> None:
     pairs = [(f"{s} " * 3, t * 6) for s, t in generate(800, 5)]
     wrong = [pair[::-1] if n == 700 else pair for n, pair in enumerate(pairs)]

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import strategies as st
 
 from headway.data.cleaned import CleanedCorpus, clean_corpus
 from headway.data.fates import held_out_size
+from headway.disk import sweep
 from headway.errors import DataError
 from headway.text.cleaning import CleaningSettings
 from headway.text.corpora import Corpus
@@ -193,19 +195,77 @@ def test_lighter_files_join_where_the_heaviest_is_too_small_to_measure_on(tmp_pa
     assert many.reports["valid"].kept == 400
 
 
+@pytest.mark.parametrize("said_by", ["keys", "headers"])
 def test_where_a_corpus_is_read_both_ways_no_text_of_the_validation_set_is_on_either_side(
-    tmp_path: Path,
+    said_by: str, tmp_path: Path
 ) -> None:
-    there = tmp_path / "a.tsv"
+    there, turned = tmp_path / "a.tsv", tmp_path / "b.tsv"
     texts = "".join(f"one {i}\teins {i}\n" for i in range(100))
     there.write_text(f"en\tde\n{texts}", encoding="utf-8")
-    uses = (Use(tag="de", source_language="en"), Use(tag="en", source_language="de"))
-    cleaned = clean_corpus(
-        Corpus(pairs=(there, there), uses=uses), CleaningSettings(), tmp_path / "cache"
-    )
+    texts = "".join(f"eins {i}\tone {i}\n" for i in range(100))
+    turned.write_text(f"de\ten\n{texts}", encoding="utf-8")
+    languages = ("en", "de") if said_by == "keys" else (None, None)
+    uses = tuple(map(Use, (1.0, 1.0), ("de", "en"), languages))
+    pairs = (there, there if said_by == "keys" else turned)
+    cleaned = clean_corpus(Corpus(pairs=pairs, uses=uses), CleaningSettings(), tmp_path / "cache")
     sides = {
         split: {t for pair in texts_of(cleaned, split) for t in pair}
         for split in ("train", "valid")
     }
     assert not sides["train"] & sides["valid"]
     assert len(sides["train"] | sides["valid"]) == 200
+
+
+def test_what_other_readers_read_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = []
+    for version in (1, 2):
+        monkeypatch.setattr("headway.data.cleaned.CLEANING_VERSION", version)
+        folders.append(cleaned_of(tmp_path, [("a", "w")], hold_out=0).directory)
+    assert folders[0] != folders[1]
+
+
+@pytest.mark.parametrize("in_memory", [1 << 23, 0])
+@pytest.mark.parametrize("held_out", [0, 4])
+def test_doubtful_notes_count_where_their_pairs_are_used(
+    in_memory: int, held_out: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.data.cleaned.IN_MEMORY", in_memory)
+    texts = [(f"s{i}", f"t{i}", "not OK" if i % 2 else "fine") for i in range(12)]
+    texts += [*texts[:4], ("s5", "other", "wrong"), ("s6", "another", "wrong")]
+    rows = "".join(",".join(row) + "\n" for row in texts)
+    (tmp_path / "a.csv").write_text(f"en,de,notes\n{rows}", encoding="utf-8")
+    cleaned = clean_corpus(
+        Corpus(pairs=(tmp_path / "a.csv",)),
+        CleaningSettings(),
+        tmp_path / "cache",
+        valid=None if held_out else corpus_of(tmp_path, "valid", [("s5", "x"), ("y", "t1")]),
+        hold_out=held_out,
+        workers=1,
+    )
+    doubted = {(source, target) for source, target, note in texts if note != "fine"}
+    for split, report in cleaned.reports.items():
+        used = texts_of(cleaned, split)
+        assert report.noticed["doubtful_note"] == sum(pair in doubted for pair in used)
+    assert cleaned.reports["train"].noticed["doubtful_note"] > 0
+
+
+def test_what_takes_days_loses_nothing_to_another_command_that_sweeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.data.cleaned.IN_MEMORY", 0)
+    monkeypatch.setattr("headway.data.many_pieces.PIECE_PAIRS", 2)
+    root = tmp_path / "cache"
+
+    def days_later(stage: str, _done: int, _total: int | None) -> None:
+        for left in root.glob(".*.part") if stage == "reading" else ():
+            os.utime(left, (0, 0))
+        sweep(root)
+
+    train = numbered("a", 9)
+    corpus = corpus_of(tmp_path, "train", train)
+    cleaned = clean_corpus(
+        corpus, CleaningSettings(), root, hold_out=0, workers=1, progress=days_later
+    )
+    assert texts_of(cleaned, "train") == train

@@ -40,6 +40,18 @@ def test_the_index_of_a_large_memory_is_made_once(
     assert changed.target == "Auf"
 
 
+def test_a_memory_that_other_readers_read_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memories, "SMALL_BYTES", 0)
+    path = tmp_path / "m.tsv"
+    path.write_text("Open\tÖffnen\n", encoding="utf-8")
+    for n_made in (1, 2):
+        monkeypatch.setattr(memories, "READING", n_made)
+        cached_memory([path], Given(), root=tmp_path / "cache")
+        assert len([*(tmp_path / "cache").glob("memory-*")]) == n_made
+
+
 def test_a_small_memory_leaves_nothing_behind(tmp_path: Path, own_cache: Path) -> None:
     path = tmp_path / "m.tsv"
     path.write_text("Open\tÖffnen\n", encoding="utf-8")

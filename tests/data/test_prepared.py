@@ -134,6 +134,21 @@ def test_pairs_with_too_many_tokens_are_dropped_with_their_place(case: Case) -> 
         assert prepared.subwords.decode(prepared.valid["source"][i]) == source
 
 
+def test_no_doubtful_note_counts_of_pairs_with_too_many_tokens(tmp_path: Path) -> None:
+    rows = "".join(f"{'very ' * (i % 3)}long {i},lang {i},not OK\n" for i in range(60))
+    (tmp_path / "a.csv").write_text(f"en,de,notes\n{rows}", encoding="utf-8")
+    report = prepare_corpus(
+        Corpus(pairs=(tmp_path / "a.csv",)),
+        DataSettings(max_length=12),
+        TextSettings(),
+        subwords=Subwords.train([], vocabulary_size=260),
+        hold_out=0,
+        root=tmp_path / "cache",
+    ).report
+    assert report.dropped["too_many_tokens"] == 20
+    assert report.noticed["doubtful_note"] == report.kept == 40
+
+
 def test_held_out_pairs_are_validated_on(case: Case) -> None:
     prepared = case.prepare(valid=None)
     assert len(prepared.valid) == len(prepared.valid_texts) == 20

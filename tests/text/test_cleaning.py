@@ -110,7 +110,7 @@ def test_copies_are_kept_and_counted() -> None:
     assert len(list(clean_pairs([pair("a", "a"), pair("a", "b")], SETTINGS, report))) == 2
     assert report.noticed == {"copy": 1}
     assert set(report.noticed) <= set(NOTICED)
-    report.drop_kept("duplicate", 1, 1, [pair("a", "a")])
+    report.drop_kept("duplicate", 1, Counter(copy=1), [pair("a", "a")])
     assert (report.kept, report.noticed["copy"], report.dropped) == (1, 0, {"duplicate": 1})
 
 

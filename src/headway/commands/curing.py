@@ -24,8 +24,9 @@ from headway.data.doctor.symptoms import droppable
 from headway.disk import written_aside
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
-from headway.text.corpora import Corpus, Part
+from headway.text.corpora import Corpus, Part, directions
 from headway.text.lines import suffix_of
+from headway.text.mixing import both_ways
 from headway.text.places.held import Places
 from headway.text.places.kinds import places_of
 
@@ -112,7 +113,7 @@ class Curing:
             if "misaligned" in self.drop | self.fix
             else (),
         )
-        fate = _fate_of_rows(cleaned)
+        fate = _fate_of_rows(cleaned, both=both_ways(directions(self._corpus).values()))
         with ExitStack() as opened:
             log = opened.enter_context(written_aside(self.log))
             table = opened.enter_context(log.open("w", encoding="utf-8", newline="\n"))
@@ -156,10 +157,15 @@ def _refuse_other_kind(parts: Sequence[tuple[Part, Places]], files: Sequence[Pat
             raise ConfigError(f"--out must not overwrite what was read; got {new}. Name another.")
 
 
-def _fate_of_rows(cleaned: CleanedCorpus) -> Iterator[str]:
-    """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak."""
+def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
+    """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak.
+
+    With `both` a text leaks that is on any side of a validation pair, as in `headway.data.fates`.
+    """
     held = list(cleaned.pairs("valid"))
-    sides = {pair.source for pair in held}, {pair.target for pair in held}
+    sources, targets = {pair.source for pair in held}, {pair.target for pair in held}
+    if both:
+        sources = targets = sources | targets
     for piece in cleaned.pieces["train"]:
         kept = piece.rows()["kept"]
         left_out = iter(piece.pairs(~kept))
@@ -168,7 +174,7 @@ def _fate_of_rows(cleaned: CleanedCorpus) -> Iterator[str]:
                 yield ""
                 continue
             pair = next(left_out)
-            leaks = pair.source in sides[0] or pair.target in sides[1]
+            leaks = pair.source in sources or pair.target in targets
             yield "leakage" if leaks else "duplicate"
 
 

@@ -220,12 +220,12 @@ def _tools(
     everything: bool,
 ) -> "Tools":
     from headway.data.doctor.examination import SLOW_PAIRS, Tools
-    from headway.text.detection import detector
+    from headway.text.detection import detect
     from headway.text.own_codes import compiled
     from headway.text.subwords import Subwords
 
     return Tools(
-        detect=detector(),
+        detect=detect,
         subwords=Subwords.load(tokenizer) if tokenizer else None,
         max_length=settings.max_length,
         slow_pairs=sys.maxsize if everything else SLOW_PAIRS,

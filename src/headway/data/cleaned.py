@@ -1,8 +1,9 @@
 """The usable pairs of a corpus as clean text on disk, and what became of all the others."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +29,7 @@ Split = Literal["train", "valid"]
 IN_MEMORY = 1 << 23
 """Bytes of files that are cleaned at once, in seconds; more, or packed ones, are piece by piece."""
 
-_FORMAT = 6
+_FORMAT = 7
 """Raised whenever the same pairs give another folder."""
 
 
@@ -97,8 +98,7 @@ def clean_corpus(
     checksums = {str(path): checksum(path) for path in dict.fromkeys(files)}
     key = key_of(
         {
-            "version": CLEANING_VERSION,
-            "format": _FORMAT,
+            "versions": [CLEANING_VERSION, _FORMAT],
             "settings": asdict(settings),
             "corpora": _read_as(corpus, valid),
             "checksums": [checksums[str(path)] for path in files],
@@ -110,18 +110,15 @@ def clean_corpus(
     cleaning = Cleaning(corpus, valid, settings, hold_out, seed, progress)
 
     def make(work: Path) -> None:
+        fill: Callable[[Path], Found] = partial(_cleaned_at_once, cleaning)
+        if not _fit_in_memory(files):
+            from headway.data.many_pieces import cleaned_in_pieces
+
+            fill = cleaned_in_pieces(cleaning, work, workers)
         with sealed_folder(directory) as (part, content):
-            if _fit_in_memory(files):
-                found = _cleaned_at_once(cleaning, part)
-            else:
-                from headway.data.many_pieces import cleaned_in_pieces
+            content.update(_content(fill(part), corpus, valid, part))
 
-                found = cleaned_in_pieces(cleaning, work, part, workers)
-            content.update(_content(found, corpus, valid, part))
-
-    def opened() -> CleanedCorpus:
-        return _opened(directory, checksums, _names(corpus, valid))
-
+    opened = partial(_opened, directory, checksums, _names(corpus, valid))
     return made_once(directory, opened, make, say)
 
 

@@ -36,8 +36,10 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def cleaned_in_pieces(cleaning: Cleaning, work: Path, part: Path, n_workers: int) -> Found:
-    """Write the pieces of a corpus to `part`; those that are done in `work` are used.
+def cleaned_in_pieces(cleaning: Cleaning, work: Path, n_workers: int) -> Callable[[Path], Found]:
+    """Clean a corpus piece by piece in `work`, where some may be done; what then fills a folder.
+
+    That is to be opened no sooner: one in which nothing changes for a day is swept.
 
     Raises:
         WorkerError: the processes that share the work do not live.
@@ -57,25 +59,30 @@ def cleaned_in_pieces(cleaning: Cleaning, work: Path, part: Path, n_workers: int
     fate = cleaning.fates(runs, valid_runs, n_rows, find_repeats)
     for one in train:
         cleaned.add(one.report)
-    pieces, held_out = [], []
-    for one, (_, span) in zip(train, spans(runs), strict=True):
-        cleaning.progress("comparing", span.start, len(fate))
-        held_out += taken_out(one.piece, fate[span], cleaned)
-        pieces.append(moved(one.piece, part, fate[span] == KEPT))
-    for reason in filter(cleaned.dropped.__contains__, DROPPED.values()):  # in their order
-        cleaned.dropped[reason] = cleaned.dropped.pop(reason)
-        cleaned.examples[reason] = cleaned.examples.pop(reason)
     for one in valid:
         valid_report.add(one.report)
-    return Found(
-        train=pieces or [write_piece(part, "train-00000", [])],
-        valid=[moved(one.piece, part) for one in valid] or [write_piece(part, "valid-00000", [])],
-        held_out=held_out,
-        read=read,
-        cleaned=cleaned,
-        valid_report=valid_report,
-        may_hold_codes=any(one.may_hold_codes for one in train),
-    )
+
+    def fill(part: Path) -> Found:
+        pieces, held_out = [], []
+        for one, (_, span) in zip(train, spans(runs), strict=True):
+            cleaning.progress("comparing", span.start, len(fate))
+            held_out += taken_out(one.piece, fate[span], cleaned)
+            pieces.append(moved(one.piece, part, fate[span] == KEPT))
+        for reason in filter(cleaned.dropped.__contains__, DROPPED.values()):  # in their order
+            cleaned.dropped[reason] = cleaned.dropped.pop(reason)
+            cleaned.examples[reason] = cleaned.examples.pop(reason)
+        valid_pieces = [moved(one.piece, part) for one in valid]
+        return Found(
+            train=pieces or [write_piece(part, "train-00000", [])],
+            valid=valid_pieces or [write_piece(part, "valid-00000", [])],
+            held_out=held_out,
+            read=read,
+            cleaned=cleaned,
+            valid_report=valid_report,
+            may_hold_codes=any(one.may_hold_codes for one in train),
+        )
+
+    return fill
 
 
 def moved(piece: Piece, folder: Path, kept: Marks | None = None) -> Piece:

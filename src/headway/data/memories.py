@@ -6,6 +6,7 @@ from typing import Any
 
 from headway.data.cache import Say, cache_root, key_of, made_once, silent
 from headway.disk import checksum, read_sealed, sealed_folder
+from headway.text.cleaning import VERSION as READING
 from headway.text.cleaning import Pair
 from headway.text.codes import VERSION as CODES
 from headway.text.languages import Languages
@@ -61,7 +62,7 @@ def cached_memory_of_pairs(
 def _cached(
     depends_on: dict[str, Any], make: Callable[[], Memory], root: Path | None, say: Say
 ) -> Memory:
-    key = {"versions": [store.VERSION, words.VERSION, CODES], **depends_on}
+    key = {"versions": [store.VERSION, words.VERSION, CODES, READING], **depends_on}
     directory = (cache_root() if root is None else root) / f"memory-{key_of(key)}"
 
     def write(_work: Path) -> None:

@@ -1,5 +1,6 @@
 """Clean pairs on disk, and what became of all those of a corpus."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 
 from headway.data.fates import DROPPED, HELD_OUT, Draw, Fates, FindRepeats, Marks, Run, fates
 from headway.text.cleaning import CleaningSettings, Pair, Report
-from headway.text.corpora import Corpus
+from headway.text.corpora import Corpus, directions
+from headway.text.mixing import both_ways
 
 ROW = np.dtype(
     [("file", "<u4"), ("line", "<u8"), ("source", "<u4"), ("target", "<u4"), ("copy", "?"),
-     ("kept", "?")]
+     ("doubtful_note", "?"), ("kept", "?")]
 )  # fmt: skip
-"""Of a clean pair: which of the piece's `files`, its line, its characters, are its sides equal, and
-is it used."""
+"""Of a clean pair: which of the piece's `files`, its line, its characters, are its sides equal,
+does a note say that it is not good, and is it used."""
 
 Progress = Callable[[str, int, int | None], None]
 """Hears what is being done, how many pairs are done, and of how many, if that is known."""
@@ -57,10 +59,10 @@ class Piece(NamedTuple):
         """The pairs that are used, or those that are `chosen`, in order."""
         rows = self.rows()
         chosen = rows["kept"] if chosen is None else chosen
-        files, lines = rows["file"][chosen].tolist(), rows["line"][chosen].tolist()
-        for text, file, line in zip(self._lines(chosen), files, lines, strict=True):
+        told = rows[["file", "line", "doubtful_note"]][chosen].tolist()
+        for text, (file, line, doubtful) in zip(self._lines(chosen), told, strict=True):
             source, _, target = text[:-1].decode("utf-8").partition("\t")
-            yield Pair(source, target, self.files[file], line)
+            yield Pair(source, target, self.files[file], line, ("doubtful",) * doubtful)
 
     def sides(self) -> Iterator[str]:
         """Each source that is used, followed by its target."""
@@ -77,7 +79,7 @@ def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | No
     files = list(dict.fromkeys(pair.file for pair in pairs))
     number = {file: i for i, file in enumerate(files)}
     rows = np.array(
-        [(number[f], line, len(s), len(t), s == t, True) for s, t, f, line, *_ in pairs], ROW
+        [(number[f], n, len(s), len(t), s == t, bool(r), True) for s, t, f, n, r in pairs], ROW
     )
     if kept is not None:
         rows["kept"] = kept
@@ -107,13 +109,13 @@ class Cleaning:
     ) -> Fates:
         """What becomes of each clean pair of `train`, of which each file has `n_rows`: [rows]."""
         weights = {part.name: part.use.weight for part in self.corpus.parts}
-        uses = [part.use for part in self.corpus.parts]
+        ways = directions(self.corpus).values()
         return fates(
             train,
             valid,
             Draw.of(n_rows, weights, 0 if self.valid else self.hold_out, self.seed),
             deduplicate=self.settings.deduplicate,
-            both_ways=any(use.source_language or use.target_language for use in uses),
+            both_ways=len(ways) > 1 and both_ways(ways),
             find_repeats=find_repeats,
         )
 
@@ -135,10 +137,10 @@ class Found(NamedTuple):
 
 def taken_out(piece: Piece, fate: Fates, report: Report) -> list[Pair]:
     """Count as dropped what `report` counts as kept, by its `fate`; the pairs that are held out."""
-    copies = piece.rows()["copy"]
+    rows = piece.rows()
     for number, reason in DROPPED.items():
         dropped = fate == number
         if n_dropped := int(dropped.sum()):
-            n_copies = int(copies[dropped].sum())
-            report.drop_kept(reason, n_dropped, n_copies, piece.pairs(dropped))
+            noticed = Counter({k: int(rows[k][dropped].sum()) for k in ("copy", "doubtful_note")})
+            report.drop_kept(reason, n_dropped, noticed, piece.pairs(dropped))
     return list(piece.pairs(fate == HELD_OUT)) if (fate == HELD_OUT).any() else []

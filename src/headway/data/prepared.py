@@ -301,7 +301,7 @@ def _write_pairs(
 
     def drop(reason: str, pair: Pair) -> None:
         dropped.drop_pair(reason, pair)
-        dropped.noticed["copy"] += pair.source == pair.target
+        dropped.noticed.update(copy=pair.source == pair.target, doubtful_note=len(pair.remarks))
 
     return write_store(
         piece.pairs(),

@@ -16,8 +16,8 @@ from headway.errors import ConfigError, DataError
 from headway.text.mending import mend
 from headway.text.sentences import ENDS, TIGHT
 
-VERSION = 1
-"""Raised whenever cleaning gives another result, so that no cache of the old one is used."""
+VERSION = 2
+"""Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
 
 LEAST_PAIRS = 20
 """Nothing is learned from fewer."""
@@ -56,7 +56,8 @@ class Pair(NamedTuple):
     line: int
     """Line of the file, from 1."""
     remarks: tuple[str, ...] = ()
-    """What the file says of it besides: notes, and `state: NAME` of its review."""
+    """What the file says of it besides: notes, and `state: NAME` of its review; of a clean pair
+    only what says that it is not good."""
 
     @property
     def origin(self) -> str:
@@ -111,9 +112,11 @@ class Report:
     """Where the two sides seem not to belong together."""
 
     def keep(self, pair: Pair) -> None:
-        """Count one pair as kept."""
+        """Count one clean pair as kept."""
         self.kept += 1
         self.noticed["copy"] += pair.source == pair.target
+        for doubted in pair.remarks:
+            self.notice("doubtful_note", pair, doubted)
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
@@ -134,10 +137,10 @@ class Report:
             text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
             shown.append(Example(pair.file, pair.line, text))
 
-    def drop_kept(self, reason: str, n: int, n_copies: int, pairs: Iterable[Pair]) -> None:
-        """Count `n` pairs as dropped that had been counted as kept; the first are shown."""
+    def drop_kept(self, reason: str, n: int, noticed: Counter[str], pairs: Iterable[Pair]) -> None:
+        """Count `n` pairs as dropped that had been kept, and `noticed`; the first are shown."""
         self.kept -= n
-        self.noticed["copy"] -= n_copies
+        self.noticed -= noticed
         n_dropped = self.dropped[reason] + n
         for pair in islice(pairs, EXAMPLES - len(self.examples.get(reason, []))):
             self.drop_pair(reason, pair)
@@ -168,20 +171,15 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Lists and dicts, ready for JSON."""
-        examples = {
-            reason: [one._asdict() for one in some] for reason, some in self.examples.items()
-        }
-        return {**vars(self), "noticed": dict(+self.noticed), "examples": examples}
+        shown = {kind: [one._asdict() for one in some] for kind, some in self.examples.items()}
+        return {**vars(self), "noticed": dict(+self.noticed), "examples": shown}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
         """Undo `as_dict`."""
         counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
-        examples = {
-            reason: [Example(**example) for example in examples]
-            for reason, examples in plain["examples"].items()
-        }
-        return cls(**{**plain, **counters, "examples": examples})
+        shown = {kind: [Example(**one) for one in some] for kind, some in plain["examples"].items()}
+        return cls(**{**plain, **counters, "examples": shown})
 
 
 def clean(text: str, mended: Counter[str] | None = None) -> str:
@@ -219,7 +217,7 @@ def clean_pairs(
     """The pairs worth learning from, cleaned; every other one is counted in `report`."""
     for source, target, file, line, remarks in pairs:
         left, right = clean(source, report.mended), clean(target, report.mended)
-        pair = Pair(left, right, file, line, remarks)
+        pair = Pair(left, right, file, line)
         reason = _refusal(pair, settings)
         if remarks and not reason:
             from headway.text.remarks import doubt, held
@@ -228,7 +226,7 @@ def clean_pairs(
             if held(remarks, settings.skip_notes, doubted):
                 reason = "noted"
             elif doubted:
-                report.notice("doubtful_note", pair, doubted)
+                pair = pair._replace(remarks=(doubted,))
         if reason:
             report.drop_pair(reason, pair)
             continue

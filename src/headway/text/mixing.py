@@ -109,6 +109,11 @@ def chosen_tag(asked: str | None, known: Sequence[str]) -> str:
     return known[0]
 
 
+def both_ways(directions: Iterable[tuple[str | None, str | None]]) -> bool:
+    """Whether a side is in several languages, so that its texts may be on the other side too."""
+    return any(len({*codes} - {None}) > 1 for codes in zip(*directions, strict=True))
+
+
 def parse_pairs_file(text: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, Use]:
     """Read `PATH[@WEIGHT][:key=value ...]` with the keys `tag`, `source` and `target`.
 

@@ -1,9 +1,9 @@
 import pytest
 from doctoring import as_pairs
 
-from headway.data.doctor.findings import Finding, Notes
+from headway.data.doctor.findings import Finding, Notes, Severity
 from headway.data.doctor.languages import Languages
-from headway.text.detection import alike, detector
+from headway.text.detection import alike, detect
 
 LONG = "a sentence that is long enough to tell its language"
 
@@ -71,6 +71,37 @@ def test_without_a_declaration_nothing_contradicts_it() -> None:
     assert check.shares()["target"] == {"de": 1.0}
 
 
+@pytest.mark.parametrize("codes", [("eng", "deu"), ("eng_Latn", "deu_Latn"), ("EN", "de-AT")])
+def test_a_language_may_be_declared_in_any_code_of_iso_639(codes: tuple[str, str]) -> None:
+    assert found(*codes, [(f"en {LONG}", f"de {LONG}")] * 9)[0] == {}
+
+
+@pytest.mark.parametrize("declared", ["sd", "bo", "old"])
+def test_a_language_that_cannot_be_heard_is_named_and_no_text_is_judged_by_it(
+    declared: str,
+) -> None:
+    texts = [(f"ur {LONG}", f"de {LONG}")] * 90 + [(f"fa {LONG}", f"fr {LONG}")] * 10
+    findings, check = found(declared, "de", texts)
+    assert set(findings) == {"source_language_unheard", "other_language", "mixed_languages"}
+    unheard = findings["source_language_unheard"]
+    assert (unheard.n, unheard.of, unheard.severity) == (100, 100, Severity.INFORMATION)
+    assert f"declared as {declared}," in unheard.title
+    assert (findings["other_language"].n, findings["other_language"].of) == (10, 100)
+    assert "target" in findings["mixed_languages"].title
+    assert check.shares()["source"] == {}
+
+
+def test_the_share_in_another_language_is_of_the_texts_that_could_be_judged() -> None:
+    judged = [(f"en {LONG}", f"de {LONG}")] * 16 + [(f"en {LONG}", f"fr {LONG}")] * 4
+    unjudged = [("en", "de"), (f"en? {LONG}", f"fr? {LONG}"), (f"fr {LONG}", f"fr {LONG}")]
+    finding = found("en", "de", judged + 30 * unjudged)[0]["other_language"]
+    assert (finding.n, finding.of, finding.serious) == (4, 20, True)
+    assert found("sd", "bo", judged)[0].keys() == {
+        "source_language_unheard",
+        "target_language_unheard",
+    }
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
@@ -92,6 +123,6 @@ def test_the_real_detector_tells_languages_apart() -> None:
         ("fr", "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."),
         ("zh", "那只动物没有过马路，因为那只动物太累了，它想在树下睡觉。"),
     ):
-        heard, probability = detector()(text)
+        heard, probability = detect(text)
         assert heard == language
         assert 0.8 < probability <= 1.0

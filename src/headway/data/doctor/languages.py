@@ -5,7 +5,7 @@ from collections import Counter
 from headway.data.doctor.findings import Case, Finding, Notes, Severity, Symptom
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
-from headway.text.detection import LEAST_BYTES, SURE, Detector, alike
+from headway.text.detection import LEAST_BYTES, SURE, Detector, alike, is_told
 
 OTHER_LANGUAGE = Symptom(
     "other_language",
@@ -44,17 +44,21 @@ class Languages:
         self._detect = detect
         self._heard: dict[Direction, tuple[Counter[str], Counter[str]]] = {}
         self._example: dict[tuple[str, str], Case] = {}
-        self._n_pairs = 0
+        self._unheard: Counter[tuple[str, str]] = Counter()
+        self._n_pairs = self._n_judged = 0
 
     def add(self, pair: Pair, direction: Direction | None = None) -> None:
         """Take a pair of the sample, which is declared to go in `direction`, if not as all do."""
         self._n_pairs += 1
         direction = direction or self._own
         of_sides = self._heard.setdefault(direction, (Counter(), Counter()))
-        odd: list[str] = []
+        judged, odd = False, list[str]()
         for side, text, declared, heard in zip(
             ("source", "target"), pair[:2], direction, of_sides, strict=True
         ):
+            if declared and not is_told(declared):
+                self._unheard[side, declared] += 1
+                continue
             if len(text.encode("utf-8")) < LEAST_BYTES:
                 continue
             language, probability = self._detect(text)
@@ -64,14 +68,19 @@ class Languages:
                 continue
             heard[language] += 1
             self._example.setdefault((side, language), Case.of(pair, f"the {side}: {language}"))
-            if declared and not alike(language, declared) and pair.source != pair.target:
-                odd.append(f"the {side} seems to be {language}")
+            if declared and pair.source != pair.target:
+                judged = True
+                if not alike(language, declared):
+                    odd.append(f"the {side} seems to be {language}")
+        self._n_judged += judged
         if odd:
             self._notes.take(OTHER_LANGUAGE, pair, ", ".join(odd))
 
     def conclude(self) -> None:
         """Tell what was found."""
-        self._notes.conclude([OTHER_LANGUAGE], self._n_pairs)
+        self._notes.conclude([OTHER_LANGUAGE], self._n_judged)
+        for (side, declared), n in self._unheard.items():
+            self._notes.add(_unheard(side, declared, n, self._n_pairs))
         for direction, of_sides in self._heard.items():
             for side, declared, heard in zip(
                 ("source", "target"), direction, of_sides, strict=True
@@ -122,6 +131,18 @@ class Languages:
             examples=[self._example[side, code] for code in list(counts)[:3]],
             serious=True,
         )
+
+
+def _unheard(side: str, declared: str, n: int, n_pairs: int) -> Finding:
+    return Finding(
+        name=f"{side}_language_unheard",
+        severity=Severity.INFORMATION,
+        title=f"the {side} is declared as {declared}, which no detector here knows",
+        n=n,
+        of=n_pairs,
+        meaning=f"In which language {side} texts are was not asked.",
+        remedy=f"Nothing, if that is its language. Else give it with --{side}-language.",
+    )
 
 
 def _contradiction(side: str, declared: str, main: str, n_main: int, n_heard: int) -> Finding:
