@@ -195,7 +195,9 @@ def _filled_from(path: Path, memory: Any) -> dict[str, int]:
     known = {entry.source for entry in entries}
     memories = Memories([memory])
     matches = [
-        memories.exact(Unit(gap.source, "", gap.line, gap.key, gap.before, gap.after))
+        memories.exact(
+            Unit(gap.source, "", gap.line, gap.key, gap.before, gap.after, form=gap.form)
+        )
         for gap in document.gaps
     ]
     expected = sum(normal(gap.source.text) in known for gap in document.gaps)

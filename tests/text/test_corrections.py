@@ -155,7 +155,7 @@ def test_each_plural_form_of_qt_is_corrected_by_itself(tmp_path):
         return path
 
     found = review(written("a.ts", "%n Datei", "%n File"), written("b.ts", "%n Datei", "x"), Any())
-    assert [tuple(c) for c in found.corrections] == [("%n file(s)", "x", "%n File")]
+    assert [tuple(c) for c in found.corrections] == [("%n files", "x", "%n File")]
     assert found.counts == {"corrected": 1, "unchanged": 1, "removed": 0}
 
 

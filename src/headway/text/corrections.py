@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Report, clean
-from headway.text.formats.po_entries import read_entries, read_header
-from headway.text.formats.po_text import unescape
+from headway.text.formats.po import named_header
+from headway.text.formats.po_entries import read_entries
+from headway.text.formats.po_plurals import message_forms, message_text
 from headway.text.formats.qt import qt_messages
 from headway.text.formats.tmx import tmx_units
 from headway.text.formats.xliff_units import XliffUnits
@@ -167,21 +168,16 @@ def versions(path: Path, languages: Languages) -> Iterator[Version]:
 
 
 def _po(path: Path, _languages: Languages) -> Iterator[Version]:
-    encoding = read_header(path).encoding
-
-    def text(pieces: list[str]) -> str:
-        return unescape("".join(pieces), encoding)
-
-    for entry in read_entries(path, encoding):
+    header = named_header(path)
+    for entry in read_entries(path, header.encoding):
         if entry.obsolete or entry.header:
             continue
-        named = [text(entry.texts[k].pieces) for k in ("msgctxt", "msgid") if k in entry.texts]
-        plural = entry.texts.get("msgid_plural")
-        for form, target in entry.forms.items():
-            source = text(plural.pieces) if plural and form else named[-1]
-            yield Version(
-                "\4".join([*named, str(form)]), source, text(target.pieces), not entry.fuzzy
-            )
+        names = [name for name in ("msgctxt", "msgid") if name in entry.texts]
+        named = [message_text(entry, name, header.encoding) for name in names]
+        for one in message_forms(entry, header):
+            if one.target is not None:
+                key = "\4".join([*named, str(one.form)])
+                yield Version(key, one.source, one.target, not entry.fuzzy)
 
 
 def _xliff(path: Path, _languages: Languages) -> Iterator[Version]:
@@ -193,12 +189,11 @@ def _xliff(path: Path, _languages: Languages) -> Iterator[Version]:
             yield Version(unit.key, unit.source.content.text, target, unit.trusted)
 
 
-def _qt(path: Path, _languages: Languages) -> Iterator[Version]:
-    for message in qt_messages(path):
-        source = message.source.content.text if message.source else ""
+def _qt(path: Path, languages: Languages) -> Iterator[Version]:
+    for message, forms in qt_messages(path, languages):
         name = message.key or message.context
         for form, target in enumerate([text.content.text for text in message.texts] or [""]):
-            yield Version(f"{name}\4{form}", source, target, not message.kind)
+            yield Version(f"{name}\4{form}", forms[form].source.text, target, not message.kind)
 
 
 def _tmx(path: Path, languages: Languages) -> Iterator[Version]:

@@ -81,6 +81,7 @@ def numbers_of(expression: str, n_forms: int) -> tuple[int | None, ...] | None:
     return tuple(numbers[chosen.index(form)] if form in chosen else None for form in range(n_forms))
 
 
+@cache
 def only_one(expression: str) -> bool:
     """Whether the form that 1 takes is that of no other number; True if that cannot be said."""
     try:

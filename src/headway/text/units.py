@@ -36,6 +36,8 @@ class Unit:
     """How long its translation may be."""
     accelerator: str = ""
     """How its file writes accelerators (`&File`), where it has them."""
+    form: str = ""
+    """The plural form that its translation must be, where its text stands for several of them."""
 
 
 class Flag(NamedTuple):

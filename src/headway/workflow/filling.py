@@ -249,7 +249,7 @@ class Filling:
 def unit_of(gap: Gap, file: Path, accelerator: str = "") -> Unit:
     """A gap of a file, as a flow takes it; `accelerator` is how the file writes these."""
     around = gap.before, gap.after, gap.there, gap.width
-    return Unit(gap.source, shown(file), gap.line, gap.key, *around, accelerator)
+    return Unit(gap.source, shown(file), gap.line, gap.key, *around, accelerator, gap.form)
 
 
 def _writable(document: Document, outcome: Outcome) -> Outcome:

@@ -93,7 +93,7 @@ def row_of(outcome: Outcome, limit: int | None) -> Row:
     return {
         "file": unit.file,
         "line": unit.line,
-        "key": unit.key,
+        "key": f"{unit.key}[{unit.form}]" if unit.form else unit.key,
         "source": unit.source.text,
         "target": "" if target is None else target.text,
         "written": outcome.segment is not None,

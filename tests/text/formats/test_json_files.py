@@ -59,6 +59,8 @@ def test_plural_forms_of_the_target_language_are_added(tmp_path):
         ("n_one", ("one", 1)), ("n_other", ("other", 1.5)), ("n_few", ("few", 2)),
         ("n_many", ("many", 5)), ("x_other", ("other", 1.5)),
     ]  # fmt: skip
+    borrowed = [gap.key for gap in document.gaps if gap.form]
+    assert borrowed == ["n_few", "n_many"]  # a memory's "{{count}} cats" may be of another form
 
 
 def test_of_an_arb_file_messages_and_locale_change_and_what_describes_them_stays(tmp_path):

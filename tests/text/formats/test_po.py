@@ -160,7 +160,7 @@ def test_a_byte_order_mark_says_utf_8_and_stays(written):
 )
 def test_every_layout_that_gettext_takes_is_read(written, body):
     [(source, target, _)], report = read(written(body))
-    assert (source, target, report.read) == ("as" if "plural" in body else "a", "b", 1)
+    assert (source, target, report.read) == ("a", "b", 1)
 
 
 def test_bytes_by_number_are_characters_of_the_encoding(written):
@@ -450,11 +450,9 @@ def test_each_plural_form_has_a_gap_with_a_number_that_takes_it(tmp_path):
         document = opened(path)
         assert [gap.source.text for gap in document.gaps] == [wanted, "%d files", "%d files"]
         assert [gap.plural and gap.plural.number for gap in document.gaps] == [1, 2, 5]
-        assert [gap.key for gap in document.gaps] == [
-            "menu",
-            "menu[form 1 of 3]",
-            "menu[form 2 of 3]",
-        ]
+        assert {gap.key for gap in document.gaps} == {"menu"}
+        shared = [gap.source.text == "%d files" for gap in document.gaps]
+        assert [bool(gap.form) for gap in document.gaps] == shared
         after = document.filled([Segment((text,)) for text in ("a", "b", "c")])
         [entry] = polib.pofile(after.decode())
         assert entry.msgstr_plural == {0: "a", 1: "b", 2: "c"}

@@ -115,6 +115,31 @@ def test_every_plural_form_of_the_language_is_filled(tmp_path, language, empty, 
     assert forms == kept + [f"f{number}" for number in numbers]
 
 
+@pytest.mark.parametrize(
+    ("language", "source", "n_forms", "wanted"),
+    [
+        ("ar", "%n file(s)", 6, ("%n file", "f1")),
+        ("ru", "%n file(s)", 3, ("%n file", "f0")),
+        ("de", "%n file(s)", 2, ("%n file", "f0")),
+        ("zh_CN", "%n file(s)", 1, ("%n files", "f0")),
+        ("de", "%n files", 2, ("%n files", "f1")),
+    ],
+)
+def test_a_plural_form_is_read_with_the_source_that_it_is_filled_from(
+    tmp_path, language, source, n_forms, wanted
+):
+    forms = "".join(f"<numerusform>f{form}</numerusform>" for form in range(n_forms))
+    done = message(source, f"<translation>{forms}</translation>", numerus=' numerus="yes"')
+    path = written(tmp_path, file(done, language=language))
+    [pair] = read_qt(path, Corpus(), Report())
+    assert pair[:2] == wanted
+    document = open_document(path, None, None, True)
+    gaps = {gap.there.text: gap for gap in document.gaps if gap.there}
+    assert gaps[wanted[1]].source.text == wanted[0]
+    sources = [gap.source.text for gap in document.gaps]
+    assert [bool(gap.form) for gap in document.gaps] == [sources.count(s) > 1 for s in sources]
+
+
 def test_a_file_of_another_kind_with_the_suffix_is_refused(tmp_path):
     for text in ("export const a = 1;", "<tmx/>"):
         with pytest.raises(DataError, match=r"a\.ts:1"):

@@ -1,4 +1,4 @@
-"""What goes into a memory from files: every plural form, earlier texts, pairs of files."""
+"""What goes into a memory from files: earlier texts, pairs of files."""
 
 from pathlib import Path
 
@@ -13,26 +13,14 @@ from headway.text.units import Unit
 
 HEADER = """msgid ""
 msgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: pl\\n"
-"Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);\\n"
 
 """
-FILES = 'msgid "%d file"\nmsgid_plural "%d files"\nmsgstr[0] {}\nmsgstr[1] {}\nmsgstr[2] {}\n'
 EN_PL = Given("en", "pl")
 
 
-def exact(memory, text: str, key: str = "") -> str | None:
-    found = memory.exact(Unit(Segment((text,)), key=key))
+def exact(memory, text: str) -> str | None:
+    found = memory.exact(Unit(Segment((text,))))
     return found and found.target
-
-
-def test_each_plural_form_is_filled_with_its_own(tmp_path: Path) -> None:
-    old, new = tmp_path / "old.po", tmp_path / "new.po"
-    old.write_text(HEADER + FILES.format('"%d plik"', '"%d pliki"', '"%d plików"'), "utf-8")
-    new.write_text(HEADER + FILES.format('""', '""', '""'), "utf-8")
-    memory = memory_of([old], EN_PL)
-    gaps = po.open_document(new, "en", "pl", False).gaps
-    found = [exact(memory, gap.source.text, gap.key) for gap in gaps]
-    assert found == ["%d plik", "%d pliki", "%d plików"]
 
 
 def test_a_fuzzy_translation_belongs_to_the_earlier_text(tmp_path: Path) -> None:

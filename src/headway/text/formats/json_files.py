@@ -180,7 +180,7 @@ def _new_form(
         place,
         lambda new: before + _written(new, style),
         key,
-        plural=PluralForm(number, len(forms), form.number, form.name),
+        plural=PluralForm(number, len(forms), form.number, form.name, own_source=False),
     )
 
 

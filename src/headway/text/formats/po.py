@@ -16,27 +16,18 @@ from headway.text.formats.po_entries import (
     read_entries,
     read_header,
 )
-from headway.text.formats.po_text import unescape, wrapped
-from headway.text.formats.segments import (
-    EXACT,
-    Counts,
-    Gap,
-    PluralForm,
-    Segment,
-    among,
-    with_percents,
-)
+from headway.text.formats.po_plurals import MessageForm, learned, message_forms, message_text
+from headway.text.formats.po_text import wrapped
+from headway.text.formats.segments import EXACT, Counts, Gap, Segment, among, with_percents
 from headway.text.languages import Languages, same_language
 from headway.text.lines import damage_told, is_language, open_bytes, shown
-from headway.text.plurals import forms_of, numbers_of, only_one
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-_PLACE_FOR_NUMBER = re.compile(r"[%{]")
 _LINE_END = re.compile(rb"\r*\n\Z")
 
 
 def read_po(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
-    """Every finished translation; of plural forms the first, with the message that it stands for.
+    """Every finished translation; of plural forms one, with the source text that it belongs to.
 
     Fuzzy and unfinished entries are counted as dropped, and all of a file in another language than
     is wanted; obsolete ones and the header not at all.
@@ -44,34 +35,40 @@ def read_po(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
     Raises:
         DataError: as `read_header` and `read_entries`.
     """
-    encoding = read_header(path).encoding
-    own, wanted = po_languages(path, languages)[1], languages.target_language
+    header, wanted = named_header(path), languages.target_language
+    own = header.target_language
     other = bool(own and wanted) and not same_language(own or "", wanted)
-    for entry in read_entries(path, encoding):
+    for entry in read_entries(path, header.encoding):
         if entry.obsolete or entry.header:
             continue
         report.read += 1
-        for_all = "msgid_plural" in entry.texts and len(entry.forms) == 1
-        source = _message(entry, "msgid_plural" if for_all else "msgid", encoding)
+        pair = learned(message_forms(entry, header))
         if other:
-            report.drop("missing_language", shown(path), entry.line, source)
+            report.drop("missing_language", shown(path), entry.line, pair.source)
             continue
         if entry.fuzzy or not entry.complete:
             reason = "fuzzy" if entry.fuzzy else "untranslated"
-            report.drop(reason, shown(path), entry.line, source)
+            report.drop(reason, shown(path), entry.line, pair.source)
             continue
-        target = unescape("".join(entry.forms[min(entry.forms)].pieces), encoding)
-        yield Pair(source, target, shown(path), entry.line, entry.remarks)
+        yield Pair(pair.source, pair.target or "", shown(path), entry.line, entry.remarks)
 
 
 def po_languages(path: Path, _languages: Languages) -> tuple[str | None, str | None]:
-    """Source and target as the header says (`X-Source-Language`, `Language`).
+    """Source and target: `X-Source-Language` and `Language` of the header, or the file's name."""
+    header = named_header(path)
+    return header.source_language, header.target_language
 
-    A header without them leaves it to the file's name: `de.po`, `app.de.po`,
-    `de/LC_MESSAGES/app.po`.
+
+def named_header(path: Path) -> Header:
+    """The header; one without a language leaves that to the file's name.
+
+    Such names are `de.po`, `app.de.po`, `de/LC_MESSAGES/app.po`.
+
+    Raises:
+        DataError: as `read_header`.
     """
     header = read_header(path)
-    return header.source_language, header.target_language or _language_by_name(path)
+    return header._replace(target_language=header.target_language or _language_by_name(path))
 
 
 def _language_by_name(path: Path) -> str | None:
@@ -83,45 +80,11 @@ def _language_by_name(path: Path) -> str | None:
     return stem if short and is_language(stem) else None
 
 
-def _message(entry: Entry, keyword: str, encoding: str) -> str:
-    """`msgctxt`, `msgid` or `msgid_plural`; empty where there is none."""
-    text = entry.texts.get(keyword)
-    return unescape("".join(text.pieces), encoding) if text else ""
-
-
-def _numbers(header: Header, n_forms: int) -> tuple[int, ...]:
-    """A number for each form: by the header's rule, else by what is known of the language."""
-    found = numbers_of(header.plural, n_forms) if header.plural else None
-    if found is not None:
-        return tuple(2 if number is None else number for number in found)
-    known = tuple(int(form.number) for form in forms_of(header.target_language, whole=True))
-    return known if len(known) == n_forms else (1, *[2] * n_forms)[-n_forms:]
-
-
-def _is_singular(header: Header, number: int, n_forms: int, texts: tuple[str, str]) -> bool:
-    """Whether a form is one of `msgid`, and not of `msgid_plural`.
-
-    That of 1 is, unless other numbers share it and only the plural has a place for the number.
-    """
-    if number != 1 or n_forms == 1:
-        return False
-    shared = bool(header.plural) and not only_one(header.plural)
-    n_codes = [len(_PLACE_FOR_NUMBER.findall(text)) for text in texts]
-    return not (shared and n_codes[0] < n_codes[1])
-
-
-def form_key(context: str, form: int, n_forms: int) -> str:
-    """What tells a plural form from others of the same text, where there are more than two."""
-    return f"{context}[form {form} of {n_forms}]" if form and n_forms > 2 else context
-
-
 class _Place(NamedTuple):
-    """A translation of an entry, by its form."""
+    """A translation of an entry."""
 
     entry: Entry
-    form: int
-    source: str
-    plural: PluralForm | None = None
+    of: MessageForm
 
 
 class PoDocument:
@@ -143,8 +106,9 @@ class PoDocument:
         for entry in entries:
             if entry.obsolete or entry.header:
                 continue
-            sources.append(_message(entry, "msgid", header.encoding))
-            places = self._places_in(entry, overwrite=overwrite)
+            forms = message_forms(entry, header)
+            sources.append(learned(forms).source)
+            places = [_Place(entry, form) for form in forms if overwrite or not form.target]
             reason = _why_left(entry, places)
             if reason:
                 left[reason] += 1
@@ -155,36 +119,15 @@ class PoDocument:
         gaps = [self._gap(place) for place in self._places]
         self.gaps: Sequence[Gap] = among(gaps, units, sources)
 
-    def _places_in(self, entry: Entry, *, overwrite: bool) -> list[_Place]:
-        """One for each form that is to be filled."""
-        forms, encoding = entry.forms, self._header.encoding
-        texts = tuple(_message(entry, name, encoding) for name in ("msgid", "msgid_plural"))
-        several = "msgid_plural" in entry.texts
-        n_forms = max(len(forms), (self._header.n_plurals or 0) if several else 0)
-        numbers = _numbers(self._header, n_forms)
-        places = []
-        for form in sorted({*range(n_forms), *forms}):
-            if not overwrite and form in forms and any(forms[form].pieces):
-                continue
-            if not several:
-                places.append(_Place(entry, form, texts[0]))
-                continue
-            number = numbers[min(form, n_forms - 1)]
-            singular = _is_singular(self._header, number, n_forms, (texts[0], texts[1]))
-            plural = PluralForm(form, n_forms, number)
-            places.append(_Place(entry, form, texts[0 if singular else 1], plural))
-        return places
-
     def _gap(self, place: _Place) -> Gap:
-        entry, plural = place.entry, place.plural
-        context = _message(entry, "msgctxt", self._header.encoding)
+        entry, form = place
         return Gap(
-            Segment((place.source,)),
+            Segment((form.source,)),
             entry.line,
             filled=entry.complete,
-            key=form_key(context, plural.form, plural.n_forms) if plural else context,
-            there=_there(entry, place.form, self._header.encoding),
-            plural=place.plural,
+            key=message_text(entry, "msgctxt", self._header.encoding),
+            there=Segment((form.target,)) if form.target else None,
+            plural=form.plural,
             remarks=entry.remarks,
         )
 
@@ -214,7 +157,7 @@ class PoDocument:
         edits = _Edits()
         for found in wanted.values():
             texts = {
-                place.form: _with_ends_of(place.source, translation.text)
+                place.of.form: _with_ends_of(place.of.source, translation.text)
                 for place, translation in found
                 if translation is not None
             }
@@ -290,9 +233,7 @@ def open_document(
     Raises:
         DataError: as `read_header` and `read_entries`.
     """
-    header = read_header(path)
-    if header.target_language is None and target_language is None:
-        header = header._replace(target_language=_language_by_name(path))
+    header = read_header(path) if target_language else named_header(path)
     with damage_told(path), open_bytes(path) as file:
         data = file.read()
     return PoDocument(data, header, read_entries(path, header.encoding), overwrite=overwrite)
@@ -302,18 +243,11 @@ def _why_left(entry: Entry, places: list[_Place]) -> str:
     """Why an entry has no gap, or nothing if it has."""
     if not places:
         return "fuzzy" if entry.fuzzy else "translated"
-    if any(Segment((place.source,)).blank for place in places):
+    if any(Segment((place.of.source,)).blank for place in places):
         return "blank_side"
     if not all(text.alone for text in entry.texts.values()):
         return "crowded_line"
     return ""
-
-
-def _there(entry: Entry, form: int, encoding: str) -> Segment | None:
-    """What stands in a form already."""
-    text = entry.forms.get(form)
-    written = unescape("".join(text.pieces), encoding) if text else ""
-    return Segment((written,)) if written else None
 
 
 def _with_ends_of(source: str, text: str) -> str:

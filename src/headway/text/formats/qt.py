@@ -1,14 +1,16 @@
 """Translations of Qt (`.ts`): read for training, and filled in."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.inline import START_TAG, Gathered, InlineText, Role, as_xml, element_end
 from headway.text.formats.resx import inside
-from headway.text.formats.segments import EXACT, Gap, PluralForm, Segment
+from headway.text.formats.segments import EXACT, Gap, PluralForm, Segment, learned_form
 from headway.text.formats.xml_documents import Translations, Unit, XmlDocument
 from headway.text.formats.xml_edits import Edit, indentation, line_end, opened, with_attributes
 from headway.text.formats.xml_encoding import read_contents, utf8_chunks
@@ -63,25 +65,34 @@ class Message:
         return bool(self.texts) and all(text.content.written for text in self.texts)
 
 
+class MessageForm(NamedTuple):
+    """A translation of a message: its only one, or that of a plural form."""
+
+    source: Segment
+    """`%n file(s)` as it is for one, or for several."""
+    plural: PluralForm | None = None
+    """None for a message that has no plural."""
+
+
 def read_qt(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
-    """Every finished translation; of plural forms the first. What is gone is not counted at all.
+    """Every finished translation; of plural forms one, with the source as it is for that form.
+
+    What is gone is not counted at all.
 
     Raises:
         DataError: as `XmlEvents.run` and `utf8_chunks`.
     """
     file = shown(path)
-    for message in _Messages(path).read(utf8_chunks(path)):
-        if message.kind in _GONE:
-            continue
+    for message, forms in qt_messages(path, languages):
         report.read += 1
-        source = message.source.content.text if message.source else ""
+        form, source = _learned(message, forms)
         if not source.strip() or not message.complete:
             reason = "untranslated" if source.strip() else "blank_side"
             report.drop(reason, file, message.line, source)
         elif message.kind:
             report.drop("fuzzy", file, message.line, source)
         else:
-            target, remarks = message.texts[0].content.text, tuple(message.remarks)
+            target, remarks = message.texts[form].content.text, tuple(message.remarks)
             yield Pair(source, target, file, message.line, remarks)
 
 
@@ -93,11 +104,13 @@ def qt_languages(path: Path, languages: Languages) -> tuple[str | None, str | No
     return source or languages.source_language, target or languages.target_language
 
 
-def qt_messages(path: Path) -> Iterator[Message]:
+def qt_messages(path: Path, languages: Languages) -> Iterator[tuple[Message, list[MessageForm]]]:
     """Each message that is not gone, whatever is the matter with it; raises as `read_qt`."""
-    for message in _Messages(path).read(utf8_chunks(path)):
+    messages = _Messages(path)
+    for message in messages.read(utf8_chunks(path)):
         if message.kind not in _GONE:
-            yield message
+            language = messages.root.get("language") or languages.target_language
+            yield message, _forms(message, language)
 
 
 def open_document(
@@ -134,23 +147,18 @@ def _why_left(message: Message, *, overwrite: bool) -> str:
 
 
 def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> Unit:
-    source = message.source.content.segment if message.source else Segment()
+    forms = _forms(message, language)
+    _, source = _learned(message, forms)
     if reason := _why_left(message, overwrite=overwrite):
-        return Unit(source.text, reason=reason)
+        return Unit(source, reason=reason)
     gaps: dict[int, Gap] = {}
-    forms = forms_of(language, whole=True)
-    n_forms = max(len(message.forms), len(forms)) if message.numerus else 1
-    for number in range(n_forms):
+    for number, (counted, plural) in enumerate(forms):
         text = message.texts[number] if number < len(message.texts) else None
         written = text is not None and text.content.written
         if written and not overwrite:
             continue
-        plural = None
-        if message.numerus:
-            count = forms[number].number if len(forms) == n_forms else 1 + (number > 0)
-            plural = PluralForm(number, n_forms, count)
         gaps[number] = Gap(
-            _counted(source, plural),
+            counted,
             message.line,
             filled=written,
             key=message.key or message.context,
@@ -164,14 +172,36 @@ def _unit(data: bytes, message: Message, language: str | None, *, overwrite: boo
             data, message, list(gaps), [gap.source for gap in gaps.values()], translations
         )
 
-    return Unit(source.text, tuple(gaps.values()), edits=edits)
+    return Unit(source, tuple(gaps.values()), edits=edits)
 
 
-def _counted(source: Segment, plural: PluralForm | None) -> Segment:
+def _forms(message: Message, language: str | None) -> list[MessageForm]:
+    """Of each translation that a message has, or is to have."""
+    source = message.source.content.segment if message.source else Segment()
+    if not message.numerus:
+        return [MessageForm(source)]
+    known = forms_of(language, whole=True)
+    n_forms = max(len(message.forms), len(known))
+    numbers: list[int | float] = [one.number for one in known]
+    if len(known) < n_forms:
+        numbers = [1, *[2] * (n_forms - 1)]
+    sources = [_counted(source, one=n_forms > 1 and number == 1) for number in numbers]
+    times = Counter(sources)
+    return [
+        MessageForm(counted, PluralForm(form, n_forms, number, own_source=times[counted] == 1))
+        for form, (counted, number) in enumerate(zip(sources, numbers, strict=True))
+    ]
+
+
+def _learned(message: Message, forms: Sequence[MessageForm]) -> tuple[int, str]:
+    """Which translation stands for a message where it is one pair, and its source."""
+    form = learned_form([one.plural for one in forms[: len(message.texts) or None]])
+    return form, forms[form].source.text
+
+
+def _counted(source: Segment, *, one: bool) -> Segment:
     """`%n file(s)` as it is for one, or for several."""
-    if plural is None:
-        return source
-    ending = "" if plural.number == 1 and plural.n_forms > 1 else "s"
+    ending = "" if one else "s"
     return Segment(
         tuple(p.replace("(s)", ending) if isinstance(p, str) else p for p in source.parts)
     )

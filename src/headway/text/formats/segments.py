@@ -64,6 +64,23 @@ class PluralForm(NamedTuple):
     """A number that takes this form: what stands for `%d` may be thought of as it."""
     name: str = ""
     """Of the form, as in CLDR: `one`, `few`, `other`; empty where the file gives none."""
+    own_source: bool = True
+    """Its source text is that of no other form."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same form of other messages."""
+        return f"form {self.form} of {self.n_forms}, as for {self.number:g}"
+
+
+def learned_form(forms: Sequence[PluralForm | None]) -> int:
+    """Which translation of a message is the one to learn from, by its plural forms.
+
+    The first whose source text is that of no other; else the last: of a text that stands for many
+    numbers the translation for many.
+    """
+    own = (n for n, plural in enumerate(forms) if plural is None or plural.own_source)
+    return next(own, len(forms) - 1)
 
 
 @dataclass(frozen=True)
@@ -88,6 +105,11 @@ class Gap:
     plural: PluralForm | None = None
     remarks: tuple[str, ...] = ()
     """Notes that stand with it, and `state: NAME`."""
+
+    @property
+    def form(self) -> str:
+        """The plural form that a translation of its text must be of; empty where any will do."""
+        return self.plural.key if self.plural and not self.plural.own_source else ""
 
     @property
     def max_width(self) -> int | None:

@@ -98,7 +98,8 @@ def analysed(
         for reason, n in document.counts.left.items():
             analysis.left[reason] = analysis.left.get(reason, 0) + n
         for gap in document.gaps:
-            unit = Unit(gap.source, name, gap.line, gap.key, gap.before, gap.after)
+            around = gap.before, gap.after
+            unit = Unit(gap.source, name, gap.line, gap.key, *around, form=gap.form)
             text = normal(gap.source.text)
             n_words = len(words_of(text))
             band = _band(unit, text, memories, known)

@@ -35,7 +35,8 @@ class Found(NamedTuple):
     place: str
     """`file:line`."""
     differs: tuple[str, ...] = ()
-    """Kinds of differences: `words`, and those of `headway.text.memory.words.light`."""
+    """Kinds of differences: `words`, those of `headway.text.memory.words.light`, `white space`, and
+    `plural form` where the text is the same."""
     repaired: tuple[str, ...] = ()
     """Numbers and codes that were put right: `2 -> 3`."""
     failed: tuple[str, ...] = ()
@@ -60,14 +61,19 @@ class Memory:
         return len(self.store.entries)
 
     def exact(self, unit: Unit) -> Found | None:
-        """The best translation of the very same text; None if there is none."""
-        source = normal(unit.source.text)
-        numbers = self.store.entries.same_source(source) if source else ()
+        """The best translation of the very same text; None if there is none.
+
+        Of a text that stands for several plural forms it is one of the unit's form.
+        """
+        source, entries = normal(unit.source.text), self.store.entries
+        numbers = entries.same_source(source) if source else np.zeros(0, np.uint32)
+        if unit.form:
+            numbers = entries.of_form(numbers, unit.form)
         if not len(numbers):
             return None
-        order, in_context = self._best_first(np.asarray(numbers), unit)
-        best = self.store.entries.entry(int(order[0]))
-        others = {self.store.entries.entry(int(n)).target for n in order[1:_ALIKE]} - {best.target}
+        order, in_context = self._best_first(numbers, unit)
+        best = entries.entry(int(order[0]))
+        others = {entries.entry(int(n)).target for n in order[1:_ALIKE]} - {best.target}
         return Found(
             best.source, best.target, 100, in_context, self._place(best), n_others=len(others)
         )
@@ -75,10 +81,12 @@ class Memory:
     def near(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[Found]:
         """Translations of other texts that are alike to `at_least` percent, best first.
 
+        Where the unit is a plural form, that of another form of its text is a near one, too.
         `at_least` is `LEAST` to 99. Numbers and codes that differ are put right where that is
         plain; where it is not, each counts as one more word that differs.
         """
         query = read(unit.source.text)
+        of_other_forms = bool(unit.form) and self.exact(unit) is None
         found: list[Found] = []
         for near in self.store.index.near(query.words, max(LEAST, at_least)):
             bound = percent(near.n_words, near.n_edits)
@@ -86,7 +94,7 @@ class Memory:
             if bound <= worst and len(found) >= most:
                 break
             for entry in self._of_key(near.key, unit):
-                if entry.source != query.text:
+                if entry.source != query.text or of_other_forms:
                     one = self._compared(query, entry, near.n_words, near.n_edits)
                     found += [one] * (one.percent >= at_least)
             found.sort(key=lambda one: -one.percent)
@@ -107,7 +115,8 @@ class Memory:
         right = repaired(query.text, source.text, entry.target)
         kinds = light(query, source)
         score = percent(n_words, n_edits + len(right.failed), len(kinds))
-        differs = (["words"] if n_edits else kinds or ["white space"]) + (kinds if n_edits else [])
+        unseen = "plural form" if entry.source == query.text else "white space"
+        differs = (["words"] if n_edits else kinds or [unseen]) + (kinds if n_edits else [])
         return Found(
             entry.source,
             right.target,

@@ -14,7 +14,7 @@ from headway.text.memory.index import NONE, Index, Keys, digest64
 from headway.text.memory.units import MemoryUnit
 from headway.text.memory.words import as_word, normal, written_words
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the arrays are others."""
 
 
@@ -42,6 +42,8 @@ class Entries:
     dates: NDArray[np.int64]
     contexts: NDArray[np.uint64]
     """Digests of the unit's key, and of the sources before and behind it: [entries, 3]."""
+    forms: NDArray[np.uint64]
+    """Digests of the plural forms that the translations are; 0 where that is unknown."""
     digests: NDArray[np.uint64]
     """Of the sources, in order."""
     by_digest: NDArray[np.uint32]
@@ -71,6 +73,10 @@ class Entries:
         found = self.by_digest[start:end]
         is_there = len(found) > 0 and self.entry(int(found[0])).source == source
         return found if is_there else found[:0]
+
+    def of_form(self, numbers: NDArray[np.uint32], form: str) -> NDArray[np.uint32]:
+        """Those of the entries whose translation is known to be that plural form."""
+        return numbers[self.forms[numbers] == np.uint64(text_digest(form))]
 
     def of_key(self, key: int) -> NDArray[np.uint32]:
         """Entries with these words, in the order of reading."""
@@ -113,7 +119,7 @@ class StoreBuilder:
         self._texts = bytearray()
         self._bounds = array("q", [0])
         self._files, self._lines, self._dates = array("I"), array("q"), array("q")
-        self._contexts, self._digests = array("Q"), array("Q")
+        self._contexts, self._forms, self._digests = array("Q"), array("Q"), array("Q")
         self._keys = Keys(as_word)
 
     def add(self, unit: MemoryUnit, file: int) -> None:
@@ -126,6 +132,7 @@ class StoreBuilder:
         self._lines.append(unit.line)
         self._dates.append(unit.label.date)
         self._contexts.extend(context_digests(unit.label.key, unit.before, unit.after))
+        self._forms.append(text_digest(unit.label.form))
         self._digests.append(text_digest(source))
         self._keys.add(written_words(source))
 
@@ -145,6 +152,7 @@ class StoreBuilder:
             np.frombuffer(self._lines, np.int64),
             np.frombuffer(self._dates, np.int64),
             np.frombuffer(self._contexts, np.uint64).reshape(-1, 3),
+            np.frombuffer(self._forms, np.uint64),
             digests[by_digest],
             by_digest.astype(np.uint32),
             by_key[:n_keyed].astype(np.uint32),

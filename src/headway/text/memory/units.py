@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.cleaning import Report
-from headway.text.formats.po import form_key, read_po
-from headway.text.formats.po_entries import Entry, Text, read_entries, read_header
+from headway.text.formats.po import named_header, read_po
+from headway.text.formats.po_entries import Entry, read_entries
+from headway.text.formats.po_plurals import MessageForm, learned, message_forms, message_text
 from headway.text.formats.po_text import unescape
 from headway.text.formats.tmx import read_tmx
 from headway.text.formats.xliff import read_xliff
@@ -31,9 +32,11 @@ class Label(NamedTuple):
     date: int = 0
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
     parts: tuple["Part", ...] = ()
-    """Its segments, where both sides are cut alike; plural forms but the first."""
+    """Its segments, where both sides are cut alike; plural forms but its own."""
     earlier: tuple["Part", ...] = ()
     """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
+    form: str = ""
+    """Which plural form its translation is (`PluralForm.key`); empty where nobody knows."""
 
 
 class Part(NamedTuple):
@@ -42,6 +45,7 @@ class Part(NamedTuple):
     source: str
     target: str
     key: str
+    form: str = ""
 
 
 NO_LABEL = Label()
@@ -114,7 +118,7 @@ def read_units(
 
 def _in_parts(unit: MemoryUnit, parts: tuple[Part, ...]) -> Iterator[MemoryUnit]:
     for part in parts:
-        label = Label(part.key, unit.label.date)
+        label = Label(part.key, unit.label.date, form=part.form)
         yield unit._replace(source=part.source, target=part.target, label=label)
 
 
@@ -140,30 +144,31 @@ def _no_labels(_path: Path) -> Iterator[Label]:
 
 
 def _po_labels(path: Path) -> Iterator[Label]:
-    encoding = read_header(path).encoding
-    for entry in read_entries(path, encoding):
+    header = named_header(path)
+    for entry in read_entries(path, header.encoding):
         if not (entry.obsolete or entry.header):
-            key = _written(entry.texts.get("msgctxt"), encoding)
-            plural = _written(entry.texts.get("msgid_plural"), encoding)
-            n_forms = len(entry.forms) if plural else 0
+            key = message_text(entry, "msgctxt", header.encoding)
+            forms = message_forms(entry, header)
+            own = learned(forms)
             parts = tuple(
-                Part(plural, _written(text, encoding), form_key(key, form, n_forms))
-                for form, text in entry.forms.items()
-                if 0 < form < n_forms
+                Part(one.source, one.target, key, _form(one))
+                for one in forms
+                if one.target is not None and one is not own
             )
-            yield Label(key, parts=parts, earlier=tuple(_earlier(entry, key, encoding)))
+            earlier = tuple(_earlier(entry, own, key, header.encoding))
+            yield Label(key, parts=parts, earlier=earlier, form=_form(own))
 
 
-def _earlier(entry: Entry, key: str, encoding: str) -> Iterator[Part]:
+def _form(one: MessageForm) -> str:
+    return one.plural.key if one.plural else ""
+
+
+def _earlier(entry: Entry, own: MessageForm, key: str, encoding: str) -> Iterator[Part]:
     """A fuzzy translation with the text that it was made for, as msgmerge tells it."""
-    if entry.fuzzy and entry.complete and "msgid_plural" not in entry.texts:
+    if entry.fuzzy and own.target and not own.plural:
         source = unescape("".join(entry.previous.get("msgid", ())), encoding)
         if source and "msgid_plural" not in entry.previous:
-            yield Part(source, _written(entry.forms[min(entry.forms)], encoding), key)
-
-
-def _written(text: Text | None, encoding: str) -> str:
-    return unescape("".join(text.pieces), encoding) if text else ""
+            yield Part(source, own.target, key)
 
 
 def _xliff_labels(path: Path) -> Iterator[Label]:
