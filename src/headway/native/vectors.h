@@ -39,7 +39,7 @@ INLINE vec load(const float *p) { return *(const vec *)p; } /* aligned to a vect
 INLINE void store(float *p, vec x) { *(vec *)p = x; }
 INLINE vec all(float x) { return x - (vec){0}; }
 
-/* The second where one of them is no number. */
+/* Of each pair; the second where one of both is no number. */
 INLINE vec larger(vec x, vec y) {
 #if defined(__AVX512F__)
     return (vec)_mm512_max_ps((__m512)x, (__m512)y);
@@ -47,6 +47,17 @@ INLINE vec larger(vec x, vec y) {
     return (vec)_mm256_max_ps((__m256)x, (__m256)y);
 #else
     ivec first = x > y;
+    return (vec)((first & (ivec)x) | (~first & (ivec)y));
+#endif
+}
+
+INLINE vec smaller(vec x, vec y) {
+#if defined(__AVX512F__)
+    return (vec)_mm512_min_ps((__m512)x, (__m512)y);
+#elif defined(__AVX2__)
+    return (vec)_mm256_min_ps((__m256)x, (__m256)y);
+#else
+    ivec first = x < y;
     return (vec)((first & (ivec)x) | (~first & (ivec)y));
 #endif
 }
@@ -103,7 +114,7 @@ INLINE vec sums_of(const vec *x) {
    what is no number none.
    x = n ln 2 + r with |r| <= ln 2 / 2, e^r by its Taylor series. */
 INLINE vec exponential(vec x) {
-    x = -larger(all(-88.0f), -larger(all(-87.0f), x));
+    x = smaller(all(88.0f), larger(all(-87.0f), x));
     const vec magic = all(12582912.0f); /* 1.5 * 2^23: adding it rounds to a whole number */
     vec shifted = x * 1.44269504088896341f + magic;
     vec n = shifted - magic;
