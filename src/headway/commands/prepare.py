@@ -74,11 +74,11 @@ def prepare(
     if memory:
         from headway.commands.leverage import count_matches
 
-        others = {
+        useless = {
             "tokenizer": tokenizer, "out": out, "page": page, "suspects": suspects,
             "strict": strict, "drop": drop, "fix": fix,
         }  # fmt: skip
-        count_matches(overrides, memory, {**flags, **others}, json=json)
+        count_matches(overrides, memory, {**flags, **useless}, json=json)
         return 0
     from headway.commands.stages import Stages
     from headway.config import build, merge, parse_overrides

@@ -216,7 +216,8 @@ def ending(text: str) -> str:
 
 def _has_hardly_any_stops(pairs: Iterable[Pair]) -> bool:
     """Whether one side writes no full stop where the other does, as Thai and Lao."""
-    counts = Counter(side for pair in pairs for side in (0, 1) if ending(pair[side]) == _STOP)
+    sides = (side for pair in pairs for side in enumerate(pair[:2]))
+    counts = Counter(number for number, text in sides if ending(text) == _STOP)
     fewer, more = sorted((counts[0], counts[1]))
     return more >= _LEAST_STOPS and fewer < _HARDLY_EVER * more
 

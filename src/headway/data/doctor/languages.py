@@ -79,8 +79,8 @@ class Languages:
     def conclude(self) -> None:
         """Tell what was found."""
         self._notes.conclude([OTHER_LANGUAGE], self._n_judged)
-        for (side, declared), n in self._unheard.items():
-            self._notes.add(_unheard(side, declared, n, self._n_pairs))
+        for (side, unheard), n in self._unheard.items():
+            self._notes.add(_unheard(side, unheard, n, self._n_pairs))
         for direction, of_sides in self._heard.items():
             for side, declared, heard in zip(
                 ("source", "target"), direction, of_sides, strict=True
