@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.formats.branches import branches_of, is_choice
+from headway.text.formats.branches import NUMBER, branches_of, is_choice
 from headway.text.formats.segments import Code, Segment
 
 FILES = "{n, plural, =0 {No files} one {# file} other {# files}}"
@@ -83,6 +83,33 @@ def test_quotes_hide_braces_and_new_apostrophes_do_not():
     assert whole.text == "{n, plural, other {l''{m} d''#}}"
 
 
+def test_the_number_of_a_plural_is_a_code_where_it_stands_for_one():
+    text = "{g, select, other {#1: {n, plural, one {# {x} file} other {no '#', # of #}}}}"
+    assert branches_of(Segment((text,)), "de") is None  # `#1` would become a number
+    found = branches_of(Segment((text.replace("#1: ", ""),)), "de")
+    assert found is not None
+    assert found.sources == (
+        Segment((NUMBER, " {x} file")),
+        Segment(("no '#', ", NUMBER, " of ", NUMBER)),
+    )
+    select = branches_of(Segment(("{g, select, a {#1} other {#2}}",)), "de")
+    assert select is not None
+    assert [one.codes for one in select.sources] == [[], []]
+    whole = found.together([Segment(("l'", NUMBER, " {x}")), Segment((NUMBER, "'"))])
+    assert whole == Segment(("{g, select, other {{n, plural, one {l''# {x}} other {#''}}}}",))
+
+
+@pytest.mark.parametrize(
+    ("end", "written"), [("boys'", "boys''"), ("it''", "it''"), ("x'{n}'", "x''{n}''")]
+)
+def test_an_apostrophe_at_the_end_does_not_hide_the_brace_behind_it(end, written):
+    found = branches_of(Segment(("{n, plural, other {a}}",)), None)
+    assert found is not None
+    whole = found.together([Segment((end,))])
+    assert whole is not None
+    assert whole.text == f"{{n, plural, other {{{written}}}}}"
+
+
 @pytest.mark.parametrize("wrong", ["a}", "{", "{x, plural, other {y}}", "'{"])
 def test_a_translation_that_would_break_the_message_is_not_taken(wrong):
     found = branches_of(Segment((FILES,)), "de")
@@ -95,7 +122,7 @@ def test_codes_of_the_file_stay_in_their_branches():
     source = Segment(("{n, plural, one {", bold, "# file", end, "} other {# files}}"))
     found = branches_of(source, "de")
     assert found is not None
-    assert found.sources[0] == Segment((bold, "# file", end))
+    assert found.sources[0] == Segment((bold, NUMBER, " file", end))
     whole = found.together([upper(one) for one in found.sources])
     assert whole == Segment(("{n, plural, one {", bold, "# FILE", end, "} other {# FILES}}"))
 

@@ -16,6 +16,8 @@ from headway.text.plurals import Form, forms_of
 
 MOST_TEXTS = 60
 """A message with more branches than that is left to people."""
+NUMBER = Code("#", "#")
+"""The number that a plural is about, as its branches write it."""
 _DEEPEST = 6
 _LONGEST = 20_000
 _MILLION = 1_000_000
@@ -26,10 +28,11 @@ _HEAD = re.compile(
 _KEYWORD = re.compile(r"(\s*)(=\d{1,9}|[\w-]{1,60})(\s*)\{")
 _ARGUMENT = re.compile(r"\{[^{}']{0,300}\}")
 _QUOTED = re.compile(r"'(?:'|[{}#|](?:[^']|'')*(?:'|\Z))")
+_NUMBER_SIGN = re.compile(rf"{_QUOTED.pattern}|(?P<sign>#)")
 _SELECTOR = re.compile(
     r"\s*(?:\{-?\d+(?:,-?\d+)*\}|[\[\]]-?(?:\d+|Inf)\s*,\s*(?:\d+|Inf|\*)[\[\]])\s*"
 )
-_NUMBER = re.compile(r"%count%|:count\b|%[ds]|\{\{|\{\w*\}")
+_HAS_NUMBER = re.compile(r"%count%|:count\b|%[ds]|\{\{|\{\w*\}")
 _TO_DOUBLE = re.compile(r"(?<!')'(?=[{}#])")
 
 
@@ -69,8 +72,8 @@ class Branches(NamedTuple):
 def branches_of(source: Segment, target_language: str | None) -> Branches | None:
     """The texts to choose from, with plural forms as the target language has them.
 
-    `#`, `=0`, names and keywords stay. None for a text that is no choice, or one that cannot be
-    taken apart; `is_choice` tells the two apart.
+    `=0`, names and keywords stay; `#` is a code. None for a text that is no choice, or one that
+    cannot be taken apart; `is_choice` tells the two apart.
     """
     text = flat(source)
     if len(text) > _LONGEST:
@@ -96,7 +99,7 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
     pieces = _written(nodes, source, forms_of(language) if language else (), leaves)
 
     def together(translations: Sequence[Segment]) -> Segment | None:
-        known = [_quoted(one) for one in translations]
+        known = [_unsigned(_quoted(one)) for one in translations]
         whole = joined(Segment((p,)) if isinstance(p, str) else known[p] for p in pieces)
         try:
             found, end = _nodes(flat(whole), 0, 0)
@@ -105,7 +108,7 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
         fits = end == len(flat(whole)) and _keywords(found) == wanted
         return whole if fits else None
 
-    sample = joined(Segment((p,)) if isinstance(p, str) else leaves[p] for p in pieces)
+    sample = joined(Segment((p,)) if isinstance(p, str) else _unsigned(leaves[p]) for p in pieces)
     wanted = _keywords(_nodes(flat(sample), 0, 0)[0])
     return Branches(tuple(leaves), together)
 
@@ -157,15 +160,18 @@ def _written(
     source: Segment,
     forms: Sequence[Form],
     leaves: list[Segment],
+    *,
+    counts: bool = False,
 ) -> list[str | int]:
-    """The message as what stands there and, by number, the texts that are translated."""
+    """The message as what stands there and, by number, the texts that are translated; it `counts`
+    in a plural's branch."""
     place = next((n for n, node in enumerate(nodes) if isinstance(node, _Choice)), None)
     if place is None:
         texts = [_slice(source, node.start, node.end) for node in nodes if isinstance(node, _Text)]
         leaf = joined(texts)
         if leaf.blank:
             return [leaf.text] if not leaf.codes else _leaf(leaf, leaves)
-        return _leaf(leaf, leaves)
+        return _leaf(_signed(leaf) if counts else leaf, leaves)
     choice = nodes[place]
     assert isinstance(choice, _Choice), "it was looked for"
     outside = [*nodes[:place], *nodes[place + 1 :]]
@@ -178,7 +184,7 @@ def _written(
     for branch in _wanted(choice, forms):
         pieces.append(f"{branch.before}{branch.keyword}{branch.after}{{")
         inside = [*nodes[:place], *branch.nodes, *nodes[place + 1 :]]
-        pieces += _written(inside, source, forms, leaves)
+        pieces += _written(inside, source, forms, leaves, counts=counts or plural)
         pieces.append("}")
     return [*pieces, choice.tail]
 
@@ -188,6 +194,24 @@ def _leaf(leaf: Segment, leaves: list[Segment]) -> list[str | int]:
         raise _NoChoiceError
     leaves.append(leaf)
     return [len(leaves) - 1]
+
+
+def _signed(leaf: Segment) -> Segment:
+    """With each `#` that is not quoted as a code."""
+    parts: list[str | Code] = []
+    for part in leaf.parts:
+        place = 0
+        for found in _NUMBER_SIGN.finditer(part) if isinstance(part, str) else ():
+            if found["sign"]:
+                parts += [part[place : found.start()], NUMBER]
+                place = found.end()
+        parts.append(part[place:] if isinstance(part, str) else part)
+    return Segment(tuple(part for part in parts if part))
+
+
+def _unsigned(segment: Segment) -> Segment:
+    """The same as the file has it: `#` is text there."""
+    return joined(Segment((NUMBER.text if part == NUMBER else part,)) for part in segment.parts)
 
 
 def _wanted(choice: _Choice, forms: Sequence[Form]) -> list[_Branch]:
@@ -213,7 +237,10 @@ def _keywords(nodes: "Sequence[_Text | _Choice]") -> list[object]:
 
 
 def _quoted(translation: Segment) -> Segment:
-    """An apostrophe in front of a brace would hide that: `l'{name}` is written `l''{name}`."""
+    """An apostrophe in front of a brace would hide that: `l'{name}` is written `l''{name}`.
+
+    So would one at the end, behind which the branch is closed.
+    """
     parts = list(translation.parts)
     for n, part in enumerate(parts):
         following = parts[n + 1] if n + 1 < len(parts) else ""
@@ -222,7 +249,9 @@ def _quoted(translation: Segment) -> Segment:
             is_before = isinstance(following, Code) and following.text[:1] in ("{", "#")
             doubled = is_before and text.endswith("'") and not text.endswith("''")
             parts[n] = text + "'" * doubled
-    return Segment(tuple(parts))
+    text = flat(Segment(tuple(parts)))
+    closed = any(found.end() == len(text) for found in _QUOTED.finditer(text))
+    return Segment((*parts, "'") if text.endswith("'") and not closed else tuple(parts))
 
 
 def _slice(source: Segment, start: int, end: int) -> Segment:
@@ -254,7 +283,7 @@ def _of_pipes(source: Segment, text: str, language: str | None) -> Branches | No
     order = [*range(len(parts))]
     separators = [text[a:b] for (_, a), (b, _) in pairwise(spans)]
     before = text[: spans[0][0]]
-    counted = any(_NUMBER.search(part.text) for part in parts)
+    counted = any(_HAS_NUMBER.search(part.text) for part in parts)
     if len(parts) == 2 and counted and separators == ["|"] and not before and " |" not in text:
         numbers = [form.number for form in forms_of(language, whole=True)]
         order = [0 if number == 1 else 1 for number in numbers] if len(numbers) > 1 else [1, 1]
