@@ -265,11 +265,6 @@ def test_torchs_own_refusal_of_memory_is_known():
     assert out_of_memory(refused_by_numpy.value)
 
 
-def test_progress_of_earlier_versions_has_whole_batches_and_the_full_rate():
-    progress = Progress.of({"step": 3, "counts": {"points": 4}})
-    assert (progress.parts, progress.rate_share) == (1, 1.0)
-
-
 # -- numbers that are not finite --------------------------------------------------------------
 
 

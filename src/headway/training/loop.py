@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
+from typing import Generic, NamedTuple, TypeVar, get_type_hints
 
 import torch
 from pydantic import TypeAdapter
@@ -57,17 +57,6 @@ class Progress:
     """Of the learning rate; less since a loss was not finite."""
     planned_s: float = 0.0
     """`time_s` when the last of `TrainingSettings.plans` was made."""
-
-    @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> "Progress":
-        """As state.json has it; the first version counted two kinds of token by fixed names."""
-        known = dict(stored)
-        known.setdefault("best_rank", known.get("best_score", float("-inf")))
-        if "counts" not in known:
-            known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
-            loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
-            known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
-        return cls(**known)
 
     def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
         """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
@@ -365,7 +354,7 @@ class Trainer(Generic[AnyTask]):
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
         self.optimizer.restore(saved.weights, groups["adam"])
-        self.progress = Progress.of(saved.state["progress"])
+        self.progress = Progress(**saved.state["progress"])
         self.progress.refuse_unsound(saved.step, self.task.counted)
         plans = tuple((at, end) for at, end in saved.state.get("plans", self.settings.plans))
         self.settings = replace(self.settings, plans=plans)
