@@ -9,7 +9,7 @@ import torch
 from by_hand import ByHand, angle, position_table
 from torch import Tensor
 
-from headway.models import Transformer, TransformerConfig
+from headway.models import DecoderOnly, DecoderOnlyConfig, Transformer, TransformerConfig
 from headway.nn.dropout import Dropout
 
 NOTES = Path(__file__).parent.parent.parent / "docs" / "notes.zh-CN.md"
@@ -122,3 +122,40 @@ def test_matrices_begin_uniform_within_xaviers_bound_and_biases_at_zero():
         assert 0.98 * bound < matrix.abs().max().item() <= bound, name
         assert matrix.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.03), name
         assert not sublayers[name.replace("weight", "bias")].any(), name
+
+
+@pytest.mark.parametrize("kind", ["transformer", "decoder_only"])
+def test_the_residual_gain_multiplies_what_each_sublayer_adds_at_first_and_nothing_else(kind):
+    def begun(gain):
+        torch.manual_seed(5)
+        if kind == "transformer":
+            config = TransformerConfig(
+                encoder_layers=2, decoder_layers=2, d_model=8, d_ff=16, heads=2, norm="pre",
+                residual_gain=gain,
+            )  # fmt: skip
+            return Transformer(config, vocabulary_size=9)
+        config = DecoderOnlyConfig(layers=2, d_model=8, d_ff=16, heads=2, residual_gain=gain)
+        return DecoderOnly(config, vocabulary_size=9)
+
+    whole, half, none = (dict(begun(gain).named_parameters()) for gain in (1.0, 0.5, 0.0))
+    added = {f"{part}.to_output.weight" for part in ("attention", "feed_forward")}
+    n_added = 0
+    for name, matrix in whole.items():
+        is_added = name.endswith(tuple(added))
+        n_added += is_added
+        torch.testing.assert_close(half[name], matrix * (0.5 if is_added else 1))
+        assert torch.equal(none[name], torch.zeros_like(matrix) if is_added else matrix)
+    assert n_added == (10 if kind == "transformer" else 4)
+
+
+def test_with_a_residual_gain_of_0_a_pre_norm_encoder_passes_its_input_on():
+    config = TransformerConfig(
+        encoder_layers=3, decoder_layers=1, d_model=8, d_ff=16, heads=2, norm="pre",
+        residual_gain=0.0,
+    )  # fmt: skip
+    model = Transformer(config, vocabulary_size=9).eval()
+    source = torch.tensor([[4, 5, 6]])
+    given = model.source_positions(model.source_embedding(source))
+    mean, variance = given.mean(-1, keepdim=True), given.var(-1, keepdim=True, correction=0)
+    expected = (given - mean) / (variance + config.layer_norm_epsilon).sqrt()
+    torch.testing.assert_close(model.encode(source)[0], expected)

@@ -337,6 +337,7 @@ def test_dropout_acts_in_training_only_and_at_each_of_its_places():
         ({"activation_dropout": 2.0}, "dropout must be .* got 2.0"),
         ({"d_k": -1}, "d_k must not be negative; got -1"),
         ({"d_v": -4}, "d_v must not be negative; got -4"),
+        ({"residual_gain": -0.5}, "residual_gain must not be negative; got -0.5. 1 is Xavier's"),
     ],
 )
 def test_impossible_sizes_are_refused_with_a_remedy(options, message):

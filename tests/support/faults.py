@@ -446,6 +446,7 @@ _ABSURD: dict[str, dict[str, Sequence[object]]] = {
         "d_k": (10**12,),
         "dropout": ("nan", 2.0),
         "layer_norm_epsilon": ("nan", "inf", 0.0),
+        "residual_gain": ("nan", "inf", -1.0),
         "positions": ('"sideways"',),
         "type": ('"gpt"', 7),
         "wings": (2,),

@@ -12,7 +12,14 @@ from torch import Tensor, nn
 
 from headway.models.interfaces import Carried, Read, Step
 from headway.models.text_alone import TextModel, prompt
-from headway.models.transformer import LayerConfig, Positions, last_norm, layer, positions
+from headway.models.transformer import (
+    LayerConfig,
+    Positions,
+    initialize,
+    last_norm,
+    layer,
+    positions,
+)
 from headway.nn import cache
 from headway.nn.dropout import Dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix
@@ -51,10 +58,7 @@ class DecoderOnly(TextModel):
         self.dropout = Dropout(config.dropout)
         self.stack = Stack(layer(config, crosses=False, causal=True) for _ in range(config.layers))
         self.norm = last_norm(config)
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
+        initialize(self, config.residual_gain)
 
     @property
     def longest(self) -> int | None:

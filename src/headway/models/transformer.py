@@ -32,6 +32,7 @@ _MOST = {
     "max_length": 1 << 24,
     "window": 1 << 24,
     "layer_norm_epsilon": 1.0,
+    "residual_gain": 1_000.0,
 }
 """Far beyond any model; what is larger would be built for ever."""
 
@@ -62,6 +63,9 @@ class LayerConfig:
     """Learned positions end here (tokens); the others do not end."""
     layer_norm_epsilon: float = 1e-5
     """Added to the variance in every LayerNorm; the paper names none."""
+    residual_gain: float = 1.0
+    """The last matrix of each sublayer begins as Xavier's times this: what is added to the residual
+    stream is smaller at first. Not in the paper; GPT-2 has 1 / sqrt(number of sublayers)."""
     output_bias: bool = False
     """A bias for every word of the vocabulary; not in the paper."""
     window: int = 0
@@ -80,7 +84,8 @@ class LayerConfig:
                 "Most models have 1e-5, BERT has 1e-12."
             )
         by_heads = "0 takes d_model / heads, as in the paper"
-        for name, zero in (("window", "0 is all positions"), ("d_k", by_heads), ("d_v", by_heads)):
+        zeros = {"window": "0 is all positions", "d_k": by_heads, "d_v": by_heads}
+        for name, zero in {**zeros, "residual_gain": "1 is Xavier's"}.items():
             if (given := getattr(self, name)) < 0:
                 raise ConfigError(f"{name} must not be negative; got {given}. {zero}.")
         for name in ("dropout", "attention_dropout", "activation_dropout"):
@@ -157,6 +162,16 @@ def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:
     )
 
 
+def initialize(model: nn.Module, residual_gain: float) -> None:
+    """Matrices as Glorot and Bengio 2010 have them, the last of each sublayer times
+    `residual_gain`; biases zero."""
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear):
+            gain = residual_gain if name.endswith(".to_output") else 1.0
+            nn.init.xavier_uniform_(module.weight, gain)
+            nn.init.zeros_(module.bias)
+
+
 class Transformer(nn.Module):
     """Encoder and decoder stacks with their embeddings; a `StepDecoder` as well."""
 
@@ -179,10 +194,7 @@ class Transformer(nn.Module):
         self.decoder = Stack(layer(config, crosses=True) for _ in range(config.decoder_layers))
         self.encoder_norm = last_norm(config)
         self.decoder_norm = last_norm(config)
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
+        initialize(self, config.residual_gain)
 
     @property
     def longest(self) -> int | None:
