@@ -200,12 +200,15 @@ def _signed(leaf: Segment) -> Segment:
     """With each `#` that is not quoted as a code."""
     parts: list[str | Code] = []
     for part in leaf.parts:
+        if isinstance(part, Code):
+            parts.append(part)
+            continue
         place = 0
-        for found in _NUMBER_SIGN.finditer(part) if isinstance(part, str) else ():
+        for found in _NUMBER_SIGN.finditer(part):
             if found["sign"]:
                 parts += [part[place : found.start()], NUMBER]
                 place = found.end()
-        parts.append(part[place:] if isinstance(part, str) else part)
+        parts.append(part[place:])
     return Segment(tuple(part for part in parts if part))
 
 
