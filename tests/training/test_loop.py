@@ -26,8 +26,9 @@ from torch import Tensor, nn
 from headway.errors import HeadwayError, RunError
 from headway.nn.dropout import Dropout
 from headway.training import checkpoint
+from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
-from headway.training.loop import Trainer
+from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
@@ -523,3 +524,16 @@ def test_batches_whose_gradients_are_added_up_make_the_update_of_one_batch_of_al
     for line, other in zip(log, log_of_parts, strict=True):
         assert line["points"] == other["points"] == 6 * line["step"]
         assert line.get("loss", 0) == pytest.approx(other.get("loss", 0), abs=1e-5)
+
+
+def test_progress_of_the_first_version_is_read():
+    """It counted tokens under fixed names."""
+    stored = {
+        "step": 5, "time_s": 0.5, "source_tokens": 693, "target_tokens": 489, "validated": [4],
+        "best_step": 4, "best_score": 1.5, "since_best": 0,
+        "sums": {"loss": 380.3, "tokens": 76, "time_s": 0.01}, "landing": 0, "finished": False,
+    }  # fmt: skip
+    progress = Progress(**upgraded(stored))
+    assert progress.counts == {"source_tokens": 693, "target_tokens": 489}
+    assert progress.sums == {"loss": 380.3, "units": 76, "time_s": 0.01}
+    assert (progress.step, progress.best_score, progress.validated) == (5, 1.5, [4])

@@ -24,6 +24,7 @@ from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.reports import out_of_memory
 from headway.nn.dropout import Dropout
 from headway.training import checkpoint, console, trouble
+from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
@@ -263,6 +264,11 @@ def test_torchs_own_refusal_of_memory_is_known():
     with pytest.raises(MemoryError) as refused_by_numpy:
         np.empty(1 << 60, np.uint8)
     assert out_of_memory(refused_by_numpy.value)
+
+
+def test_progress_of_earlier_versions_has_whole_batches_and_the_full_rate():
+    progress = Progress(**upgraded({"step": 3, "counts": {"points": 4}}))
+    assert (progress.parts, progress.rate_share) == (1, 1.0)
 
 
 # -- numbers that are not finite --------------------------------------------------------------

@@ -13,7 +13,7 @@ from headway.disk import DiskError, refuse_full
 from headway.errors import RunError, UserError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
-from headway.training import checkpoint, pace, trouble
+from headway.training import checkpoint, earlier, pace, trouble
 from headway.training.frozen import freeze
 from headway.training.interfaces import Batch, Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
@@ -354,7 +354,7 @@ class Trainer(Generic[AnyTask]):
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
         self.optimizer.restore(saved.weights, groups["adam"])
-        self.progress = Progress(**saved.state["progress"])
+        self.progress = Progress(**earlier.upgraded(saved.state["progress"]))
         self.progress.refuse_unsound(saved.step, self.task.counted)
         plans = tuple((at, end) for at, end in saved.state.get("plans", self.settings.plans))
         self.settings = replace(self.settings, plans=plans)
