@@ -41,7 +41,6 @@ PRESETS: dict[str, Sections] = {
             "heads": 4,
             "dropout": 0.2,
             "norm": "pre",
-            "residual_gain": 0.35,
         },
         "training": {"batch_tokens": 8192, "learning_rate": 1.5e-3},
     },
