@@ -25,6 +25,10 @@ def test_chinese_characters_are_words_and_signs_too():
     assert marked("我有一只猫。", "我有两只猫，") == [["一", "。"], ["两", "，"]]
 
 
+def test_so_are_those_of_other_scripts_without_spaces():
+    assert marked("ฉันมีแมว", "ฉันมีหมา") == [["แ", "ว"], ["ห", "า"]]
+
+
 def test_order_counts():
     assert marked("x y", "y x") in ([["x"], ["x"]], [["y"], ["y"]])
 

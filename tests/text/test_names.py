@@ -11,7 +11,7 @@ from headway.text.names import OwnCodes, located, names_in
 
 
 def found(text, known=()):
-    return [text[a:b] for a, b in names_in(text, lambda word: word in known)]
+    return [text[a:b] for a, b in names_in(text, lambda whole, a, b: whole[a:b] in known)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_door_is_open_wherever_a_name_is_found(text) -> None:
 
 
 def test_names_are_codes_beside_all_others() -> None:
-    own = OwnCodes(lambda word: word == "AcmeCorp")
+    own = OwnCodes(lambda text, a, b: text[a:b] == "AcmeCorp")
     segment = Segment(("An XR5 by AcmeCorp: %s ", Code("<b>", "<b>"), "XR5"))
     assert [code.text for code in own.parsed(segment).codes] == ["XR5", "%s", "<b>", "XR5"]
     assert [code.text for code in own.alone(segment).codes] == ["XR5", "<b>", "XR5"]
@@ -54,7 +54,7 @@ def test_names_are_codes_beside_all_others() -> None:
 
 
 def test_an_output_has_the_names_of_its_source_and_no_others() -> None:
-    source = OwnCodes(lambda word: False).parsed(Segment(("The XR5 is here",)))
+    source = OwnCodes(lambda text, a, b: False).parsed(Segment(("The XR5 is here",)))
     output = Segment(("XR5、XR50和AB7 %s",))
     assert [code.text for code in located(output, source).codes] == ["XR5", "%s"]
     assert located(output, parsed(source)).text == output.text

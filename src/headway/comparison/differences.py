@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
-_ALONE = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-"""Chinese and Japanese: each character is a word."""
+from headway.text.scripts import UNSPACED_SCRIPTS
+
+_ALONE = "\u2e80-\u312f\u3190-\u33ff\uf900-\ufaff\uff00-\uffef" + "".join(
+    UNSPACED_SCRIPTS.values()
+)
+"""Of scripts without spaces, and full-width: each character is a word."""
 WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+|[^\w\s]")
 
 Span = tuple[int, int]

@@ -32,7 +32,11 @@ _PLURAL = re.compile(r"[A-Z]{2,}s|[A-Z]\w*[a-z]In(?:nen)?")
 """Words that only look like names: PCs, LehrerInnen."""
 
 
-def names_in(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+Known = Callable[[str, int, int], bool]
+"""Whether the word that stands in a text from here to there can be translated."""
+
+
+def names_in(text: str, known: Known) -> Iterator[tuple[int, int]]:
     """Where words stand that have the form of a name, and are not `known`.
 
     These are words with a capital behind a small letter (AcmeCorp), letters with digits behind them
@@ -41,16 +45,14 @@ def names_in(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, int
     for match in _WORD.finditer(text):
         word = match[0]
         named = _FORMS.fullmatch(word) and not any(p.fullmatch(word) for p in (_DATE, _PLURAL))
-        if named and not known(word):
+        if named and not known(text, *match.span()):
             yield match.span()
 
 
 class OwnCodes:
     """What is a code besides the codes of every text: unknown names, and patterns of the user."""
 
-    def __init__(
-        self, known: Callable[[str], bool], patterns: Sequence[re.Pattern[str]] = ()
-    ) -> None:
+    def __init__(self, known: Known, patterns: Sequence[re.Pattern[str]] = ()) -> None:
         """`known`: words that the model can translate; `patterns` come before all other codes."""
         self.known, self.patterns = known, patterns
 

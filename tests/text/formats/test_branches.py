@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.formats.branches import NUMBER, branches_of, is_choice
+from headway.text.formats.branches import branches_of, is_choice
 from headway.text.formats.segments import Code, Segment
 
+NUMBER = Code("#", "#")
 FILES = "{n, plural, =0 {No files} one {# file} other {# files}}"
 
 
@@ -77,7 +78,9 @@ def test_quotes_hide_braces_and_new_apostrophes_do_not():
     text = "{n, plural, other {it''s '{n}' of {m}}}"
     found = branches_of(Segment((text,)), None)
     assert found is not None
-    assert [one.text for one in found.sources] == ["it''s '{n}' of {m}"]
+    assert found.sources == (Segment(("it''s ", Code("'{n}'", "'{n}'"), " of {m}")),)
+    again = found.together(found.sources)
+    assert again == Segment((text,))
     whole = found.together([Segment(("l'{m} d'#",))])
     assert whole is not None
     assert whole.text == "{n, plural, other {l''{m} d''#}}"
@@ -90,7 +93,7 @@ def test_the_number_of_a_plural_is_a_code_where_it_stands_for_one():
     assert found is not None
     assert found.sources == (
         Segment((NUMBER, " {x} file")),
-        Segment(("no '#', ", NUMBER, " of ", NUMBER)),
+        Segment(("no ", Code("'#'", "'#'"), ", ", NUMBER, " of ", NUMBER)),
     )
     select = branches_of(Segment(("{g, select, a {#1} other {#2}}",)), "de")
     assert select is not None
@@ -152,7 +155,7 @@ def test_bars_that_part_nothing_are_left(text):
 
 
 TREES = st.recursive(
-    st.sampled_from(["# a", "it''s {x} b", "c", " d "]),
+    st.sampled_from(["# a", "it''s {x} b", "'{x}' '#' c", " d "]),
     lambda inner: st.one_of(
         st.tuples(inner, inner).map(lambda t: f"{{n, plural, one {{{t[0]}}} other {{{t[1]}}}}}"),
         st.tuples(inner, inner).map(lambda t: f"{{g,select,a{{{t[0]}}}other{{{t[1]}}}}}"),

@@ -39,6 +39,12 @@ def test_lower_case_is_found_in_any_case_and_capitals_only_as_they_are() -> None
     assert found("GitHubs Github", "GitHub*") == ["GitHubs"]
 
 
+@pytest.mark.parametrize("sources", itertools.permutations(["polish", "Polish", "pol*"]))
+def test_in_one_place_a_spelling_with_capitals_comes_first(sources) -> None:
+    terms = [term.source for _, _, term in matcher(*sources).find("polish the Polish")]
+    assert terms == ["polish", "Polish"]
+
+
 def test_a_star_stands_for_any_ending_of_its_word() -> None:
     assert found("neural networks, neurally network", "neural network*") == ["neural networks"]
     assert found("neurals networks", "neural* network*") == ["neurals networks"]

@@ -98,9 +98,10 @@ class TermTranslator(TextTranslator):
             found |= zip(some, held, strict=True)
         return [found[i] for i in range(len(texts))]
 
-    def knows(self, word: str) -> bool:
-        """Whether a word is a piece of the vocabulary, or a term."""
-        return super().knows(word) or bool(self.terms.asked(word))
+    def knows(self, text: str, start: int, end: int) -> bool:
+        """Whether the word from here to there is a piece of the vocabulary, or of a term."""
+        places = (place for asked in self.terms.asked(text) for place in asked.places)
+        return super().knows(text, start, end) or any(a < end and start < b for a, b in places)
 
     def _constraint(self, text: str, asked: Sequence[Asked]) -> "Acceptor":
         """What a translation must hold."""

@@ -123,9 +123,9 @@ class TextTranslator:
         subwords = self.subwords
         return Vocabulary(subwords.surfaces(), lambda text: subwords.encode_targets([text])[0])
 
-    def knows(self, word: str) -> bool:
-        """Whether a word is a piece of the vocabulary."""
-        return self.subwords.has(f"▁{word}") or self.subwords.has(word)
+    def knows(self, text: str, start: int, end: int) -> bool:
+        """Whether the word from here to there is a piece of the vocabulary."""
+        return self.subwords.has(f"▁{text[start:end]}") or self.subwords.has(text[start:end])
 
     def _alternatives(self, found: Sequence[Hypothesis], source_length: int) -> list[Alternative]:
         texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])

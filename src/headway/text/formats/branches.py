@@ -16,8 +16,6 @@ from headway.text.plurals import Form, forms_of
 
 MOST_TEXTS = 60
 """A message with more branches than that is left to people."""
-NUMBER = Code("#", "#")
-"""The number that a plural is about, as its branches write it."""
 _DEEPEST = 6
 _LONGEST = 20_000
 _MILLION = 1_000_000
@@ -28,7 +26,7 @@ _HEAD = re.compile(
 _KEYWORD = re.compile(r"(\s*)(=\d{1,9}|[\w-]{1,60})(\s*)\{")
 _ARGUMENT = re.compile(r"\{[^{}']{0,300}\}")
 _QUOTED = re.compile(r"'(?:'|[{}#|](?:[^']|'')*(?:'|\Z))")
-_NUMBER_SIGN = re.compile(rf"{_QUOTED.pattern}|(?P<sign>#)")
+_KEPT = re.compile(rf"''|(?P<quoted>{_QUOTED.pattern})|(?P<sign>#)")
 _SELECTOR = re.compile(
     r"\s*(?:\{-?\d+(?:,-?\d+)*\}|[\[\]]-?(?:\d+|Inf)\s*,\s*(?:\d+|Inf|\*)[\[\]])\s*"
 )
@@ -72,8 +70,8 @@ class Branches(NamedTuple):
 def branches_of(source: Segment, target_language: str | None) -> Branches | None:
     """The texts to choose from, with plural forms as the target language has them.
 
-    `=0`, names and keywords stay; `#` is a code. None for a text that is no choice, or one that
-    cannot be taken apart; `is_choice` tells the two apart.
+    `=0`, names and keywords stay; `#` and what is quoted are codes. None for a text that is no
+    choice, or one that cannot be taken apart; `is_choice` tells the two apart.
     """
     text = flat(source)
     if len(text) > _LONGEST:
@@ -99,7 +97,7 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
     pieces = _written(nodes, source, forms_of(language) if language else (), leaves)
 
     def together(translations: Sequence[Segment]) -> Segment | None:
-        known = [_unsigned(_quoted(one)) for one in translations]
+        known = [_as_written(_quoted(one)) for one in translations]
         whole = joined(Segment((p,)) if isinstance(p, str) else known[p] for p in pieces)
         try:
             found, end = _nodes(flat(whole), 0, 0)
@@ -108,7 +106,7 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
         fits = end == len(flat(whole)) and _keywords(found) == wanted
         return whole if fits else None
 
-    sample = joined(Segment((p,)) if isinstance(p, str) else _unsigned(leaves[p]) for p in pieces)
+    sample = joined(Segment((p,)) if isinstance(p, str) else _as_written(leaves[p]) for p in pieces)
     wanted = _keywords(_nodes(flat(sample), 0, 0)[0])
     return Branches(tuple(leaves), together)
 
@@ -171,7 +169,7 @@ def _written(
         leaf = joined(texts)
         if leaf.blank:
             return [leaf.text] if not leaf.codes else _leaf(leaf, leaves)
-        return _leaf(_signed(leaf) if counts else leaf, leaves)
+        return _leaf(_kept(leaf, counts), leaves)
     choice = nodes[place]
     assert isinstance(choice, _Choice), "it was looked for"
     outside = [*nodes[:place], *nodes[place + 1 :]]
@@ -196,25 +194,32 @@ def _leaf(leaf: Segment, leaves: list[Segment]) -> list[str | int]:
     return [len(leaves) - 1]
 
 
-def _signed(leaf: Segment) -> Segment:
-    """With each `#` that is not quoted as a code."""
+def _kept(leaf: Segment, counts: bool) -> Segment:
+    """What is quoted, and in a plural each `#`, as codes."""
     parts: list[str | Code] = []
     for part in leaf.parts:
         if isinstance(part, Code):
             parts.append(part)
             continue
         place = 0
-        for found in _NUMBER_SIGN.finditer(part):
-            if found["sign"]:
-                parts += [part[place : found.start()], NUMBER]
+        for found in _KEPT.finditer(part):
+            if found["quoted"] or (found["sign"] and counts):
+                parts += [part[place : found.start()], Code(found[0], found[0])]
                 place = found.end()
         parts.append(part[place:])
     return Segment(tuple(part for part in parts if part))
 
 
-def _unsigned(segment: Segment) -> Segment:
-    """The same as the file has it: `#` is text there."""
-    return joined(Segment((NUMBER.text if part == NUMBER else part,)) for part in segment.parts)
+def _as_written(segment: Segment) -> Segment:
+    """The same as the file has it, where what `_kept` made codes is text."""
+    return joined(
+        Segment((part.text if isinstance(part, Code) and _is_kept(part) else part,))
+        for part in segment.parts
+    )
+
+
+def _is_kept(code: Code) -> bool:
+    return code.raw == code.text and _KEPT.fullmatch(code.text) is not None
 
 
 def _wanted(choice: _Choice, forms: Sequence[Form]) -> list[_Branch]:
@@ -249,7 +254,7 @@ def _quoted(translation: Segment) -> Segment:
         following = parts[n + 1] if n + 1 < len(parts) else ""
         if isinstance(part, str):
             text = _TO_DOUBLE.sub("''", part)
-            is_before = isinstance(following, Code) and following.text[:1] in ("{", "#")
+            is_before = isinstance(following, Code) and following.text[:1] in ("{", "#", "'")
             doubled = is_before and text.endswith("'") and not text.endswith("''")
             parts[n] = text + "'" * doubled
     text = flat(Segment(tuple(parts)))

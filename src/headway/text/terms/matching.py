@@ -56,21 +56,24 @@ class Matcher:
     def find(self, text: str) -> list[Found]:
         """The terms of a text in their order; where two overlap, the longer one, then the earlier.
 
-        A spelling without capitals is found in any case; one with a capital only as it is.
+        A spelling without capitals is found in any case; one with a capital only as it is, and
+        before one without that stands in the same place.
         """
         tokens = list(_tokens(text))
         found = [one for n in range(len(tokens)) for one in self._at(text, tokens, n)]
-        found.sort(key=lambda one: (one.start - one.end, one.start))
+        found.sort(key=lambda one: (one[0].start - one[0].end, one[0].start, one[1]))
         taken = bytearray(len(text))
         chosen = []
-        for one in found:
+        for one, _ in found:
             if not any(taken[one.start : one.end]):
                 taken[one.start : one.end] = b"\1" * (one.end - one.start)
                 chosen.append(one)
         return sorted(chosen)
 
-    def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], first: int) -> Iterator[Found]:
-        """All that begin with this token."""
+    def _at(
+        self, text: str, tokens: Sequence[tuple[int, int, str]], first: int
+    ) -> Iterator[tuple[Found, bool]]:
+        """All that begin with this token, and whether each is found in any case."""
         nodes = [self._root]
         start = tokens[first][0]
         for n in range(first, len(tokens)):
@@ -81,8 +84,9 @@ class Matcher:
                 return
             for node in nodes:
                 for term, spelling in node.terms:
-                    if _same_case(spelling, text[start:end]):
-                        yield Found(start, end, term)
+                    cased = _pattern(spelling)
+                    if cased is None or cased.fullmatch(text[start:end]):
+                        yield Found(start, end, term), cased is None
 
 
 def _behind(node: _Node, key: str) -> Iterator[_Node]:
@@ -103,15 +107,9 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
         place = match.end()
 
 
-def _same_case(spelling: str, found: str) -> bool:
-    """Whether a spelling with a capital stands there with just these capitals."""
-    pattern = _pattern(spelling)
-    return pattern is None or pattern.fullmatch(found) is not None
-
-
 @lru_cache(maxsize=1 << 12)
 def _pattern(spelling: str) -> re.Pattern[str] | None:
-    """None where case does not matter."""
+    """What a spelling with a capital fits, with just these capitals; None for one without."""
     if spelling == spelling.lower():
         return None
     words = (re.escape(word).replace(r"\*", r"\w*") for word in spelling.split())
