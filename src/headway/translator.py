@@ -224,8 +224,8 @@ class Translator:
         """What cuts texts and segments into what the model takes at once."""
         from headway.tasks.translation.portions import Portions
 
-        language = self.settings.data.source_language
-        return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language)
+        language, own = self.settings.data.source_language, self.own_codes
+        return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language, own)
 
     @cached_property
     def checker(self) -> "Checker":

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,16 @@ def test_a_model_that_copies_gives_the_text_back(texts):
         # between Chinese sentences there is no space, between others there is some
         assert "".join(one.target.split()) == "".join(text.split())
         assert one.target.count("\n") == text.strip().count("\n")
+
+
+def test_a_users_code_is_not_cut():
+    text, own = "See [[Read me! Then go]] now. And go.", (re.compile(r"\[\[[^\]]+\]\]"),)
+    portions = Portions(AtOnce(1, 60), len, None)
+    for some, halves in ((portions, True), (portions._replace(own=own), False)):
+        pieces = some.of_text(text)
+        assert "".join(pieces) == text
+        assert ("See [[Read me!" in pieces) == halves
+        assert [piece.text for piece in some.of_segment(Segment((text,)))] == pieces
 
 
 def test_what_fits_is_translated_as_before():

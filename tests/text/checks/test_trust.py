@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headway.errors import RunError
+from headway.tasks.translation.measuring import ENOUGH
 from headway.text.checks.signs import FEATURES
 from headway.text.checks.trust import (
     FIRST_BELIEF,
@@ -52,6 +53,11 @@ def test_what_good_texts_show_is_no_flag():
 
 def test_too_few_texts_raise_no_flag():
     assert Norm.of([0.0] * 10).confidence(100.0) < RAISED
+
+
+def test_of_enough_good_texts_a_sign_that_none_shows_is_a_flag() -> None:
+    assert Norm.of([0.0] * ENOUGH).confidence(1.0) >= RAISED
+    assert Norm.of([0.0] * (ENOUGH - 1)).confidence(1.0) < RAISED
 
 
 def test_the_weights_are_where_the_penalized_likelihood_is_flat():

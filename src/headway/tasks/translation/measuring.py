@@ -31,7 +31,7 @@ SAMPLE = 4_000
 GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
 """Sentence chrF from which a translation is called good; in Chinese, Japanese or Thai a character
 says more, and fewer are the same."""
-_ENOUGH = 50
+ENOUGH = 220  # good translations: of fewer, what none of them shows is no flag yet
 ENOUGH_TO_JOIN = 1_000
 """Fewer pairs say nothing of what is rare in texts that are put together from them."""
 
@@ -82,7 +82,7 @@ def measure(
         table.append(features(reading, signs))
         for name, strengths in seen.items():
             strengths.append(signs[name].strength if name in signs else 0.0)
-    looked = good if good.sum() >= _ENOUGH else np.ones(len(good), bool)
+    looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
         norms[name] = Norm.of([one for one, kept in zip(strengths, looked, strict=True) if kept])
     return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))

@@ -22,19 +22,21 @@ class Portions(NamedTuple):
     n_subwords: Callable[[str], int]
     language: str | None
     """Of the texts."""
+    own: Sequence[re.Pattern[str]] = ()
+    """A user's codes, which are not cut either."""
 
     def of_text(self, text: str) -> list[str]:
         """Portions, and the white space between some of them; joined they are the text."""
         pieces: list[str] = []
         for line in _LINE_END.split(text):
-            pieces += cut(line, self._ends(hidden(line, CODE)))
+            pieces += cut(line, self._ends(hidden(line, CODE, self.own)))
         return [piece for piece in pieces if piece]
 
     def of_segment(self, segment: Segment) -> list[Segment]:
         """The same of a segment; a piece that is `blank` is not for translation."""
         pieces: list[Segment] = []
         for line in lines_of(segment):
-            pieces += [line] if line.blank else pieces_at(line, self._ends(covered(line)))
+            pieces += [line] if line.blank else pieces_at(line, self._ends(covered(line, self.own)))
         return pieces
 
     def _ends(self, text: str) -> list[int]:

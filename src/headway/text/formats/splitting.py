@@ -115,9 +115,10 @@ def flat(segment: Segment) -> str:
     return "".join(part if isinstance(part, str) else CODE for part in segment.parts)
 
 
-def covered(segment: Segment) -> str:
-    """The same length as `flat`, with the codes in its text hidden as well."""
-    return "".join(hidden(part, CODE) if isinstance(part, str) else CODE for part in segment.parts)
+def covered(segment: Segment, own: Sequence[re.Pattern[str]] = ()) -> str:
+    """The same length as `flat`, with the codes in its text hidden as well; `own` are a user's."""
+    texts = (hidden(part, CODE, own) if isinstance(part, str) else CODE for part in segment.parts)
+    return "".join(texts)
 
 
 def cut_at(segment: Segment, positions: set[int]) -> list[Segment]:
