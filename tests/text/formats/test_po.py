@@ -317,8 +317,11 @@ def test_one_plural_form_stands_for_many(written):
 
 @pytest.mark.parametrize(
     ("msgid", "translation", "expected"),
-    [("\\nA", "b", "\nb"), ("A\\n", "b", "b\n"), ("A", "\nb\n", "b"), ("A\\n", "b\n\n", "b\n")],
-)
+    [
+        ("\\nA", "b", "\nb"), ("A\\n", "b", "b\n"), ("A", "\nb\n", "b"), ("A\\n", "b\n\n", "b\n"),
+        ("A\\n\\n", "b\n", "b\n\n"), ("\\n\\nA", "b", "\n\nb"),
+    ],
+)  # fmt: skip
 def test_line_feeds_at_both_ends_agree(written, msgid, translation, expected):
     path = written(f'msgid "{msgid}"\nmsgstr ""\n')
     assert polib.pofile(filled(path, lambda _: translation).decode())[0].msgstr == expected

@@ -251,6 +251,6 @@ def _why_left(entry: Entry, places: list[_Place]) -> str:
 
 
 def _with_ends_of(source: str, text: str) -> str:
-    """A line feed at the beginning and at the end where the message has one, as gettext asks."""
-    text = text.strip("\n")
-    return "\n" * source.startswith("\n") + text + "\n" * source.endswith("\n")
+    """With the line feeds that the message begins and ends with: gettext asks for one of each."""
+    head = source[: len(source) - len(source.lstrip("\n"))]
+    return head + text.strip("\n") + source[len(source.rstrip("\n")) :]
