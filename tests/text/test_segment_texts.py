@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
-from headway.text.segment_texts import restored, trimmed
+from headway.text.segment_texts import restored, stripped, trimmed
 
 parts = st.lists(
     st.one_of(
@@ -28,6 +28,18 @@ def test_what_is_not_changed_comes_back_as_it_was(drawn):
     back = restored(segment, prepared, parsed(prepared.segment))
     assert Counter(back.codes) == Counter(segment.codes)
     assert back.text == segment.text
+
+
+@given(parts)
+def test_only_white_space_around_is_stripped_and_nothing_inside_is_cleaned(drawn):
+    segment = segment_of(drawn)
+    before, inside, after = stripped(segment)
+    assert before + inside.text + after == segment.text
+    assert not (before + after).strip()
+    assert restored(segment, stripped(segment), inside).text == segment.text
+    assert inside.codes == segment.codes
+    ends = [part for part in (*inside.parts[:1], *inside.parts[-1:]) if isinstance(part, str)]
+    assert all(end.strip() for end in ends)
 
 
 @given(parts)

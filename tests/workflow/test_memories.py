@@ -1,18 +1,27 @@
 """What is translated already is found before the model is asked."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import polib
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headway.tasks.translation.coded import SegmentTranslation
+from headway.text.cleaning import Pair
+from headway.text.fillers import filler_of
 from headway.text.formats.segments import Segment
+from headway.text.memory.building import memory_of_pairs
+from headway.text.memory.memory import Memories
 from headway.text.memory.units import Given
 from headway.text.units import FUZZY, MEMORY, MODEL, Outcome, Unit
 from headway.training.run_folder import RunFolder
 from headway.workflow import memories
+from headway.workflow.filling import unit_of
 from headway.workflow.flow import Flow, Steps
 from headway.workflow.memories import memories_for, training_memories
 from headway.workflow.rows import row_of
@@ -102,6 +111,44 @@ def test_near_matches_are_taken_only_when_that_is_asked_for(run: Path, catalogue
     assert outcomes(run, [catalogue], [], None, "Step 3 is done") == {
         "Step 3 is done": (MODEL, "modelled")
     }
+
+
+def po_of(text: str) -> str:
+    made = polib.POFile()
+    made.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    made.append(polib.POEntry(msgid=text))
+    return str(made)
+
+
+FILES: dict[str, tuple[Callable[[str], str], Callable[[str], str]]] = {
+    ".po": (po_of, lambda data: str(polib.pofile(data)[0].msgstr)),
+    ".json": (lambda text: json.dumps({"a": text}), lambda data: str(json.loads(data)["a"])),
+}
+"""By kind: a file of one text, and what was written for that."""
+SPACE = st.text(alphabet=" \t\n\u00a0", max_size=3)
+
+
+def never(_segments: list[Segment]) -> list[SegmentTranslation]:
+    raise AssertionError("nothing is to be translated")
+
+
+@pytest.mark.parametrize("kind", FILES)
+@given(before=SPACE, after=SPACE, number=st.sampled_from("23"))
+def test_a_match_has_the_white_space_of_the_text_that_it_is_for(
+    kind: str, before: str, after: str, number: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    write, read = FILES[kind]
+    path = tmp_path_factory.mktemp("space") / f"a{kind}"
+    path.write_text(write(f"{before}Step {number}{after}"), encoding="utf-8")
+    document = filler_of(path)(path, "en", "de", False)
+    known = memory_of_pairs([Pair(" Step 2", "Schritt 2\n", "m.tsv", 1)])
+    flow = Flow(never, Steps(Memories([known]), fuzzy_from=85))
+    units = [unit_of(gap, path) for gap in document.gaps]
+    assert list(flow.run(units)) == []
+    made = [flow.outcome(unit) for unit in units]
+    assert [one.origin for one in made] == [MEMORY if number == "2" else FUZZY]
+    written = read(document.filled([one.segment for one in made]).decode())
+    assert written == f"{before}Schritt {number}{after}"
 
 
 def test_training_pairs_are_left_out_where_they_are_gone_large_or_of_another_direction(

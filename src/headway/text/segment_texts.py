@@ -18,8 +18,8 @@ class Trimmed(NamedTuple):
     after: str
 
 
-def trimmed(segment: Segment) -> Trimmed:
-    """Clean the text of a segment; a line end inside of it becomes a code."""
+def stripped(segment: Segment) -> Trimmed:
+    """A segment parted from the white space around it."""
     parts = list(segment.parts)
     before = after = ""
     while parts and isinstance(first := parts[0], str):
@@ -32,8 +32,14 @@ def trimmed(segment: Segment) -> Trimmed:
         parts[-1:] = [last.rstrip()] if last.strip() else []
         if last.strip():
             break
+    return Trimmed(before, Segment(tuple(parts)), after)
+
+
+def trimmed(segment: Segment) -> Trimmed:
+    """The same with clean text; a line end inside of it becomes a code."""
+    before, inside, after = stripped(segment)
     cleaned: list[str | Code] = []
-    for part in parts:
+    for part in inside.parts:
         cleaned += _cleaned(part) if isinstance(part, str) else [part]
     return Trimmed(before, Segment(tuple(cleaned)), after)
 

@@ -7,6 +7,7 @@ from headway.text.accelerators import Bare, bare, unmarked, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
+from headway.text.segment_texts import restored, stripped
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
 from headway.workflow.interfaces import Checks, Glossary, Memory
 from headway.workflow.ranking import fitted, ranked
@@ -124,5 +125,7 @@ def _bare(unit: Unit) -> Bare:
 
 
 def _of_match(unit: Unit, match: Match) -> Outcome:
+    """A memory knows no white space around its texts: the unit's own is put there."""
     origin = MEMORY if match.percent >= 100 else FUZZY
-    return Outcome(unit, match.target, origin, match.percent)
+    made = restored(unit.source, stripped(unit.source), stripped(match.target).segment)
+    return Outcome(unit, made, origin, match.percent)
