@@ -6,12 +6,12 @@ from pathlib import Path
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
 from headway.text.fillers import FILLERS
-from headway.text.keyed import KINDS, read_keyed
+from headway.text.keyed import KINDS
 from headway.text.languages import Languages, same_language
 from headway.text.lines import shown, suffix_of
 from headway.text.memory.memory import Memory
 from headway.text.memory.store import StoreBuilder
-from headway.text.memory.units import NO_LABEL, Given, MemoryUnit, read_units
+from headway.text.memory.units import NO_LABEL, Given, MemoryUnit, read_keyed_units, read_units
 from headway.text.readers import READERS, reader_of
 
 Progress = Callable[[str, int, int | None], None]
@@ -42,10 +42,10 @@ def memory_of(
     groups = grouped(paths)
     for number, (path, *target) in enumerate(groups):
         if target:
-            _add_keyed(builder, path, target[0], number, report)
+            _add(builder, read_keyed_units(path, target[0], report), number, report, progress)
             continue
         before = report.read, report.dropped["missing_language"]
-        _add(builder, path, number, languages, report, progress)
+        _add(builder, read_units(path, languages, report), number, report, progress)
         n_units = report.read - before[0]
         if n_units and report.dropped["missing_language"] - before[1] == n_units:
             raise DataError(
@@ -89,32 +89,23 @@ def own_memory(
         DataError: a file cannot be read.
     """
     both = [path for path in paths if suffix_of(path) in READERS]
-    builder = StoreBuilder()
+    builder, report = StoreBuilder(), Report()
     for number, path in enumerate(both):
-        _add(builder, path, number, languages, Report(), silent)
+        _add(builder, read_units(path, languages), number, report, silent)
     for number, (source, target) in enumerate(pairs, len(both)):
-        _add_keyed(builder, source, target, number, Report())
+        _add(builder, read_keyed_units(source, target, report), number, report, silent)
     return Memory(builder.built(), [shown(path) for path in (*both, *(one for one, _ in pairs))])
-
-
-def _add_keyed(
-    builder: StoreBuilder, source: Path, target: Path, number: int, report: Report
-) -> None:
-    for pair in read_keyed(source, target, report):
-        if pair.source != pair.target:  # such files are often begun as copies
-            builder.add(MemoryUnit(pair.source, pair.target, pair.line, NO_LABEL, "", ""), number)
-            report.kept += 1
 
 
 def _add(
     builder: StoreBuilder,
-    path: Path,
+    units: Iterable[MemoryUnit],
     number: int,
-    languages: Languages,
     report: Report,
     progress: Progress,
 ) -> None:
-    for unit in read_units(path, languages, report):
+    """Take in what has a translation; `number` is that of the file."""
+    for unit in units:
         if unit.target is not None and unit.target.strip() and unit.source.strip():
             builder.add(unit, number)
             report.kept += 1

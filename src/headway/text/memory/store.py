@@ -14,8 +14,8 @@ from headway.text.memory.index import NONE, Index, Keys, digest64
 from headway.text.memory.units import MemoryUnit
 from headway.text.memory.words import as_word, normal, written_words
 
-VERSION = 3
-"""Raised whenever the arrays are others."""
+VERSION = 4
+"""Raised whenever the arrays are others, or hold other things of the same files."""
 
 
 class Entry(NamedTuple):

@@ -1,12 +1,12 @@
 """The units of translation files, with what stands around them: what a memory is made of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.text.cleaning import Report
+from headway.text.cleaning import Pair, Report
 from headway.text.formats.po import named_header, read_po
 from headway.text.formats.po_entries import Entry, read_entries
 from headway.text.formats.po_plurals import MessageForm, learned, message_forms, message_text
@@ -16,6 +16,7 @@ from headway.text.formats.xliff import read_xliff
 from headway.text.formats.xliff_units import Unit, XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.formats.xml_events import XmlEvents
+from headway.text.keyed import read_keyed, texts_of
 from headway.text.languages import Languages
 from headway.text.readers import reader_of
 
@@ -28,7 +29,8 @@ class Label(NamedTuple):
     """What a unit says of itself besides its texts."""
 
     key: str = ""
-    """`msgctxt`, `tuid`, `resname` or else `id`; empty where it has none."""
+    """`msgctxt`, `tuid`, `resname` or else `id`, the key in a file of one language; empty where it
+    has none."""
     date: int = 0
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
     parts: tuple["Part", ...] = ()
@@ -98,11 +100,34 @@ def read_units(
     Raises:
         DataError: as the reader.
     """
-    labels = _LABELS.get(reader_of(path).pairs, _no_labels)(path)
-    numbered = enumerate(chain(labels, repeat(NO_LABEL)), start=1)
+    read, listener = reader_of(path).pairs, _Listener()
+    labels = _LABELS.get(read, _no_labels)(path)
+    yield from _labelled(read(path, languages, listener), labels, listener)
+    if report is not None:
+        report.add(listener)
+
+
+def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[MemoryUnit]:
+    """The same of two files of one language each; a copy of the source is no translation.
+
+    Raises:
+        DataError: as `read_keyed`.
+    """
     listener = _Listener()
+    labels = (Label(key) for key, *_ in texts_of(source)(source))
+    for unit in _labelled(read_keyed(source, target, listener), labels, listener):
+        copied = unit.source == unit.target  # such files are often begun as copies
+        yield unit._replace(target=None) if copied else unit
+    report.add(listener)
+
+
+def _labelled(
+    pairs: Iterable[Pair], labels: Iterable[Label], listener: _Listener
+) -> Iterator[MemoryUnit]:
+    """Units from what a reader gives and drops, the labels being those of all that it reads."""
+    numbered = enumerate(chain(labels, repeat(NO_LABEL)), start=1)
     number, label, before = 0, NO_LABEL, ""
-    for unit, after in _with_next(_heard(path, languages, listener)):
+    for unit, after in _with_next(_heard(pairs, listener)):
         while number < unit.number:
             number, label = next(numbered)
         if unit.is_text:
@@ -112,8 +137,6 @@ def read_units(
                 yield from _in_parts(whole, label.parts)
             yield from _in_parts(whole, label.earlier)
         before = unit.source
-    if report is not None:
-        report.add(listener)
 
 
 def _in_parts(unit: MemoryUnit, parts: tuple[Part, ...]) -> Iterator[MemoryUnit]:
@@ -122,8 +145,8 @@ def _in_parts(unit: MemoryUnit, parts: tuple[Part, ...]) -> Iterator[MemoryUnit]
         yield unit._replace(source=part.source, target=part.target, label=label)
 
 
-def _heard(path: Path, languages: Languages, listener: _Listener) -> Iterator[_Heard]:
-    for pair in reader_of(path).pairs(path, languages, listener):
+def _heard(pairs: Iterable[Pair], listener: _Listener) -> Iterator[_Heard]:
+    for pair in pairs:
         yield from listener.heard
         listener.heard.clear()
         yield _Heard(listener.read, pair.source, pair.target, pair.line)
