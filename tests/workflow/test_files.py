@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.disk import checksum
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
@@ -19,7 +20,7 @@ from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Code, Segment
 from headway.text.units import FUZZY, MODEL, Alternative, Flag, Match, Outcome, Unit
 from headway.workflow.files import Call, Outcomes, Wishes, fill_files, tell_passed_over
-from headway.workflow.filling import Direction, Filler
+from headway.workflow.filling import Direction, Filler, write_whole
 from headway.workflow.flow import Steps
 from headway.workflow.inputs import Job, RefusedError
 from headway.workflow.interfaces import Judgement
@@ -327,6 +328,26 @@ def test_a_journal_that_was_cut_off_is_read_up_to_there(tree, tmp_path):
         again.note_begun(job, [made])
         assert Journal(path, "how").begun(job, [unit]) == [made]
         path.unlink()
+
+
+def test_a_file_that_stays_as_it_is_is_read_once_for_all_that_is_noted_of_it(
+    tree, tmp_path, monkeypatch
+):
+    read: list[Path] = []
+    monkeypatch.setattr(
+        "headway.workflow.journal.checksum", lambda path: read.append(path) or checksum(path)
+    )
+    file, onto = Path("po/a.po"), Path("po/deep/b.po")
+    job, unit = Job(file, file, onto), Unit(Segment(("a",)))
+    journal = Journal(tmp_path / NAME, "how")
+    for _ in range(3):
+        journal.note_begun(job, [Outcome(unit, Segment(("A",)), MODEL)])
+    assert sorted(read) == [file, onto]
+    write_whole(file.read_bytes().swapcase(), file)  # of the same size, in the same moment
+    journal.note_begun(job, [Outcome(unit, Segment(("B",)), MODEL)])
+    assert sorted(read) == [file, file, onto]
+    [made] = Journal(tmp_path / NAME, "how").begun(job, [unit])
+    assert made.segment == Segment(("B",))
 
 
 texts = st.text(max_size=8)

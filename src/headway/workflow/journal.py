@@ -30,17 +30,18 @@ class Journal:
         self._how = how
         self._reports: dict[str, FileReport] = {}
         self._outcomes: dict[str, list[Any]] = {}
+        self._checksums: dict[tuple[Path, int, int, int], str] = {}
         if self._path is not None and self._path.exists():
             self._read(self._path)
 
     def finished(self, job: Job) -> FileReport | None:
         """What was told of a file whose result is there; None if it is to be done."""
-        found = self._reports.get(_name(job)) if self._reports else None
+        found = self._reports.get(self._name(job)) if self._reports else None
         return found if found is not None and job.out is not None and job.out.exists() else None
 
     def begun(self, job: Job, units: Sequence[Unit]) -> list[Outcome]:
         """What was made of the first units of a file."""
-        noted = self._outcomes.get(_name(job), []) if self._outcomes else []
+        noted = self._outcomes.get(self._name(job), []) if self._outcomes else []
         return [_outcome(unit, made) for unit, made in zip(units, noted, strict=False)]
 
     def note_finished(self, job: Job, report: FileReport) -> None:
@@ -63,7 +64,21 @@ class Journal:
         with disk_errors(self._path), self._path.open("a", encoding="utf-8") as file:
             if not file.tell():
                 file.write(json.dumps({"how": self._how}))
-            file.write("\n" + json.dumps({"of": _name(job), **entry}))
+            file.write("\n" + json.dumps({"of": self._name(job), **entry}))
+
+    def _name(self, job: Job) -> str:
+        """A file as it is now, what it completes, and its result."""
+        out = "" if job.out is None else os.path.abspath(job.out)
+        onto = "" if job.onto is None else self._checksum(job.onto)
+        return f"{os.path.realpath(job.file)}\0{self._checksum(job.file)}\0{onto}\0{out}"
+
+    def _checksum(self, path: Path) -> str:
+        """Of the file as it is now; one that stays is read once, however often it is noted."""
+        now = path.stat()
+        state = path, now.st_ino, now.st_size, now.st_mtime_ns
+        if state not in self._checksums:
+            self._checksums[state] = checksum(path)
+        return self._checksums[state]
 
     def _read(self, path: Path) -> None:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -77,13 +92,6 @@ class Journal:
                     self._reports[entry["of"]] = FileReport(**entry["report"])
                 else:
                     self._outcomes.setdefault(entry["of"], []).extend(entry["outcomes"])
-
-
-def _name(job: Job) -> str:
-    """A file as it is now, what it completes, and its result."""
-    out = "" if job.out is None else os.path.abspath(job.out)
-    onto = "" if job.onto is None else checksum(job.onto)
-    return f"{os.path.realpath(job.file)}\0{checksum(job.file)}\0{onto}\0{out}"
 
 
 def _as_json(line: str) -> dict[str, Any]:
