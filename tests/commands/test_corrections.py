@@ -60,12 +60,15 @@ def test_two_folders_are_compared_file_by_file(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             text = f'msgid "two"\nmsgstr "{word}"\n\nmsgid "{name}"\nmsgstr "x"\n'
             file.write_text(text, encoding="utf-8")
+        (tmp_path / folder / "c.tsv").write_text(f"two\t{word}!\n", encoding="utf-8")
     folders = [str(tmp_path / name) for name in ("old", "new")]
     done = command("corrections", *folders)
     assert done.status == 0, done.err
     assert done.out.splitlines()[1:] == ["two\tzwo\tzwei"], "said twice, written once"
     assert "2 corrected, 2 as they were" in done.err
-    assert "passed over: 1" in done.err
+    assert "old, and passed over: 1" in done.err
+    assert "compared only by name, and passed over: 1" in done.err
+    assert "c.tsv)" in done.err
     assert command("corrections", folders[0], str(tmp_path / "new" / "a.po")).status == 2
     (tmp_path / "empty").mkdir()
     assert "has none of those" in command("corrections", str(tmp_path / "empty"), folders[1]).err

@@ -79,7 +79,7 @@ def _versions(old: Path, new: Path) -> list[tuple[Path, Path]]:
         raise ConfigError(
             f"two files are compared, or two folders; got {old} and {new}. Name two of a kind."
         )
-    from headway.workflow.inputs import plan
+    from headway.workflow.inputs import passed_over, plan
 
     files = [job.file for job in plan([str(new)], None, in_place=False)]
     both = [(old / file.relative_to(new), file) for file in files]
@@ -89,10 +89,16 @@ def _versions(old: Path, new: Path) -> list[tuple[Path, Path]]:
             f"two versions of a folder have files in common; {old} has none of those in {new}, "
             f"such as {alone[0].relative_to(new)}. Name the one that was translated first."
         )
-    if alone:
-        some = ", ".join(map(shown, alone[:3])) + (", .." if len(alone) > 3 else "")
-        say(f"headway: not in {shown(old)}, and passed over: {len(alone):,} ({some})")
+    _tell(f"not in {shown(old)}", alone)
+    _tell("of kinds that are compared only by name", passed_over([str(new)], None))
     return [pair for pair in both if pair[0].exists()]
+
+
+def _tell(why: str, files: list[Path]) -> None:
+    """Say which files of a folder are not compared."""
+    if files:
+        some = ", ".join(map(shown, files[:3])) + (", .." if len(files) > 3 else "")
+        say(f"headway: {why}, and passed over: {len(files):,} ({some})")
 
 
 def _check(old: Path, new: Path, out: Path | None) -> None:
