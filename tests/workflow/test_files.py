@@ -18,6 +18,7 @@ from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Code, Segment
+from headway.text.lines import MAX_LINE_BYTES
 from headway.text.units import FUZZY, MODEL, Alternative, Flag, Match, Outcome, Unit
 from headway.workflow.files import Call, Outcomes, Wishes, fill_files, tell_passed_over
 from headway.workflow.filling import Direction, Filler, write_whole
@@ -459,6 +460,14 @@ def test_plain_text_that_is_named_is_filled_line_by_line(tree):
     assert Path("new/a.txt").read_text(encoding="utf-8") == "ONE\n\n...\nTWO\n"
     assert done.files[0].left == {"blank_side": 2}
     assert polib.pofile("new/po/a.po")[0].msgstr == "TEXT 0"
+
+
+def test_a_line_that_was_too_long_to_be_read_is_told_to_be_blank(tree):
+    Path("a.txt").write_text(f"one\n{'x' * MAX_LINE_BYTES}y\n...\n", encoding="utf-8")
+    done = fill(["a.txt"], Shouting(), out=Path("b.txt"))
+    assert Path("b.txt").read_text(encoding="utf-8") == "ONE\n\n...\n"
+    told = "left as they were: 1 blank side; made blank: 1 of more than 1 MiB"
+    assert summary(done.files[0]).endswith(told)
 
 
 def test_with_a_row_for_every_unit_nothing_needs_to_be_written(tree):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway.text.formats.segments import Counts, Gap, Segment
 from headway.text.lines import read_lines
+from headway.workflow.rows import MADE_BLANK
 
 
 class TextDocument:
@@ -16,7 +17,7 @@ class TextDocument:
 
     def __init__(self, path: Path) -> None:
         lines = list(read_lines(path))
-        left = Counter("line_too_long" if line is None else "blank_side" for line in lines)
+        left = Counter(MADE_BLANK if line is None else "blank_side" for line in lines)
         self._lines = [line or "" for line in lines]
         texts = [Segment((line,)) for line in self._lines]
         self._numbers = [n for n, text in enumerate(texts, start=1) if not text.blank]

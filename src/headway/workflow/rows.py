@@ -21,6 +21,8 @@ WHY_NOT = {
 }
 """Why a gap is left, in words."""
 CODES_AT_END = "codes_at_end"
+MADE_BLANK = "made_blank"
+"""Why a line of text has no gap and is not as it was either: it was too long to be read."""
 _NEAR = 3
 
 Row = dict[str, Any]
@@ -177,12 +179,16 @@ def total(reports: Sequence[FileReport]) -> FileReport:
 def summary(report: FileReport) -> str:
     """One line: what was filled in, from where, and what was left and why."""
     origins = ", ".join(f"{n:,} {_ORIGINS[name]}" for name, n in sorted(report.filled.items()))
-    names = [*sorted(report.not_filled.items()), *sorted(report.left.items())]
+    without_gap = dict(report.left)
+    n_blank = without_gap.pop(MADE_BLANK, 0)
+    names = [*sorted(report.not_filled.items()), *sorted(without_gap.items())]
     left = ", ".join(f"{n:,} {_LEFT.get(reason, reason.replace('_', ' '))}" for reason, n in names)
     told = f"{report.n_filled:,} of {report.gaps:,} gaps filled in"
     if set(report.filled) - {"model"}:
         told += f" ({origins})"
     told += f"; left as they were: {left or 'none'}"
+    if n_blank:
+        told += f"; made blank: {n_blank:,} of more than 1 MiB"
     if report.codes_at_end:
         told += f"; {report.codes_at_end:,} with codes at the end"
     if report.flagged:
