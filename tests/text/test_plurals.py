@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.plurals import forms_of, numbers_of, only_one, parsed
+from headway.text.plurals import also_one, forms_of, numbers_of, only_one, parsed
 
 RUSSIAN = "(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2)"
 ARABIC = "n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5"
@@ -77,13 +77,19 @@ def test_a_form_may_be_that_of_one_alone():
     [("ru", RUSSIAN), ("ar", ARABIC), ("de_AT", "n != 1"), ("zh-Hans", "0"), ("fr", "n > 1"),
      ("pl", "n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2"),
      ("cs", "n==1 ? 0 : n>=2 && n<=4 ? 1 : 2"),
-     ("ro", "n==1 ? 0 : n==0 || (n!=1 && n%100>=1 && n%100<=19) ? 1 : 2")],
+     ("ro", "n==1 ? 0 : n==0 || (n!=1 && n%100>=1 && n%100<=19) ? 1 : 2"),
+     ("pt_PT", "n != 1"), ("pt-BR", "n > 1"), ("is", "n%10!=1 || n%100==11"),
+     ("lt", "n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? 1 : 2"),
+     ("sl", "n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3"),
+     ("gd", "n==1 || n==11 ? 0 : n==2 || n==12 ? 1 : n>2 && n<20 ? 2 : 3")],
 )  # fmt: skip
 def test_the_table_agrees_with_the_expressions_that_catalogues_have(language, expression):
     forms = forms_of(language, whole=True)
     form_of = parsed(expression)
     assert [form_of(int(form.number)) for form in forms] == list(range(len(forms)))
     assert {form_of(n) for n in range(200)} == set(range(len(forms)))
+    others = [n for n in (*range(2, 200), 0) if len(forms) > 1 and form_of(n) == form_of(1)]
+    assert also_one(language) == next(iter(others), None)
 
 
 def test_all_forms_of_a_language_end_in_other():

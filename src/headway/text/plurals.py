@@ -56,14 +56,38 @@ def _table() -> dict[str, tuple[tuple[str, int | float], ...]]:
     return {code: forms for codes, forms in rows.items() for code in codes.split()}
 
 
+_ALSO_ONE = {
+    0: "fr pt am as bn doi fa gu hi kn pcm zu ff hy kab shi si ak bho guw ln mg nso pa ti wa",
+    2: "fil tl ceb",
+    11: "gd gv tzm",
+    21: "ru uk be sr hr bs sh lt lv prg is mk br",
+    101: "sl dsb hsb",
+}
+"""Languages whose `one` is the form of other numbers, too, by such a number."""
+
+
+def also_one(language: str | None) -> int | None:
+    """A number besides 1 that takes `one`: 0, or the smallest above 1 where there is one.
+
+    None where `one` is said of 1 alone, of all whole numbers, or the language is not known.
+    """
+    code = _code(language)
+    if not code or (language or "").lower().replace("_", "-") == "pt-pt":
+        return None
+    return next((number for number, codes in _ALSO_ONE.items() if code in codes.split()), None)
+
+
 def forms_of(language: str | None, *, whole: bool = False) -> tuple[Form, ...]:
     """The forms of a language in CLDR's order; `one` and `other` where it is not known.
 
     With `whole`, only those that whole numbers below 1,000 take: the forms of gettext and of Qt.
     """
-    code = re.split("[-_]", (language or "").lower())[0]
-    forms = tuple(Form(*row) for row in _table().get(code, ONE_OTHER))
+    forms = tuple(Form(*row) for row in _table().get(_code(language), ONE_OTHER))
     return tuple(f for f in forms if f.number not in (_FRACTION, _MILLION)) if whole else forms
+
+
+def _code(language: str | None) -> str:
+    return re.split("[-_]", (language or "").lower())[0]
 
 
 @cache

@@ -41,6 +41,25 @@ def test_a_plural_has_the_branches_of_the_target_language(language, after):
     assert translated(FILES, language) == after
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "after"),
+    [
+        ("{n, plural, one {A file} other {# files}}", "ru", "{n, plural, one {<# files>}"
+         " few {<# files>} many {<# files>} other {<# files>}}"),
+        ("{n, plural, one {A {x} file} other {{n} {x} files}}", "fr",
+         "{n, plural, one {<{n} {x} files>} other {<{n} {x} files>}}"),
+        ("{n, plural, =0 {No file} one {A file} other {# files}}", "fr",
+         "{n, plural, =0 {<No file>} one {<A file>} other {<# files>}}"),
+        ("{n, plural, one {A file} other {# files}}", "de",
+         "{n, plural, one {<A file>} other {<# files>}}"),
+        ("a day|%count% days", "uk", "<%count% days>|<%count% days>|<%count% days>"),
+        ("a day|%count% days", "pl", "<a day>|<%count% days>|<%count% days>"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_one_alone_is_not_said_of_21_or_0(text, language, after):
+    assert translated(text, language) == after
+
+
 def test_what_stands_around_a_choice_is_part_of_each_sentence():
     text = "Hi {name}, {g,select,male{he has}female{she has}other{they have}} {n} mails."
     assert translated(text, "de") == (

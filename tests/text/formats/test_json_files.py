@@ -63,6 +63,24 @@ def test_plural_forms_of_the_target_language_are_added(tmp_path):
     assert borrowed == ["n_few", "n_many"]  # a memory's "{{count}} cats" may be of another form
 
 
+@pytest.mark.parametrize(
+    ("language", "more", "one"),
+    [
+        ("ru", {}, "{{count}} cats"),
+        ("fr", {}, "{{count}} cats"),
+        ("fr", {"n_zero": "no cat"}, "a cat"),
+        ("pl", {}, "a cat"),
+    ],
+)
+def test_what_is_said_of_one_alone_is_not_said_of_21_or_0(tmp_path, language, more, one):
+    texts = more | {"n_one": "a cat", "n_other": "{{count}} cats"}
+    after = json.loads(filled(tmp_path / "a.json", json.dumps(texts), language))
+    assert after["n_one"] == f"<{one}>"
+    document = open_document(tmp_path / "a.json", "en", language, False)
+    [gap] = [gap for gap in document.gaps if gap.key == "n_one"]
+    assert bool(gap.form) == (one != "a cat")  # "{{count}} cats" is the source of other forms, too
+
+
 def test_of_an_arb_file_messages_and_locale_change_and_what_describes_them_stays(tmp_path):
     before = {
         "hello": "Hello, {name}!",

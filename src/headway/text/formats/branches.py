@@ -12,7 +12,7 @@ from typing import NamedTuple
 from headway.text.code_patterns import find
 from headway.text.formats.segments import Code, Segment
 from headway.text.formats.splitting import cut_at, flat, joined
-from headway.text.plurals import Form, forms_of
+from headway.text.plurals import also_one, forms_of
 
 MOST_TEXTS = 60
 """A message with more branches than that is left to people."""
@@ -30,7 +30,8 @@ _KEPT = re.compile(rf"''|(?P<quoted>{_QUOTED.pattern})|(?P<sign>#)")
 _SELECTOR = re.compile(
     r"\s*(?:\{-?\d+(?:,-?\d+)*\}|[\[\]]-?(?:\d+|Inf)\s*,\s*(?:\d+|Inf|\*)[\[\]])\s*"
 )
-_HAS_NUMBER = re.compile(r"%count%|:count\b|%[ds]|\{\{|\{\w*\}")
+_PLACE = re.compile(r"[#{]")
+_NUMBER = re.compile(r"%count%|:count\b|%[ds]|\{\{|\{\w*\}")
 _TO_DOUBLE = re.compile(r"(?<!')'(?=[{}#])")
 
 
@@ -44,6 +45,8 @@ class _Branch(NamedTuple):
     keyword: str
     after: str
     """White space around the keyword."""
+    text: str
+    """All that stands in it."""
     nodes: "list[_Text | _Choice]"
 
 
@@ -94,7 +97,7 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
     if end != len(text):
         raise _NoChoiceError
     leaves: list[Segment] = []
-    pieces = _written(nodes, source, forms_of(language) if language else (), leaves)
+    pieces = _written(nodes, source, language, leaves)
 
     def together(translations: Sequence[Segment]) -> Segment | None:
         known = [_as_written(_quoted(one)) for one in translations]
@@ -142,11 +145,11 @@ def _choice(text: str, head: re.Match[str], depth: int) -> tuple[_Choice, int]:
     branches: list[_Branch] = []
     position = head.end()
     while found := _KEYWORD.match(text, position):
-        nodes, position = _nodes(text, found.end(), depth + 1)
-        if not text.startswith("}", position):
+        nodes, end = _nodes(text, found.end(), depth + 1)
+        if not text.startswith("}", end):
             raise _NoChoiceError
-        position += 1
-        branches.append(_Branch(found[1], found[2], found[3], nodes))
+        position = end + 1
+        branches.append(_Branch(found[1], found[2], found[3], text[found.end() : end], nodes))
     tail = re.compile(r"\s*\}").match(text, position)
     if not tail or "other" not in [branch.keyword for branch in branches]:
         raise _NoChoiceError
@@ -156,7 +159,7 @@ def _choice(text: str, head: re.Match[str], depth: int) -> tuple[_Choice, int]:
 def _written(
     nodes: "Sequence[_Text | _Choice]",
     source: Segment,
-    forms: Sequence[Form],
+    language: str | None,
     leaves: list[Segment],
     *,
     counts: bool = False,
@@ -179,10 +182,10 @@ def _written(
         if isinstance(node, _Text) and plural and "#" in text[node.start : node.end]:
             raise _NoChoiceError  # drawn into a plural, it would mean another number
     pieces: list[str | int] = [choice.head]
-    for branch in _wanted(choice, forms):
+    for branch in _wanted(choice, language):
         pieces.append(f"{branch.before}{branch.keyword}{branch.after}{{")
         inside = [*nodes[:place], *branch.nodes, *nodes[place + 1 :]]
-        pieces += _written(inside, source, forms, leaves, counts=counts or plural)
+        pieces += _written(inside, source, language, leaves, counts=counts or plural)
         pieces.append("}")
     return [*pieces, choice.tail]
 
@@ -222,17 +225,26 @@ def _is_kept(code: Code) -> bool:
     return code.raw == code.text and _KEPT.fullmatch(code.text) is not None
 
 
-def _wanted(choice: _Choice, forms: Sequence[Form]) -> list[_Branch]:
-    """The branches of the target language: of a plural, one for each form that it has."""
-    if choice.kind != "plural" or not forms:
+def _wanted(choice: _Choice, language: str | None) -> list[_Branch]:
+    """The branches of the target language: of a plural, one for each form that it has.
+
+    Where other numbers take `one` too and only `other` has a place for the number, that is both.
+    """
+    if choice.kind != "plural" or not language:
         return choice.branches
     by_keyword = {branch.keyword: branch for branch in choice.branches}
     exact = [branch for branch in choice.branches if branch.keyword.startswith("=")]
-    named = [form.name for form in forms if form.number != _MILLION]
-    return [
-        *exact,
-        *(by_keyword.get(name, by_keyword["other"])._replace(keyword=name) for name in named),
-    ]
+    named = [form.name for form in forms_of(language) if form.number != _MILLION]
+    other, also = by_keyword["other"], also_one(language)
+    if also is not None and f"={also}" not in by_keyword:
+        one = by_keyword.get("one", other)
+        by_keyword["one"] = other if _n_places(one) < _n_places(other) else one
+    return [*exact, *(by_keyword.get(name, other)._replace(keyword=name) for name in named)]
+
+
+def _n_places(branch: _Branch) -> int:
+    """How many places for a number, or something else, a branch has."""
+    return len(_PLACE.findall(_QUOTED.sub("", branch.text)))
 
 
 def _keywords(nodes: "Sequence[_Text | _Choice]") -> list[object]:
@@ -291,10 +303,12 @@ def _of_pipes(source: Segment, text: str, language: str | None) -> Branches | No
     order = [*range(len(parts))]
     separators = [text[a:b] for (_, a), (b, _) in pairwise(spans)]
     before = text[: spans[0][0]]
-    counted = any(_HAS_NUMBER.search(part.text) for part in parts)
-    if len(parts) == 2 and counted and separators == ["|"] and not before and " |" not in text:
+    counts = [len(_NUMBER.findall(part.text)) for part in parts]
+    if len(parts) == 2 and any(counts) and separators == ["|"] and not before and " |" not in text:
         numbers = [form.number for form in forms_of(language, whole=True)]
-        order = [0 if number == 1 else 1 for number in numbers] if len(numbers) > 1 else [1, 1]
+        of_one = 1 if counts[0] < counts[1] and also_one(language) is not None else 0
+        order = [of_one if number == 1 else 1 for number in numbers]
+        order = order if len(order) > 1 else [1, 1]
         separators = ["|"] * (len(order) - 1)
 
     def together(translations: Sequence[Segment]) -> Segment | None:

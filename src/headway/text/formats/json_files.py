@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headway.text.formats.segments import PluralForm
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
-from headway.text.plurals import Form, forms_of
+from headway.text.plurals import Form, also_one, forms_of
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
@@ -34,6 +34,10 @@ class _Text(NamedTuple):
     line: int
 
 
+_Groups = dict[tuple[str, ...], dict[str, _Text]]
+"""Texts by their path without the plural form, and by the form."""
+
+
 def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
     """Each text with its key, its line and what is said of it."""
     for text in _texts(read_decoded(path)):
@@ -45,7 +49,8 @@ def open_document(
 ) -> SpanDocument:
     """A file of one language, all of whose texts become those of another.
 
-    Plural forms (`key_one`, `key_other`) that only the target language has are added.
+    Plural forms (`key_one`, `key_other`) that only the target language has are added. Where other
+    numbers take `key_one` too and only `key_other` has a place for the number, that is both.
 
     Raises:
         DataError: it is no JSON, or not in UTF-8 or UTF-16.
@@ -53,9 +58,16 @@ def open_document(
     decoded = read_decoded(path)
     texts = list(_texts(decoded))
     forms = forms_of(target_language) if target_language else ()
+    groups = _groups(texts)
     style = _style(decoded.text)
-    entries = [_entry(text, style, forms) for text in texts]
-    entries += _added(decoded, texts, style, forms)
+    others = dict(_of_others(groups, target_language))
+    entries = [
+        entry._replace(source=other.value, plural=entry.plural._replace(own_source=False))
+        if (other := others.get(entry.start)) and entry.plural
+        else entry
+        for entry in (_entry(text, style, forms) for text in texts)
+    ]
+    entries += _added(decoded, groups, style, forms)
     entries.sort(key=lambda entry: entry.start)
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
@@ -142,15 +154,29 @@ def _form(name: str, forms: tuple[Form, ...]) -> PluralForm | None:
     return PluralForm(place, len(names), forms[place].number, found[2])
 
 
-def _added(
-    decoded: Decoded, texts: list[_Text], style: _Style, forms: tuple[Form, ...]
-) -> Iterator[Entry]:
-    """Plural forms of the target language that the source has not, behind those that it has."""
-    groups: dict[tuple[str, ...], dict[str, _Text]] = {}
+def _groups(texts: list[_Text]) -> _Groups:
+    groups: _Groups = {}
     for text in texts:
         found = _PLURAL.fullmatch(text.path[-1]) if text.path and text.name_start >= 0 else None
         if found and not found[1].endswith("_ordinal"):
             groups.setdefault((*text.path[:-1], found[1]), {})[found[2]] = text
+    return groups
+
+
+def _of_others(groups: _Groups, language: str | None) -> Iterator[tuple[int, _Text]]:
+    """Where a `key_one` begins that is to be told by its `key_other`, and that."""
+    also = also_one(language)
+    for group in groups.values():
+        if also is None or (also == 0 and "zero" in group) or not {"one", "other"} <= group.keys():
+            continue
+        if group["one"].value.count("{{") < group["other"].value.count("{{"):
+            yield group["one"].start, group["other"]
+
+
+def _added(
+    decoded: Decoded, groups: _Groups, style: _Style, forms: tuple[Form, ...]
+) -> Iterator[Entry]:
+    """Plural forms of the target language that the source has not, behind those that it has."""
     for (*_, stem), group in groups.items():
         if "other" not in group or len(group) < 2:
             continue
