@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headway.text.formats.piecewise import Piece
 from headway.text.formats.segments import Code, Segment, Width
 from headway.text.units import MODEL, Outcome, Unit
-from headway.workflow.ranking import TOO_WIDE, fitted, ranked
+from headway.workflow.ranking import TOO_WIDE, chosen, fitted, ranked
 
 
 class Text(NamedTuple):
@@ -35,8 +35,10 @@ def piece(*texts: tuple[str, float], written: str = "") -> Piece:
     return Piece(Segment(("source",)), Translated(segment, True, 0, (Part(scored),)))
 
 
-def made_of(text: str, *pieces: Piece, width: Width | None = None) -> Outcome:
-    unit = Unit(Segment(("source",)), width=width)
+def made_of(
+    text: str, *pieces: Piece, width: Width | None = None, source: str = "source"
+) -> Outcome:
+    unit = Unit(Segment((source,)), width=width)
     return Outcome(unit, Segment((text,)), MODEL, evidence=pieces)
 
 
@@ -92,6 +94,21 @@ def test_the_best_that_fits_is_taken_and_what_never_fits_is_told():
     found = fitted(ranked(made_of("much too long", texts, width=Width(1))))
     assert found.segment == Segment(("much too long",))
     assert [flag.name for flag in found.flags] == [TOO_WIDE]
+
+
+def test_what_fits_has_the_placeholders_of_the_text_and_is_known_to_be_taken():
+    best = "Wirklich %s löschen?"
+    first = piece(("Wirklich %s", -1.0), ("Ja", -2.0), ("Ob %s", -3.0))
+    other = piece(("löschen?", -1.0), ("weg?", -1.5))
+    for most, expected, flags in (
+        (99, best, []),
+        (17, "Wirklich %s weg?", []),
+        (12, best, [TOO_WIDE]),
+    ):
+        found = fitted(ranked(made_of(best, first, other, width=Width(most), source="Del %s?")))
+        assert found.segment == Segment((expected,))
+        assert [flag.name for flag in found.flags] == flags
+        assert " ".join(chosen(one).text for one in found.evidence) == expected
 
 
 def test_no_translation_without_its_codes_is_taken_because_it_fits():

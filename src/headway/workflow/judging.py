@@ -6,6 +6,7 @@ from headway.text.checks.signs import Reading
 from headway.text.formats.branches import is_choice
 from headway.text.units import Outcome
 from headway.workflow.interfaces import Judgement
+from headway.workflow.ranking import chosen
 
 
 class RunChecks:
@@ -22,15 +23,15 @@ class RunChecks:
         if outcome.segment is None:
             return Judgement((), None)
         readings = [
-            Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
+            Reading(part.source_tokens, best.token_log_probs, best.attended)
             for piece in outcome.evidence
             for part in piece.translated.parts
-            if part.n_best
+            for best in part.n_best[piece.picked :][:1]
         ]
         sign = outcome.unit.accelerator
         source = bare(outcome.unit.source, sign).segment.text
         target = unmarked(outcome.segment, sign).text
         if outcome.evidence and is_choice(outcome.unit.source):  # names and keywords are no copies
             source = " ".join(piece.source.text for piece in outcome.evidence)
-            target = " ".join(piece.translated.segment.text for piece in outcome.evidence)
+            target = " ".join(chosen(piece).text for piece in outcome.evidence)
         return Judgement(*self.checker.look(source, target, readings))

@@ -5,9 +5,11 @@ from dataclasses import replace
 from heapq import nlargest
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from headway.text.accelerators import bare, unmarked
+from headway.text.codes import check, parsed
 from headway.text.formats.piecewise import Piece
 from headway.text.formats.segments import Segment
-from headway.text.units import Alternative, Flag, Outcome
+from headway.text.units import Alternative, Flag, Outcome, Unit
 
 TOO_WIDE = "too_wide"
 
@@ -27,7 +29,7 @@ class Scored(Protocol):
 
 class _Choice(NamedTuple):
     score: float
-    texts: tuple[str, ...]
+    picks: tuple[int, ...]
 
 
 def ranked(made: Outcome) -> Outcome:
@@ -43,25 +45,25 @@ def ranked(made: Outcome) -> Outcome:
     choices = [_Choice(0.0, ())]
     for best, scored in pieces:
         known = scored if scored[0].target.strip() == best.strip() else scored[:1]
-        texts = [best, *(one.target for one in known[1:])]
         longer = [
-            _Choice(choice.score + one.score, (*choice.texts, text))
+            _Choice(choice.score + one.score, (*choice.picks, n))
             for choice in choices
-            for text, one in zip(texts, known, strict=False)
+            for n, one in enumerate(known)
         ]
         choices = nlargest(n_best, longer, key=lambda choice: choice.score)
-    written = made.segment.text
+    best_text = made.segment.text
     bests = [best for best, _ in pieces]
     found = [Alternative(made.segment, score)]
     for choice in choices:
-        text = _instead(written, bests, choice.texts)
-        if text is not None and text != written:
-            found.append(Alternative(Segment((text,)), choice.score))
+        instead = [chosen(piece).text for piece in _picked(made, choice.picks)]
+        text = _instead(best_text, bests, instead)
+        if text is not None and text != best_text:
+            found.append(Alternative(Segment((text,)), choice.score, choice.picks))
     return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
 
 
 def fitted(made: Outcome) -> Outcome:
-    """The best translation that has the room it needs; a flag where none has.
+    """The best translation that has the room it needs and all codes; a flag where none has.
 
     Codes of the file take no room.
     """
@@ -69,10 +71,29 @@ def fitted(made: Outcome) -> Outcome:
     if width is None or segment is None or width.fits(text := _bare(segment)):
         return made
     for other in made.n_best[1:]:
-        if width.fits(other.segment.text) and not segment.codes:
-            return replace(made, segment=other.segment, score=other.score)
+        fits = width.fits(other.segment.text) and not segment.codes
+        if fits and _keeps_codes(made.unit, other.segment):
+            evidence = tuple(_picked(made, other.picks))
+            return replace(made, segment=other.segment, score=other.score, evidence=evidence)
     why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
     return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
+
+
+def chosen(piece: Piece) -> Segment:
+    """What stands in the whole for a piece."""
+    if not piece.picked:
+        return piece.translated.segment
+    return Segment((_alternatives(piece)[piece.picked].target,))
+
+
+def _picked(made: Outcome, picks: Sequence[int]) -> list[Piece]:
+    return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
+
+
+def _keeps_codes(unit: Unit, target: Segment) -> bool:
+    """Whether just the codes that the source has in its text are in a translation."""
+    source, sign = unit.source, unit.accelerator
+    return check(parsed(bare(source, sign).segment), parsed(unmarked(target, sign))).complete
 
 
 def _bare(segment: Segment) -> str:
