@@ -89,7 +89,7 @@ def filler(
             "--leave-below needs a run that knows how far it is to be trusted; this one was never "
             "measured. Do that once: headway check RUN --measure"
         )
-    checks = RunChecks(translator.checker)
+    checks = RunChecks(translator.checker, wanted.target_language)
     return Filler(
         lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
         translator.longest,
