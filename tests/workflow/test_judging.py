@@ -11,6 +11,8 @@ from headway.text.checks.held import Held
 from headway.text.checks.signs import Reading
 from headway.text.checks.trust import Trust
 from headway.text.formats.segments import Segment, Width
+from headway.text.terms.glossary import Glossary, Row
+from headway.text.terms.keeping import Terms
 from headway.text.units import Match, Outcome, Unit
 from headway.workflow.flow import Flow, Steps
 from headway.workflow.judging import RunChecks
@@ -41,16 +43,16 @@ def named(outcome: Outcome) -> list[str]:
     return [flag.name for flag in outcome.flags]
 
 
-def translated(source: str, model: Table, language: str) -> Outcome:
-    steps = Steps(checks=RunChecks(CHECKER, language))
+def translated(source: str, model: Table, language: str, terms: Terms | None = None) -> Outcome:
+    steps = Steps(glossary=terms, checks=RunChecks(CHECKER, language))
     flow, unit = Flow(model, steps, language), Unit(Segment((source,)))
     for _ in flow.run([unit]):
         pass
     return flow.outcome(unit)
 
 
-def remembered(source: str, target: str, language: str) -> Outcome:
-    steps = Steps(Table({source: target}), checks=RunChecks(CHECKER, language))
+def remembered(source: str, target: str, language: str, terms: Terms | None = None) -> Outcome:
+    steps = Steps(Table({source: target}), glossary=terms, checks=RunChecks(CHECKER, language))
     flow, unit = Flow(Table(), steps, language), Unit(Segment((source,)))
     for _ in flow.run([unit]):
         pass
@@ -110,3 +112,40 @@ def test_what_the_model_said_is_said_of_the_translation_that_was_taken():
         pass
     assert [flow.outcome(unit).segment for unit in units] == [Segment(("lang",)), Segment(("ab",))]
     assert [one.log_probs for one in heard] == [[-1.0], [-2.0]]
+
+
+TERMS = [
+    ("Things\nBig things", "Dinge\nGroße Dinge", "de", ("big", "große")),
+    ("{n, plural, one {# day} other {# days}}",
+     "{n, plural, one {# Tag} other {# Tage}}", "de", ("other", "andere")),
+    ("{file, plural, one {a day} other {# days}}",
+     "{file, plural, one {ein Tag} other {# Tage}}", "de", ("file", "Datei")),
+    ("{n, plural, one {# file} other {# files}}", "{n, plural, other {# 个文件}}", "zh",
+     ("file*", "文件")),
+    ("{n, plural, one {File} other {# files}}",
+     "{n, plural, one {Fichier} other {# fichiers}}", "de", ("file*", "fichier*")),
+    ("day|File", "jour|Fichier", "fr", ("file", "fichier")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "target", "language", "term"), TERMS)
+def test_a_term_is_asked_for_where_the_translator_was_asked_for_it(source, target, language, term):
+    terms = Terms(Glossary.of([Row(*term, "", "", "t:1")], "t"))
+    assert named(remembered(source, target, language, terms)) == []
+    model = Table(
+        {"Things": "Dinge", "Big things": "Große Dinge", "@ day": "@ Tag", "@ days": "@ Tage",
+         "a day": "ein Tag", "day": "jour", "@ file": "@ 个文件", "File": "Fichier",
+         "@ files": "@ 个文件" if language == "zh" else "@ fichiers"}
+    )  # fmt: skip
+    found = translated(source, model, language, terms)
+    assert found.segment == Segment((target,))
+    assert named(found) == []
+
+
+def test_a_term_that_is_lost_in_some_branches_is_told_once():
+    terms = Terms(Glossary.of([Row("file", "Datei", "", "", "t:1")], "t"))
+    source = "{n, plural, one {# file} other {# file left}}"
+    model = Table({"@ file": "@ Akte", "@ file left": "@ Akte blieb"})
+    assert named(translated(source, model, "de", terms)) == ["term"]
+    target = "{n, plural, one {# Datei} other {# Akte blieb}}"
+    assert named(remembered(source, target, "de", terms)) == ["term"]

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from headway.text.accelerators import Bare, bare, unmarked, with_accelerator
+from headway.text.accelerators import Bare, bare, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
 from headway.text.segment_texts import restored, stripped
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
 from headway.workflow.interfaces import Checks, Glossary, Memory
+from headway.workflow.judging import side_by_side
 from headway.workflow.ranking import fitted, ranked
 
 Translate = Callable[[list[Segment]], Sequence[Translated]]
@@ -105,10 +106,10 @@ class Flow:
 
     def _judged(self, made: Outcome) -> Outcome:
         flags: list[Flag] = list(made.flags)
-        if self.steps.glossary is not None and made.segment is not None:
-            flags += self.steps.glossary.lost(
-                _bare(made.unit).segment, unmarked(made.segment, made.unit.accelerator)
-            )
+        glossary = self.steps.glossary
+        if glossary is not None and made.segment is not None:
+            pairs = side_by_side(made, made.segment, self._target_language)
+            flags += dict.fromkeys(flag for pair in pairs for flag in glossary.lost(*pair))
         if self.steps.checks is not None:
             found, confidence = self.steps.checks.judge(made)
             made = replace(made, flags=(*flags, *found), confidence=confidence)

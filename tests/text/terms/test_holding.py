@@ -11,7 +11,7 @@ SPELLINGS = (
     Spelling("Cd", where=Where.OPENING),
     Spelling("cd", where=Where.INSIDE),
 )
-TEXT = st.text(st.sampled_from("abCdx. ,硬件和3!"), max_size=12)
+TEXT = st.text(st.sampled_from("abCdx. ,硬件和3!\n"), max_size=12)
 
 
 @given(st.sets(st.sampled_from(SPELLINGS)), TEXT, TEXT)

@@ -43,6 +43,9 @@ def test_what_is_not_translated_is_asked_for_as_it_stands_in_the_source() -> Non
     assert lost("An ACME dog.", "Ein Acme-Hund.", ("acme", "=")) == [
         "'ACME' is not to be translated, and is not there"
     ]
+    for spaces in (" ", "  ", "\u00a0"):
+        assert lost(f"In Acme{spaces}Cloud.", "In Acme Cloud.", ("Acme Cloud", "=")) == []
+        assert lost("In Acme Cloud.", f"In Acme{spaces}Cloud.", ("Acme Cloud", "=")) == []
 
 
 def test_case_is_kept_but_for_the_beginning_of_a_sentence() -> None:
@@ -50,6 +53,8 @@ def test_case_is_kept_but_for_the_beginning_of_a_sentence() -> None:
     assert lost("Big things.", "große Dinge.", ("big", "große"))
     assert lost("Big things.", "Große Dinge.", ("big", "große")) == []
     assert lost("It is big.", "Ja. Große Dinge, große.", ("big", "große")) == []
+    assert lost("Big\nbig big", "Große\nGroße große", ("big", "große")) == []
+    assert lost("It is big.", "Նա։ Große Dinge", ("big", "große")) == []
     assert lost("iPhone here.", "iPhone hier.", ("iPhone", "iPhone")) == []
 
 

@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from headway.text.code_projection import UNSPACED
+from headway.text.sentences import ENDS
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-SENTENCE_ENDS = frozenset(".!?…。！？")
+SENTENCE_ENDS = frozenset(f"{ENDS}\n")
+"""A sentence begins behind them; behind a `;`, which asks in Greek, one may begin anywhere."""
 
 
 class Where(Enum):

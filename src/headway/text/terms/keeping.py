@@ -1,5 +1,6 @@
 """What a glossary asks of a translation, and whether it got it."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from headway.text.units import Flag
 
 _CODE = "\ufffc"
 """Stands for a character of a code, in which no term is looked for."""
+_SPACES = re.compile(r"[^\S\n]+")
 
 
 class Asked(NamedTuple):
@@ -100,14 +102,15 @@ def in_words(asked: Asked) -> str:
 
 
 def _bare(segment: Segment) -> str:
-    """The text, with a sign in the place of each code."""
-    return "".join(part if isinstance(part, str) else _CODE for part in parsed(segment).parts)
+    """The text with single spaces, and a sign in the place of each code."""
+    parts = (part if isinstance(part, str) else _CODE for part in parsed(segment).parts)
+    return _SPACES.sub(" ", "".join(parts))
 
 
 def _spellings(term: Term, found: str, text: str) -> list[Spelling]:
     """The ways to write a term that stands in `text` as `found`."""
     if not term.targets:
-        return [Spelling(found)]
+        return [Spelling(" ".join(found.split()))]
     begins = next((character for character in text if character.isalnum()), "")
     spellings = []
     for target in term.targets:
