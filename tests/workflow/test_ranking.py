@@ -1,5 +1,6 @@
 """Scores and alternatives of units that were translated in pieces."""
 
+import re
 from itertools import product
 from typing import NamedTuple
 
@@ -100,15 +101,23 @@ def test_what_fits_has_the_placeholders_of_the_text_and_is_known_to_be_taken():
     best = "Wirklich %s löschen?"
     first = piece(("Wirklich %s", -1.0), ("Ja", -2.0), ("Ob %s", -3.0))
     other = piece(("löschen?", -1.0), ("weg?", -1.5))
-    for most, expected, flags in (
-        (99, best, []),
-        (17, "Wirklich %s weg?", []),
-        (12, best, [TOO_WIDE]),
+    for most, expected, fits in (
+        (99, best, True),
+        (17, "Wirklich %s weg?", True),
+        (12, best, False),
     ):
         found = fitted(ranked(made_of(best, first, other, width=Width(most), source="Del %s?")))
         assert found.segment == Segment((expected,))
-        assert [flag.name for flag in found.flags] == flags
+        assert [flag.name for flag in found.flags] == [TOO_WIDE] * (not fits)
         assert " ".join(chosen(one).text for one in found.evidence) == expected
+
+
+def test_what_fits_has_a_user_s_own_codes_too():
+    texts = piece(("lang [[x]]", -1.0), ("ab", -2.0))
+    whole = ranked(made_of("lang [[x]]", texts, width=Width(4), source="a [[x]]"))
+    assert fitted(whole).segment == Segment(("ab",))
+    own = [re.compile(r"\[\[\w+\]\]")]
+    assert fitted(whole, own).segment == Segment(("lang [[x]]",))
 
 
 def test_no_translation_without_its_codes_is_taken_because_it_fits():

@@ -7,6 +7,7 @@ from headway.text.accelerators import Bare, bare, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
+from headway.text.own_codes import Patterns
 from headway.text.segment_texts import restored, stripped
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
 from headway.workflow.interfaces import Checks, Glossary, Memory
@@ -32,6 +33,8 @@ class Steps:
     checks: Checks | None = None
     leave_below: float | None = None
     """Confidence below which nothing is filled in."""
+    own_codes: Patterns = ()
+    """What is a code besides those of every text."""
 
 
 class Flow:
@@ -65,7 +68,7 @@ class Flow:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
         match = self._taken(unit)
         made = ranked(self._of_model(unit)) if match is None else _of_match(unit, match)
-        made = fitted(replace(made, near=self._near.get(unit, ())))
+        made = fitted(replace(made, near=self._near.get(unit, ())), self.steps.own_codes)
         return made if made.segment is None else self._judged(made)
 
     def forget(self) -> None:

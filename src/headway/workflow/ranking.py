@@ -1,5 +1,6 @@
 """Scores and other translations of a unit, from what the model said of its pieces."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nlargest
@@ -62,17 +63,17 @@ def ranked(made: Outcome) -> Outcome:
     return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
 
 
-def fitted(made: Outcome) -> Outcome:
+def fitted(made: Outcome, own: Sequence[re.Pattern[str]] = ()) -> Outcome:
     """The best translation that has the room it needs and all codes; a flag where none has.
 
-    Codes of the file take no room.
+    Codes of the file take no room. `own` are patterns of codes besides those of every text.
     """
     width, segment = made.unit.width, made.segment
     if width is None or segment is None or width.fits(text := _bare(segment)):
         return made
     for other in made.n_best[1:]:
         fits = width.fits(other.segment.text) and not segment.codes
-        if fits and _keeps_codes(made.unit, other.segment):
+        if fits and _keeps_codes(made.unit, other.segment, own):
             evidence = tuple(_picked(made, other.picks))
             return replace(made, segment=other.segment, score=other.score, evidence=evidence)
     why = f"at most {width.most} ({width.unit}) are allowed, and it has {len(text)} characters"
@@ -90,10 +91,10 @@ def _picked(made: Outcome, picks: Sequence[int]) -> list[Piece]:
     return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
 
 
-def _keeps_codes(unit: Unit, target: Segment) -> bool:
+def _keeps_codes(unit: Unit, target: Segment, own: Sequence[re.Pattern[str]]) -> bool:
     """Whether just the codes that the source has in its text are in a translation."""
-    source, sign = unit.source, unit.accelerator
-    return check(parsed(bare(source, sign).segment), parsed(unmarked(target, sign))).complete
+    both = bare(unit.source, unit.accelerator).segment, unmarked(target, unit.accelerator)
+    return check(*(parsed(one, own) for one in both)).complete
 
 
 def _bare(segment: Segment) -> str:
