@@ -14,7 +14,8 @@ from headway.text.checks.checker import Checker
 from headway.text.checks.held import Expansion, Held, measured
 from headway.text.checks.number_words import small_numbers
 from headway.text.checks.signs import OF_TEXTS, Reading, repeated, signs_of_model, signs_of_texts
-from headway.text.checks.trust import Norm, Trust
+from headway.text.checks.trust import RAISED, Norm, Trust
+from headway.text.checks.usual import USUAL
 from headway.text.everyday import generate
 from headway.text.sentences import AtOnce
 
@@ -94,10 +95,20 @@ def test_without_figures_of_a_run_plain_damage_is_still_flagged():
     checker = Checker(Held.from_dict({}), Trust.from_dict({}))
     assert names(checker, "The dog is here.", "Der Hund ist hier.") == set()
     assert "number" in names(checker, "He has 150 dogs.", "Er hat 250 Hunde.")
+    assert "number" in names(checker, "He has 150 dogs.", "Er hat Hunde.")
     assert "loop" in names(checker, "The dog is here.", "Der Hund der Hund der Hund der Hund.")
     assert "sentences" in names(checker, "The dog runs. The cat sleeps.", "Der Hund rennt.")
     assert "loop" not in names(checker, "I love my sister.", "我爱我的妹妹。")
     assert checker.look("The dog is here.", "Der Hund ist hier.").confidence is None
+
+
+@pytest.mark.parametrize("name", [name for name in USUAL if name != "number"])
+def test_what_is_usual_is_no_flag_and_what_is_stronger_is_one(name):
+    norm = USUAL[name]
+    most = max(norm.strongest, default=0.0)
+    assert norm.confidence(most) < RAISED
+    assert norm.confidence(most / 2) < RAISED
+    assert norm.confidence(most + 0.01) >= RAISED
 
 
 @given(WORDS)

@@ -2,16 +2,22 @@
 
 from headway.text.checks.trust import Norm
 
+
+def _up_to(strength: float) -> Norm:
+    """Two in a thousand are as strong: that is no flag yet, and what is stronger is one."""
+    return Norm(1000, (strength, strength))
+
+
 USUAL: dict[str, Norm] = {
-    "too_short": Norm(1000, (4.5,)),
-    "too_long": Norm(1000, (6.0,)),
-    "sentences": Norm(1000, (1.0,)),
-    "loop": Norm(1000, (3.0,)),
-    "copy": Norm(1000, (0.6,)),
-    "number": Norm(1000, (1.0,)),
+    "too_short": _up_to(4.5),
+    "too_long": _up_to(6.0),
+    "sentences": _up_to(1.0),
+    "loop": _up_to(3.0),
+    "copy": _up_to(0.6),
+    "number": Norm(1000, (1.0,)),  # one that is lost is a flag, if not as sure as two
     "code": Norm(1000, ()),
     "tag_in_word": Norm(1000, ()),
-    "script": Norm(1000, (0.2,)),
+    "script": _up_to(0.2),
     "language": Norm(1000, ()),
 }
 """A sign that is stronger is a flag."""
