@@ -15,6 +15,7 @@ from text_run import train, write_corpus
 from headway.errors import RunError
 from headway.exchange.word2vec import read_word2vec
 from headway.language_model import TrainedLanguageModel
+from headway.tasks.language_modeling import scoring
 from headway.tasks.language_modeling.task import LanguageTask
 from headway.tasks.language_modeling.texts import Reading
 from headway.training.run_folder import RunFolder
@@ -110,6 +111,25 @@ def test_a_carried_state_makes_one_long_text_of_pieces(runs):
     whole = model.scorer.stream(ids)
     model.scorer.window = 7
     np.testing.assert_allclose(model.scorer.stream(ids), whole, atol=1e-5)
+
+
+def test_a_model_that_carries_a_state_sees_all_of_a_line_before(runs, monkeypatch):
+    """However long the line, whatever the window that it was trained with, whoever stands beside it
+    and however many tokens are read at a time."""
+    model = TrainedLanguageModel.load(runs / "lstm", device="cpu")
+    special, ids = model.vocabulary.special, torch.arange(300) % 40 + 4
+    fed = torch.cat([torch.tensor([special.decoder_begin]), ids])[None]
+    wanted = torch.cat([ids, torch.tensor([special.end])])[None]
+    expected = model.scorer.model.log_probs(fed, wanted).log_probs[0].numpy()
+    monkeypatch.setattr(scoring, "LEAST_LANE", 20)
+    for window, at_once in ((16, 8192), (4096, 8192), (16, 100), (7, 100)):
+        monkeypatch.setattr(scoring, "BATCH_TOKENS", at_once)
+        model.scorer.window = window
+        some = [ids[:30].numpy(), ids.numpy(), ids[:0].numpy()]
+        shorter, whole, empty = model.scorer.lines(some)
+        assert [*map(len, (shorter, whole, empty))] == [31, 301, 1]
+        np.testing.assert_allclose(whole, expected, atol=1e-4)
+        np.testing.assert_allclose(shorter[:30], expected[:30], atol=1e-4)
 
 
 def test_a_window_that_slides_scores_each_token_with_half_a_window_before_it(runs):

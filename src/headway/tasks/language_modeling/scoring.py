@@ -21,7 +21,8 @@ Ids = Sequence[int] | NDArray[Any]
 BATCH_TOKENS = 8192
 """Tokens read at a time, padding included."""
 LANES, LEAST_LANE = 16, 4_000
-"""A long text is read in so many lanes by a model that carries a state, if none is shorter."""
+"""A long text is read in so many lanes by a model that carries a state, if none is shorter. A line
+that is scored by itself is read in one."""
 POSITIONS = (5, 50, 200, 500)
 """Perplexity is told of tokens with up to so many before them."""
 
@@ -40,17 +41,19 @@ class Scorer:
     ) -> list[LogProbs]:
         """Of each line by itself: one log-probability for each of its ids, one for its end.
 
-        Lines are ids without markers. `done` hears how many more are scored.
+        Lines are ids without markers. A model that carries a state has seen all of the line before,
+        another one as much as in `stream`. `done` hears how many more are scored.
         """
         scored: list[LogProbs] = [np.zeros(0)] * len(lines)
         order = sorted(range(len(lines)), key=lambda i: -len(lines[i]))
+        most = BATCH_TOKENS if self.model.carries else self.window
         while order:
             longest = len(lines[order[0]]) + 1
-            n_rows = max(1, BATCH_TOKENS // longest) if longest <= self.window else 1
+            n_rows = max(1, BATCH_TOKENS // longest) if longest <= most else 1
             batch, order = order[:n_rows], order[n_rows:]
-            if longest > self.window:
+            if longest > most:
                 ids = np.array([*lines[batch[0]], self.special.end], np.int64)
-                scored[batch[0]] = self.stream(ids)
+                scored[batch[0]] = self.stream(ids, lanes=1)
             else:
                 for i, row in zip(batch, self._batch([lines[i] for i in batch]), strict=True):
                     scored[i] = row[: len(lines[i]) + 1]
@@ -69,19 +72,19 @@ class Scorer:
             scored = self.model.log_probs(fed, wanted, carried)
         return scored.log_probs.double().cpu().numpy(), scored.carried
 
-    def stream(self, ids: Ids) -> LogProbs:
+    def stream(self, ids: Ids, *, lanes: int = LANES) -> LogProbs:
         """Of each token of one long text, given those before it; end markers part its lines.
 
-        A model that carries a state has seen all text before (long texts are read in several lanes,
-        each of which begins with nothing). Another one sees at least half a window, or all that
-        there is.
+        A model that carries a state has seen all text before (long texts are read in up to so many
+        `lanes`, each of which begins with nothing). Another one sees at least half a window, or all
+        that there is.
         """
         special = self.special
         text = Stream(np.asarray(ids), begin=special.decoder_begin, end=special.end)
-        return self._in_lanes(text) if self.model.carries else self._in_windows(text)
+        return self._in_lanes(text, lanes) if self.model.carries else self._in_windows(text)
 
-    def _in_lanes(self, text: Stream) -> LogProbs:
-        n_lanes = max(1, min(LANES, len(text) // LEAST_LANE))
+    def _in_lanes(self, text: Stream, most: int) -> LogProbs:
+        n_lanes = max(1, min(most, len(text) // LEAST_LANE))
         lane = -(-len(text) // n_lanes)
         starts = np.arange(n_lanes) * lane
         carried: Carried | None = None
