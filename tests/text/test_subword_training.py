@@ -103,5 +103,12 @@ def test_readable_undoes_spell_and_shows_lone_bytes() -> None:
     assert readable(spell("我")[:2] + "a" + spell("我")[1:]) == "<0xE6><0x88>a<0x88><0x91>"
 
 
+def test_no_control_character_is_shown_and_each_byte_has_a_look_of_its_own() -> None:
+    assert readable(spell("a\t\x00\x7f")) == "a<0x09><0x00><0x7F>"
+    looks = [readable(character) for character in BYTE_CHARACTERS]
+    assert len(set(looks)) == 256
+    assert all(look.isprintable() for look in looks)
+
+
 def test_pieces_that_are_not_spelled_in_bytes_are_shown_as_they_are() -> None:
     assert readable("▁我 b") == "▁我 b"

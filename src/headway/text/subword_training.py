@@ -52,6 +52,7 @@ BYTE_CHARACTERS = _byte_characters()
 """The printable character that stands for each byte in byte-level BPE (Radford et al. 2019)."""
 
 _BYTE_OF = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f\udc80-\udcff]")
 
 
 def spell(text: str) -> str:
@@ -60,22 +61,16 @@ def spell(text: str) -> str:
 
 
 def readable(spelled: str) -> str:
-    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`.
+    """Undo `spell` for one piece; bytes that are no whole character are shown as `<0xE6>`, and so
+    are ASCII's control characters: a tab is `<0x09>`.
 
     A piece that `spell` cannot have written is shown as it is.
     """
     if not all(character in _BYTE_OF for character in spelled):
         return spelled
     data = bytes(_BYTE_OF[character] for character in spelled)
-    shown = ""
-    while data:
-        try:
-            return shown + data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            shown += data[: error.start].decode("utf-8")
-            shown += "".join(f"<0x{byte:02X}>" for byte in data[error.start : error.end])
-            data = data[error.end :]
-    return shown
+    text = data.decode("utf-8", "surrogateescape")  # 0xE6 alone is U+DCE6
+    return _UNSHOWN.sub(lambda found: f"<0x{ord(found[0]) & 0xFF:02X}>", text)
 
 
 def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:

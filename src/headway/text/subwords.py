@@ -230,7 +230,7 @@ class Subwords:
         return self._tokenizer.decode_batch(shown, skip_special_tokens=False)
 
     def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]:
-        """Each id as a reader would write it: a space is shown as `▁`, a lone byte as `<0xE6>`."""
+        """Each id as a reader would write it: a space as `▁`, a lone byte or a tab as `<0x09>`."""
         return [self._pieces[i] for i in ids]
 
     def surfaces(self) -> list[bytes]:

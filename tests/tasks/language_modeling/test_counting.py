@@ -1,12 +1,14 @@
 """A run that learns by counting: killed, resumed, opened over its file, imported and exported."""
 
 import json
+import math
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import kenlm
 import pytest
 import torch
 from counted import all_grams, model_of
@@ -207,6 +209,38 @@ def test_a_run_goes_out_as_arpa_and_comes_back(
     assert "Traceback" not in (error := capsys.readouterr().err)
     assert "arpa" in error
     assert not (tmp_path / "cut").exists()
+
+
+def test_every_subword_has_a_line_of_its_own_and_goes_out_as_arpa(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Those of tabs and line ends too, which no text need hold; kenlm says of them what we say."""
+    corpus.write_text("the\tcat sat\nthe\t\tdog ran\nthe cat ran\n" * 6, encoding="utf-8")
+    headway.train(
+        task="language-model", corpus=[str(corpus)], out=tmp_path / "run", say=lambda _line: None,
+        settings={"model": {"type": "ngram", "order": 3}, "text": {"unit": "subwords"}},
+    )  # fmt: skip
+    run = TrainedLanguageModel.load(tmp_path / "run")
+    capsys.readouterr()
+    assert main(["predict", str(tmp_path / "run"), "the", "--top", "0"]) == 0
+    lines = capsys.readouterr().out.split("\n")[:-1]
+    assert len(lines) == len(run.vocabulary)
+    assert sum(float(prob) for prob, _ in (line.split("\t") for line in lines)) == pytest.approx(
+        1, abs=1e-3
+    )
+    arpa = tmp_path / "model.arpa"
+    assert main(["export", str(tmp_path / "run"), str(arpa), "--to", "arpa"]) == 0
+    assert main(["import", "arpa", str(arpa), "--out", str(tmp_path / "again")]) == 0
+    again, other = TrainedLanguageModel.load(tmp_path / "again"), kenlm.Model(str(arpa))
+    for one in run.score(["the\tcat sat", "the dog\t\tcat", "Ω"]):
+        pieces = " ".join(token for token, _ in one.tokens[:-1])
+        expected = [log_prob / math.log(10) for _, log_prob in one.tokens]
+        assert [found[0] for found in other.full_scores(pieces)] == pytest.approx(
+            expected, abs=1e-5
+        )
+        [same] = again.score([pieces])
+        assert [token for token, _ in same.tokens] == [token for token, _ in one.tokens]
+        assert same.log_prob == pytest.approx(one.log_prob, abs=1e-4)
 
 
 def test_characters_are_written_but_for_those_that_part_fields(corpus: Path, tmp_path: Path):
