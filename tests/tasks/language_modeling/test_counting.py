@@ -146,6 +146,14 @@ def test_smoothing_that_is_only_read_is_refused(corpus: Path, tmp_path: Path):
         counted(corpus, tmp_path / "run", smoothing="backoff")
 
 
+def test_a_window_that_hides_words_from_a_context_is_refused(corpus: Path, tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"Try --training\.window 8, or --model\.order 3\."):
+        headway.train(
+            task="language-model", corpus=[str(corpus)], out=tmp_path / "run",
+            settings={"model": {"type": "ngram", "order": 5}, "training": {"window": 4}},
+        )  # fmt: skip
+
+
 def test_a_resumed_run_keeps_its_smoothing(corpus: Path, tmp_path: Path):
     counted(corpus, tmp_path / "run")
     with pytest.raises(ConfigError, match=r"\[model\] smoothing is 'modified-kneser-ney'"):

@@ -344,6 +344,28 @@ def test_learned_positions_that_end_before_the_window_are_refused(runs, tmp_path
     assert "Try --model.max-length 16, or --training.window 8." in refused.err
 
 
+def test_a_window_that_hides_some_of_what_a_model_looks_back_at_is_refused(runs, tmp_path):
+    refused = train("nnlm", runs / "corpus.txt", tmp_path / "run", "--model.order=10")
+    assert refused.status == 2
+    assert "Try --training.window 18, or --model.order 9." in refused.err
+
+
+def test_a_window_is_fitted_to_how_far_a_model_looks_back(runs, tmp_path):
+    """So that a text read in windows costs what it costs in one pass."""
+    names = ("--task=language-model", "--corpus", str(runs / "corpus.txt"), "--out", str(tmp_path))
+    flags = ("--model.type=nnlm", "--model.order=20", "--model.d-model=4", "--text.unit=words")
+    steps = ("--training.max-steps=2", "--training.checkpoint-every=2", "--runtime.threads=1")
+    finished = command("train", *names, *flags, *steps)
+    assert finished.status == 0, finished.err
+    assert "window: 38 tokens, twice what the model looks back at" in finished.err
+    scorer = TrainedLanguageModel.load(tmp_path, device="cpu").scorer
+    assert scorer.window == 38
+    ids = np.arange(150) % 20 + 4
+    found = scorer.stream(ids)
+    scorer.window = len(ids)
+    np.testing.assert_allclose(found, scorer.stream(ids), atol=1e-4)
+
+
 def test_files_of_a_corpus_are_documents_though_no_blank_line_parts_them(tmp_path):
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for file, text in zip(files, ("a b c\nb a\n", "c a\na b c\n"), strict=True):

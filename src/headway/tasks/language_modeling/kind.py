@@ -76,30 +76,42 @@ def task(settings: Settings, data: texts.Texts, runtime: Runtime) -> LanguageTas
     )
 
 
-def fit(settings: Settings, opening: Opening) -> Settings:
-    """Fill in the window, and what all that learn by gradient fill in.
+def with_window(settings: Settings, opening: Opening) -> Settings:
+    """With a window that holds twice what the model looks back at: windows overlap by half.
 
-    Raises ConfigError where positions end before the window does.
+    Raises ConfigError where positions end before the window does, or where one was set that hides
+    some of what the model looks back at.
     """
     model, window = settings.model, settings.training.window
     longest = model.max_length if getattr(model, "positions", "") == "learned" else math.inf
+    n_before = getattr(model, "order", 1) - 1
     if window > longest:
         raise ConfigError(
             f"learned positions end at model.max_length; got {longest}, and a window of {window}. "
             f"Try --model.max-length {window}, or --training.window {longest}."
         )
     if not window:
-        training = replace(settings.training, window=int(min(WINDOW, longest)))
-        settings = replace(settings, training=training)
-    return GRADIENT.fit(settings, opening)
-
-
-LEARNING = Learner(fit, GRADIENT.learn)
+        window = int(min(WINDOW, longest))
+    if window < 2 * n_before:
+        if opening.given.get("training", {}).get("window"):
+            raise ConfigError(
+                f"a window holds twice the {n_before} tokens that a model of order {n_before + 1} "
+                f"looks back at; got a window of {window}. Try --training.window {2 * n_before}, "
+                f"or --model.order {window // 2 + 1}."
+            )
+        window = 2 * n_before
+        opening.say(f"window: {window} tokens, twice what the model looks back at")
+    return replace(settings, training=replace(settings.training, window=window))
 
 
 def learner(settings: Settings) -> Learner:
-    """By gradient, or by counting."""
-    return counting.COUNTING if settings.model_type in texts.COUNTING else LEARNING
+    """By gradient, or by counting, once the window is known."""
+    by = counting.COUNTING if settings.model_type in texts.COUNTING else GRADIENT
+
+    def fit(settings: Settings, opening: Opening) -> Settings:
+        return by.fit(with_window(settings, opening), opening)
+
+    return Learner(fit, by.learn)
 
 
 def load(settings: Settings) -> Load:
