@@ -6,10 +6,17 @@ import pytest
 import torch
 
 from headway.errors import UserError
-from headway.models import Transformer, TransformerConfig
+from headway.models import DecoderOnly, DecoderOnlyConfig, Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention, attention_weights
 from headway.nn.embedding import SinusoidalPositions, sinusoids
-from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions, rotate
+from headway.nn.positions import (
+    LEAST_TURNS,
+    LearnedPositions,
+    NoPositions,
+    RelativePositions,
+    rotate,
+    turns,
+)
 from headway.nn.watching import watched
 
 
@@ -69,6 +76,42 @@ def test_rotation_acts_at_each_position_of_a_sequence():
     x = torch.randn(2, 3, 5, 4)
     one_by_one = torch.cat([rotate(x[:, :, i : i + 1], 10 + i) for i in range(5)], dim=2)
     torch.testing.assert_close(rotate(x, 10), one_by_one)
+
+
+@pytest.mark.parametrize(("first", "length"), [(0, 1), (3, 40), (500, 30), (511, 1), (2_000, 7)])
+def test_rotations_are_bit_for_bit_those_of_the_positions_angles(first, length):
+    x = torch.randn(2, 3, length, 6)
+    table = sinusoids(length, 6, first)
+    turn = torch.complex(table[:, 1::2], table[:, 0::2])
+    expected = torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn
+    assert torch.equal(rotate(x, first), torch.view_as_real(expected).flatten(-2))
+
+
+def test_angles_are_made_once_for_all_layers_and_tokens(monkeypatch):
+    made = []
+
+    def noted(n_positions: int, d_model: int, first: int = 0) -> torch.Tensor:
+        made.append(n_positions)
+        return sinusoids(n_positions, d_model, first)
+
+    monkeypatch.setattr("headway.nn.positions.sinusoids", noted)
+    turns.cache_clear()
+    config = DecoderOnlyConfig(layers=2, d_model=8, d_ff=8, heads=2)
+    model = DecoderOnly(config, vocabulary_size=12).eval()
+    state = model.start(None, torch.tensor([[2, 4, 5]]))
+    for _ in range(50):
+        state = model.step(state, torch.tensor([6])).state
+    assert made == [LEAST_TURNS]
+
+
+def test_what_was_made_for_decoding_is_trained_with():
+    turns.cache_clear()
+    x = torch.randn(1, 2, 5, 4, requires_grad=True)
+    with torch.inference_mode():
+        rotate(x)
+    ones = torch.ones(1, 2, 5, 4)
+    [turned_back] = torch.autograd.grad(rotate(x), x, rotate(ones))
+    torch.testing.assert_close(turned_back, ones)
 
 
 def test_rotary_scores_do_not_change_when_everything_moves():

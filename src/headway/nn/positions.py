@@ -1,9 +1,10 @@
 """Other positions than the paper's sinusoids: learned, relative, rotary, or none at all."""
 
 import math
+from functools import cache
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import UserError
@@ -74,6 +75,19 @@ class RelativePositions(nn.Module):
         return by_distance.gather(-1, column.expand(*query.shape[:3], -1))
 
 
+LEAST_TURNS = 512
+"""Positions in the shortest table of rotations; a longer text has one of twice as many."""
+
+
+@cache
+def turns(n_positions: int, d_k: int, device: torch.device) -> Complex[Tensor, "positions pairs"]:
+    """cos + i sin of each position's angles, made once for all layers and tokens: a table that is
+    copied to a GPU waits for all that runs there."""
+    with torch.inference_mode(False):  # training, too, may use what was made for decoding
+        table = sinusoids(n_positions, d_k).to(device)
+        return torch.complex(table[:, 1::2], table[:, 0::2])
+
+
 def rotate(
     x: Float[Tensor, "batch heads length d_k"], first: int = 0
 ) -> Float[Tensor, "batch heads length d_k"]:
@@ -81,8 +95,10 @@ def rotate(
 
     The product of a rotated query and a rotated key depends on their distance only.
     """
-    table = sinusoids(x.shape[2], x.shape[3], first).to(x.device)
-    turn = torch.complex(table[:, 1::2], table[:, 0::2])  # cos + i sin: [length, d_k / 2]
+    end, n_positions = first + x.shape[2], LEAST_TURNS
+    while n_positions < end:
+        n_positions *= 2
+    turn = turns(n_positions, x.shape[3], x.device)[first:end]
     pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
     # One product of complex numbers: forward and backward a quarter of what four real ones take.
     return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
