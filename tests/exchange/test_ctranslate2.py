@@ -73,11 +73,14 @@ def test_a_vocabulary_without_a_begin_marker_is_fed_padding_first(tmp_path):
     assert result.choice < 1e-4
 
 
-def test_texts_of_two_thousand_tokens_have_positions(tmp_path):
+@pytest.mark.parametrize(("longest", "n_tokens", "limit"), [(100, 1000, 1000), (2048, 2048, 20)])
+def test_texts_of_two_thousand_tokens_have_positions(tmp_path, longest, n_tokens, limit):
+    """Also their end markers, and those of translations that are longer."""
     model = random_model(encoder_layers=1)
-    write_ctranslate2(model, TOKENS, SPECIAL, tmp_path, 100)
+    write_ctranslate2(model, TOKENS, SPECIAL, tmp_path, longest)
     other = InCTranslate2(tmp_path, TOKENS, SPECIAL)
-    result = agreement(model, SPECIAL, other, random_rows([1000]), random_rows([1000]), 1000)
+    source, target = random_rows([n_tokens]), random_rows([n_tokens + 50])
+    result = agreement(model, SPECIAL, other, source, target, limit)
     assert result.log_prob < 1e-4
 
 

@@ -21,8 +21,8 @@ from headway.nn.positions import LearnedPositions
 from headway.text.subwords import SpecialIds
 
 LEAST_POSITIONS = 2048
-"""Rows of a table of positions: CTranslate2 refuses longer texts, and cuts them at 1,024 unless it
-is told otherwise."""
+"""Rows of a table of positions, at least: CTranslate2 refuses longer texts, and cuts them at 1,024
+unless it is told otherwise."""
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
 
 
@@ -59,16 +59,21 @@ def refuse_unheld(config: TransformerConfig) -> None:
         )
 
 
+def n_positions_for(longest: int) -> int:
+    """Rows of a table for texts of up to so many tokens, their markers, and longer translations."""
+    return max(2 * longest, LEAST_POSITIONS)
+
+
 def write_ctranslate2(
     model: Transformer, tokens: Sequence[str], special: SpecialIds, folder: Path, longest: int
 ) -> None:
     """Write model.bin, config.json and shared_vocabulary.json into a folder.
 
-    `tokens` are the vocabulary's strings by id: what clients give and get. Sinusoids reach
-    `longest` positions, or `LEAST_POSITIONS`. Raises ConfigError for what cannot be held.
+    `tokens` are the vocabulary's strings by id: what clients give and get. Texts have up to
+    `longest` tokens without markers. Raises ConfigError for what cannot be held.
     """
     refuse_unheld(model.config)
-    spec = specification(model, max(longest, LEAST_POSITIONS))
+    spec = specification(model, n_positions_for(longest))
     spec.register_source_vocabulary(list(tokens))
     spec.register_target_vocabulary(list(tokens))
     spec.config.unk_token = tokens[special.unknown]
@@ -192,7 +197,11 @@ class InCTranslate2:
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[list[float]]:
         """See `Other`."""
         results = self._translator.score_batch(
-            self._spelled(sources), self._spelled(targets), max_batch_size=1024, batch_type="tokens"
+            self._spelled(sources),
+            self._spelled(targets),
+            max_batch_size=1024,
+            batch_type="tokens",
+            max_input_length=0,
         )
         return [result.log_probs for result in results]
 
@@ -206,6 +215,7 @@ class InCTranslate2:
             suppress_sequences=[[self._tokens[i]] for i in self._special.unwritten],
             max_batch_size=1024,
             batch_type="tokens",
+            max_input_length=0,
         )
         return [[self._ids[token] for token in result.hypotheses[0]] for result in results]
 

@@ -51,7 +51,7 @@ def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Se
     ctranslate2.require()
     refuse_unheld(opened)
     model, vocabulary = cast(Transformer, opened.model), opened.vocabulary
-    n_positions = max(opened.settings.data.max_length, ctranslate2.LEAST_POSITIONS)
+    n_positions = ctranslate2.n_positions_for(opened.settings.data.max_length)
     key = {
         "format": _FORMAT,
         "weights": checksum(folder.model),
