@@ -21,11 +21,15 @@ def bleu(lines, **holds_for):
     return Figure("BLEU", bleu_statistics(lines, REFERENCES), True, holds_for)
 
 
-def cost(values, *, higher_is_better=False):
+def total(rows):
+    return rows.sum(1)
+
+
+def cost(values, *, higher_is_better=False, tested=None):
     metric = SimpleNamespace(get_signature=lambda: "by hand")
     counts = np.array(values, dtype=np.float64)[:, None]
-    statistics = SentenceStatistics(counts, lambda rows: rows.sum(1), metric)
-    return Figure("cost", statistics, higher_is_better, {})
+    statistics = SentenceStatistics(counts, total, metric)
+    return Figure("cost", statistics, higher_is_better, {}, tested)
 
 
 def test_the_best_is_first_and_others_are_told_what_they_are_behind_and_how_surely():
@@ -60,10 +64,26 @@ def test_a_perplexity_is_tested_by_its_logarithm_as_resampled_it_may_pass_all_nu
         ranked({run: Figure("", one, False, {}, tested) for run, one in some.items()})
         for some, tested in (
             (statistics, ratio),
-            ({run: replace(one, formula=ratio) for run, one in statistics.items()}, None),
+            ({run: replace(one, formula=ratio) for run, one in statistics.items()}, ratio),
         )
     )
     assert perplexity.places[1].p_value == nats.places[1].p_value > 0.05
+
+
+def test_of_equally_good_models_a_twentieth_differs_with_p_below_a_twentieth():
+    """By sacreBLEU's formula, which BLEU is tested by, it is a ninth or more."""
+    random, below = np.random.default_rng(1), {total: 0, None: 0}
+    for _ in range(300):
+        one, other = random.normal(100.0, 10.0, (2, 40))
+        for tested in below:
+            found = ranked({"a": cost(one, tested=tested), "b": cost(other, tested=tested)})
+            below[tested] += found.places[1].p_value < 0.05
+    assert 0.02 < below[total] / 300 < 0.08 < below[None] / 300
+
+
+def test_the_same_costs_do_not_differ():
+    same = {run: cost([3, 1, 2], tested=total) for run in "ab"}
+    assert ranked(same).places[1].p_value == 1.0
 
 
 def test_an_unfair_ranking_is_refused_with_what_differs():

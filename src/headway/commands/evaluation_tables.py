@@ -33,7 +33,8 @@ def print_tables(
         told = score.signature if score else "not counted; --ter counts it"
         console.print(Text(f"{title.split()[0]}: {told}"), soft_wrap=True)
     if differences is not None:
-        console.print("p: paired bootstrap; below 0.05 chance is a poor explanation.")
+        how = "one-sided as in sacreBLEU; below 0.05 chance is a poor explanation"
+        console.print(f"p: paired bootstrap, {how}.")
     cards = [(outcome.name, outcome.card) for outcome in outcomes if outcome.card is not None]
     if cards:
         _print_cards(console, cards)

@@ -50,8 +50,9 @@ class Figure:
     holds_for: Mapping[str, str]
     """What must be the same for a ranking to be fair ("the test text"), and what it is here."""
     tested: Callable[[Counts], Scores] | None = None
-    """What of the counts the paired test compares, where not the figure itself: of a perplexity its
-    logarithm, as that of some resampled texts may be beyond all numbers."""
+    """What of the counts the paired test compares, and by both tails, where sacreBLEU has no such
+    figure: of a perplexity its logarithm, as that of some resampled texts may be beyond all
+    numbers."""
 
 
 class Part(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.comparison.entrants import Figure
-from headway.metrics.translation import difference
+from headway.metrics.translation import SentenceStatistics, difference
 
 
 class Place(NamedTuple):
@@ -55,17 +55,33 @@ def _key(value: float) -> float:
 
 
 def p_value(best: Figure, other: Figure) -> float | None:
-    """How well chance explains that they differ."""
+    """How well chance explains that they differ: by sacreBLEU's test of what it has, else by one of
+    both tails."""
     counts = best.statistics.counts, other.statistics.counts
     if best is other or len(counts[0]) != len(counts[1]):
         return None
     if not all(np.isfinite(one).all() for one in counts):
         return None
-    tested = (
-        replace(one.statistics, formula=one.tested or one.statistics.formula)
-        for one in (best, other)
-    )
-    return difference(*tested).p_value
+    if best.tested is None:
+        return difference(best.statistics, other.statistics).p_value
+    tested = [replace(one.statistics, formula=best.tested) for one in (best, other)]
+    return two_sided(*tested)
+
+
+def two_sided(
+    first: SentenceStatistics,
+    second: SentenceStatistics,
+    *,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+) -> float:
+    """p of the paired bootstrap test: the share of resampled texts whose difference is as far from
+    the mean of all, or farther, as the observed one is from 0."""
+    observed = second.score() - first.score()
+    resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
+    differences = np.subtract(*resampled)
+    n_farther = int((np.abs(differences - differences.mean()) >= abs(observed)).sum())
+    return (n_farther + 1) / (n_bootstrap + 1)
 
 
 def unlike(holds_for: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -243,9 +243,9 @@ def difference(
 ) -> Difference:
     """Does the second system really differ? Both are counts of the same sentences, in order.
 
-    The p-value is the share of resampled corpora whose absolute difference exceeds its mean over
-    all resamples by the observed difference or more, as in sacreBLEU's paired bootstrap test (for
-    which, however, equal systems differ significantly): below 0.05, chance is a poor explanation.
+    The p-value is the share of resampled corpora whose absolute difference exceeds the mean of all
+    by the observed one or more: sacreBLEU's (by which, however, the same outputs differ). It counts
+    one tail, so that of systems that are equally good 11 % have p below 0.05.
     """
     observed = second.score() - first.score()
     resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
