@@ -1,7 +1,8 @@
 """The Transformer's decoder alone, as a language model (Liu et al. 2018; Radford et al. 2018).
 
 The translator's own layers without cross-attention: each token looks at itself and at those before
-it. What differs from GPT-2 is a setting: pre-norm, GELU and learned positions make it one.
+it. With pre-norm, GELU, learned positions and an output matrix of its own it is GPT-2, but that
+GELU is exact here and approximated by tanh there.
 """
 
 from dataclasses import dataclass
