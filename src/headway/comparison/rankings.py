@@ -10,6 +10,9 @@ import numpy as np
 from headway.comparison.entrants import Figure
 from headway.metrics.translation import SentenceStatistics, difference
 
+N_BOOTSTRAP, SEED = 1000, 12345
+"""How often texts are resampled, and by which draws: as for intervals and for sacreBLEU's test."""
+
 
 class Place(NamedTuple):
     """A run in a ranking."""
@@ -68,20 +71,14 @@ def p_value(best: Figure, other: Figure) -> float | None:
     return two_sided(*tested)
 
 
-def two_sided(
-    first: SentenceStatistics,
-    second: SentenceStatistics,
-    *,
-    n_bootstrap: int = 1000,
-    seed: int = 12345,
-) -> float:
+def two_sided(first: SentenceStatistics, second: SentenceStatistics) -> float:
     """p of the paired bootstrap test: the share of resampled texts whose difference is as far from
     the mean of all, or farther, as the observed one is from 0."""
     observed = second.score() - first.score()
-    resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
+    resampled = (one.resampled(N_BOOTSTRAP, SEED) for one in (first, second))
     differences = np.subtract(*resampled)
     n_farther = int((np.abs(differences - differences.mean()) >= abs(observed)).sum())
-    return (n_farther + 1) / (n_bootstrap + 1)
+    return (n_farther + 1) / (N_BOOTSTRAP + 1)
 
 
 def unlike(holds_for: Mapping[str, Mapping[str, str]]) -> list[str]:
