@@ -19,6 +19,7 @@ from headway.text.corpora import Corpus
 from headway.text.everyday import finished, generate
 from headway.text.everyday.drawing import Writer
 from headway.text.everyday.sentences import acquaintance, action, liking
+from headway.text.mixing import Use
 from headway.text.subwords import Subwords
 from headway.text.words import Words, opened
 
@@ -146,12 +147,13 @@ def opened_lesson(name: str, root: Path) -> Lesson:
         for split, pairs in (("train", content["train"]), ("valid", content["tests"]["valid"]))
     }
     tests = {test: [(a, b) for a, b in pairs] for test, pairs in content["tests"].items()}
+    use = Use(target_language="zh" if content["chinese"] else None)
     prepared = Prepared(
         corpus=Corpus(),
         train=stores["train"],
         valid=stores["valid"],
         valid_texts=tests["valid"],
-        valid_languages=["zh" if content["chinese"] else None] * len(tests["valid"]),
+        valid_uses=[use] * len(tests["valid"]),
         subwords=vocabulary,
         report=Report(),
         valid_report=Report(),

@@ -1,6 +1,7 @@
 """Cleaned at once or piece by piece, a corpus becomes the same."""
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def told(prepared: Prepared, said: list[str]) -> str:
             stored(prepared.train),
             stored(prepared.valid),
             prepared.valid_texts,
-            prepared.valid_languages,
+            [astuple(use) for use in prepared.valid_uses],
             prepared.subwords.fingerprint(),
             prepared.report.as_dict(),
             prepared.valid_report.as_dict(),

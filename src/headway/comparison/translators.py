@@ -1,9 +1,9 @@
 """Translators in a comparison: they translate the same sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,18 +28,24 @@ from headway.runs.kind import Say
 from headway.tasks.translation import pairs
 from headway.tasks.translation.kind import build
 from headway.text.lines import read_lines
+from headway.text.mixing import Use, tagged
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
 FILES = ("source", "reference")
 BEYOND = "longer than all in training"
 
+Group = TypeVar("Group")
+Made = TypeVar("Made")
+Uses = Mapping[tuple[str, ...], Use]
+"""Of each row: the tag that it is read with, and its languages where they are known."""
+
 
 class Held(NamedTuple):
-    """What is known of the data that a run was trained on."""
+    """What a run is measured on, and what is known of its training."""
 
     rows: Rows
-    """Its validation pairs."""
+    uses: Uses
     longest: int | None
     """Of its training sources, in sub-words."""
 
@@ -52,24 +58,21 @@ def entrant(request: Request) -> Entrant:
         DataError: they, or those that the run was validated on, cannot be read.
         RunError: there is no trained translator.
     """
-    translator, tag = Translator.load(request.run), request.tag
-    if tag is not None:
-        translator.chosen_tag(tag)  # refuses one that it does not know
-        if not request.files:
-            raise ConfigError(
-                "--tag says how test texts are read; validation sentences have tags of their own. "
-                "Give --source F --reference F, or leave --tag out."
-            )
+    if request.tag is not None and not request.files:
+        raise ConfigError(
+            "--tag says how test texts are read; validation sentences have the tags of their own "
+            "files. Give --source F --reference F, or leave --tag out."
+        )
+    translator = Translator.load(request.run)
     if request.files:
-        rows, rows_are = read_files(request.files), "sentences of the test files"
-        held = Held(rows, longest_source(request.run, translator))
+        held, rows_are = of_files(request, translator), "sentences of the test files"
     else:
         held, rows_are = held_by(request.run, translator, request.say), "validation sentences"
 
     def beyond(rows: Rows) -> list[bool] | None:
         if held.longest is None:
             return None
-        encoded = translator.subwords.encode_batch([row[0] for row in rows])
+        encoded = translator.subwords.encode_batch(sources(rows, held.uses))
         return [len(ids) > held.longest for ids in encoded]
 
     return Entrant(
@@ -77,12 +80,17 @@ def entrant(request: Request) -> Entrant:
         rows=held.rows,
         row="sentence",
         rows_are=rows_are,
-        begin=lambda rows: work_of(translator, rows, tag),
+        begin=lambda rows: work_of(translator, rows, held.uses),
         stand_alone=True,
         beyond=beyond,
-        operations=lambda rows: operations(translator, rows),
+        operations=lambda rows: operations(translator, rows, held.uses),
         shown=lambda row: (row[0], row[1]),
-        ways={"the search": search(translator.settings.decoding)},
+        ways={
+            "the search": search(translator.settings.decoding),
+            "the tag before a sentence": ", ".join(
+                dict.fromkeys(use.tag or "none" for use in held.uses.values())
+            ),
+        },
     )
 
 
@@ -91,6 +99,18 @@ def search(decoding: DecodingSettings) -> str:
     if decoding.method != "beam":
         return decoding.method
     return f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
+
+
+def sources(rows: Rows, uses: Uses) -> list[str]:
+    """Of each row, as the model reads it."""
+    return [tagged(row[0], uses[row].tag) for row in rows]
+
+
+def of_files(request: Request, translator: Translator) -> Held:
+    """The pairs of the test files, under the tag that is asked for."""
+    use = Use(tag=translator.chosen_tag(request.tag))
+    rows = read_files(request.files)
+    return Held(rows, dict.fromkeys(rows, use), longest_source(request.run, translator))
 
 
 def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
@@ -111,9 +131,16 @@ def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
 
 
 def held_by(run: Path, translator: Translator, say: Say) -> Held:
-    """What a run was validated on: its text files are read again, or found in the cache."""
+    """What a run was validated on: its text files are read again, or found in the cache.
+
+    A row without a tag, of a model that has read none without, is read as `translate` reads it.
+    """
     try:
         data = pairs.read(translator.settings, translator.subwords, lambda _: None)
+        prepared = data.prepared
+        scored = data.valid_rows()[: translator.settings.training.valid_sentences]
+        uses = [prepared.valid_uses[row] for row in scored]
+        uses = [replace(use, tag=translator.chosen_tag(use.tag or None)) for use in uses]
     except UserError as error:
         raise DataError(
             f"runs are compared on what they were validated on, and that of {run} cannot be read: "
@@ -121,10 +148,9 @@ def held_by(run: Path, translator: Translator, say: Say) -> Held:
         ) from None
     refuse_changed(run, data.checksums)
     say(f"read the validation sentences of {run}")
-    texts = data.prepared.valid_texts
-    rows = data.valid_rows()[: translator.settings.training.valid_sentences]
-    lengths = data.prepared.train.lengths["source"]
-    return Held([texts[row] for row in rows], int(lengths.max()))
+    rows: Rows = [prepared.valid_texts[row] for row in scored]
+    longest = int(prepared.train.lengths["source"].max())
+    return Held(rows, dict(zip(rows, uses, strict=True)), longest)
 
 
 def longest_source(run: Path, translator: Translator) -> int | None:
@@ -140,11 +166,11 @@ def longest_source(run: Path, translator: Translator) -> int | None:
         return None
 
 
-def operations(translator: Translator, rows: Rows) -> Operations:
+def operations(translator: Translator, rows: Rows, uses: Uses) -> Operations:
     """For each token of the target, the source's reading shared among them, and for all of them."""
-    sources, references = ([row[side] for row in rows] for side in (0, 1))
+    read, written = sources(rows, uses), [row[1] for row in rows]
     subwords = translator.subwords
-    sides = subwords.encode_batch(sources), subwords.encode_targets(references)
+    sides = subwords.encode_batch(read), subwords.encode_targets(written)
     source, target = (round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides)
     for_token = operations_per_target_token(
         lambda: build(translator.settings, translator.subwords),
@@ -154,9 +180,13 @@ def operations(translator: Translator, rows: Rows) -> Operations:
     return Operations(for_token, for_token * target)
 
 
-def work_of(translator: Translator, rows: Rows, tag: str | None = None) -> Work:
-    """Translating, as `headway translate` does it."""
-    sources, references = ([row[side] for row in rows] for side in (0, 1))
+def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
+    """Translating, as `headway translate` does it, each row under its tag."""
+    given, references = ([row[side] for row in rows] for side in (0, 1))
+    tags = [uses[row].tag for row in rows]
+
+    def translated(texts: list[str], tag: str) -> list[str]:
+        return translator.translate(texts, tag=tag)
 
     def examined(outputs: list[str], beyond: Sequence[bool] | None) -> Examined:
         data = translator.settings.data
@@ -169,16 +199,29 @@ def work_of(translator: Translator, rows: Rows, tag: str | None = None) -> Work:
             Figure(name, found.statistics[key], True, holds_for)
             for name, key in (("BLEU", "bleu"), ("chrF", "chrf"))
         ]
-        lengths = lengths_in_tokens(sources, data.source_language)
+        lengths = lengths_in_tokens(given, data.source_language)
         others = {"exactly right, %": 100.0 * float(found.exact.mean())}
         parts = bleu_by_length(found, lengths, beyond)
         return Examined(figures, outputs.__getitem__, parts, others)
 
     return Work(
-        all=lambda: translator.translate(sources, tag=tag),
-        one=lambda i: translator.translate([sources[i]], tag=tag),
+        all=lambda: of_each(given, tags, translated),
+        one=lambda i: translated([given[i]], tags[i]),
         examined=examined,
     )
+
+
+def of_each(
+    texts: Sequence[str],
+    groups: Sequence[Group],
+    make: Callable[[list[str], Group], Sequence[Made]],
+) -> list[Made]:
+    """What is made of each text, in order; those of one group are given together."""
+    made: dict[int, Made] = {}
+    for group in dict.fromkeys(groups):
+        rows = [row for row, other in enumerate(groups) if other == group]
+        made.update(zip(rows, make([texts[row] for row in rows], group), strict=True))
+    return [made[row] for row in range(len(texts))]
 
 
 def bleu_by_length(found: Measured, lengths: Sequence[int], beyond: Sequence[bool] | None) -> Parts:

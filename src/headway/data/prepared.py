@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError, refuse_beyond
 from headway.text import subword_training
 from headway.text.cleaning import CleaningSettings, Pair, Report
-from headway.text.corpora import Corpus, languages
+from headway.text.corpora import Corpus, directions
+from headway.text.mixing import PLAIN, Use
 from headway.text.subwords import CodeHandling, Subwords, TextSettings
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ class Prepared:
     valid: Store
     valid_texts: list[tuple[str, str]]
     """Source and target of pair i of `valid`, as cleaned text."""
-    valid_languages: list[str | None]
-    """Which language the target of pair i of `valid` is in, where its file says so."""
+    valid_uses: list[Use]
+    """How the file of pair i of `valid` is used, with its languages where they are known."""
     subwords: Subwords
     report: Report
     valid_report: Report
@@ -152,7 +153,7 @@ def prepare_corpus(
         train=stores["train"],
         valid=stores["valid"],
         valid_texts=[pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows],
-        valid_languages=_target_languages(stores["valid"], corpora["valid"]),
+        valid_uses=_uses(stores["valid"], corpora["valid"]),
         subwords=subwords,
         report=reports["train"],
         valid_report=reports["valid"],
@@ -170,9 +171,10 @@ def _weights(store: Store, corpus: Corpus) -> RowWeights | None:
     return None if (of_file == 1).all() else of_file[store.file_numbers]
 
 
-def _target_languages(store: Store, corpus: Corpus) -> list[str | None]:
-    of_part = {part.name: languages(corpus.alone(part))[1] for part in corpus.parts}
-    of_file = [of_part.get(file) for file in store.content["files"]]
+def _uses(store: Store, corpus: Corpus) -> list[Use]:
+    told = directions(corpus)
+    of_part = {one.name: Use(one.use.weight, one.use.tag, *told[one.name]) for one in corpus.parts}
+    of_file = [of_part.get(file, PLAIN) for file in store.content["files"]]
     return [of_file[number] for number in store.file_numbers]
 
 
@@ -188,11 +190,6 @@ def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[re.Pattern[str], ...]
     from headway.data.coded import Shown
 
     return Shown.of(codes, corpus, own)
-
-
-def _without_own_codes(text: TextSettings) -> dict[str, Any]:
-    """The settings of sub-words; what is a code is told by what they are learned from."""
-    return {key: value for key, value in asdict(text).items() if key != "own_codes"}
 
 
 def _learned_subwords(
@@ -211,12 +208,14 @@ def _learned_subwords(
             f"vocabulary of {size:,} sub-words, fitted to {cleaned.n_characters:,} characters in "
             f"{n_pairs:,} pairs"
         )
+    settings = asdict(text) | {"vocabulary_size": size}
+    del settings["own_codes"]  # what is a code is told by what they are learned from
     key = key_of(
         {
             "version": subword_training.VERSION,
             "tokenizers": version("tokenizers"),
             "cleaned": cleaned.directory.name,
-            "settings": _without_own_codes(text) | {"vocabulary_size": size},
+            "settings": settings,
             "shown": shown and shown.key(),
             "seed": seed,
         }

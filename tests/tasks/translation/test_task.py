@@ -14,6 +14,7 @@ from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.cleaning import Pair, Report
 from headway.text.corpora import Corpus
 from headway.text.everyday import generate
+from headway.text.mixing import Use
 from headway.text.subwords import Subwords
 from headway.training.interfaces import Validation
 
@@ -37,7 +38,7 @@ def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Store
 def task(store: Store, subwords: Subwords) -> TranslationTask:
     prepared = Prepared(
         corpus=Corpus(), train=store, valid=store, valid_texts=[pair[:2] for pair in PAIRS],
-        valid_languages=["zh"] * len(PAIRS), subwords=subwords, report=Report(),
+        valid_uses=[Use(target_language="zh")] * len(PAIRS), subwords=subwords, report=Report(),
         valid_report=Report(), n_characters=0, checksums={}, weights=None, codes="keep",
     )  # fmt: skip
     training = TranslationTraining(batch_tokens=200, label_smoothing=0.1)

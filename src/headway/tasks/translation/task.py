@@ -76,7 +76,7 @@ class TranslationTask:
         self.label_smoothing = training.label_smoothing
         self.valid_sources = [prepared.valid_texts[row][0] for row in valid_rows]
         self.valid_texts = [prepared.valid_texts[row][1] for row in valid_rows]
-        self.valid_languages = [prepared.valid_languages[row] for row in valid_rows]
+        self.valid_languages = [prepared.valid_uses[row].target_language for row in valid_rows]
         batches = TokenBatches(
             list(self.train.lengths.values()),
             batch_tokens=training.batch_tokens,

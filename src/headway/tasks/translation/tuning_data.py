@@ -125,7 +125,7 @@ def validated_on_itself(settings: Settings, new: Pairs) -> Pairs:
     same = prepare_corpus(
         corpus, settings.data, settings.text, subwords=new.vocabulary, valid=corpus, seed=seed
     )
-    held = {key: getattr(same, key) for key in ("valid", "valid_texts", "valid_languages")}
+    held = {key: getattr(same, key) for key in ("valid", "valid_texts", "valid_uses")}
     return replace(new, prepared=replace(new.prepared, **held))
 
 
@@ -158,8 +158,8 @@ def with_old_pairs(
             for one, rows in ((new, valid_rows), (old, old_valid_rows))
             for row in rows
         ],
-        valid_languages=[
-            one.prepared.valid_languages[row]
+        valid_uses=[
+            one.prepared.valid_uses[row]
             for one, rows in ((new, valid_rows), (old, old_valid_rows))
             for row in rows
         ],
