@@ -87,6 +87,39 @@ def test_validation_sentences_are_translated_as_training_translated_them(run):
     assert outputs == task.translate(translator.plain.model, translator.settings.decoding)
 
 
+def test_bleu_of_validation_sentences_is_that_of_training(run, monkeypatch):
+    found = entrant(Request(run, {}, print))
+    outputs = [target[1:] for _, target in found.rows]
+    bleu, _ = found.begin(found.rows).examined(outputs, None).figures
+    translator, task = opened(run)
+    monkeypatch.setattr(task, "translate", lambda *_: outputs)
+    wanted = task.bleu(translator.plain.model, translator.settings.decoding)
+    assert bleu.statistics.score() == pytest.approx(wanted.score())
+    assert wanted.score() > 50
+    assert set(bleu.holds_for["the target language"].split(", ")) == {"zh", "de"}
+    assert found.notes == []
+
+
+@pytest.mark.parametrize("suffix", ["zh", "txt"])
+def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_path, suffix):
+    sources, references = map(list, zip(*generate(10, seed=9), strict=True))
+    outputs = [target[1:] for target in references]
+    texts = {"test.en": sources, f"test.{suffix}": references, "outputs": outputs}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    source, reference, hypothesis = (tmp_path / name for name in texts)
+    files = {"source": [source], "reference": [reference]}
+    found = entrant(Request(run, files, print, "written"))
+    bleu, _ = found.begin(found.rows).examined(outputs, None).figures
+    names = "--source", str(source), "--reference", str(reference), "--hypothesis", str(hypothesis)
+    done = command("evaluate", *names, "--json")
+    assert done.status == 0, done.err
+    score = json.loads(done.out)["bleu"]["score"]
+    assert bleu.statistics.score() == pytest.approx(score)
+    assert (score > 50) == (suffix == "zh")
+    assert bool(found.notes) == (suffix == "txt")
+
+
 def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):
     shutil.copytree(run, tmp_path / "copy")
     done = command("compare", str(run), str(tmp_path / "copy"), "--json")

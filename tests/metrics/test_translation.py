@@ -208,7 +208,11 @@ def test_sentences_of_several_languages_are_each_cut_as_their_own():
         for side in (hypotheses, references)
     ]
     expected = BLEU(tokenize="none", force=True).corpus_score(ours[0], [ours[1]]).score
-    found = bleu_by_language(hypotheses, references, languages).score()
-    assert found == pytest.approx(expected)
+    found = bleu_by_language(hypotheses, references, languages)
+    assert found.score() == pytest.approx(expected)
+    assert "|tok:13a+zh|" in found.signature(1000, 12345)
+    for row, both in enumerate(zip(hypotheses, references, strict=True)):
+        [alone] = bleu_statistics(*([text] for text in both), target_language=languages[row]).counts
+        assert found.counts[row].tolist() == alone.tolist()
     as_chinese = bleu_statistics(hypotheses, references, target_language="zh")
     assert bleu_by_language(hypotheses, references, ["zh"] * 4).score() == as_chinese.score()

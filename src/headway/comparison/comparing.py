@@ -116,6 +116,7 @@ def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say) ->
     found["test"] = told
     found["notes"] += told.pop("notes")
     found["notes"] += unlike_ways({name: entrant.ways for name, entrant in entrants.items()})
+    found["notes"] += dict.fromkeys(note for one in entrants.values() for note in one.notes)
     beyond = None
     if told["same"] and all(entrant.beyond for entrant in entrants.values()):
         beyond = longer_than_training(entrants, next(iter(rows_of.values())))

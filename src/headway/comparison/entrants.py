@@ -124,6 +124,8 @@ class Entrant:
     """What is shown of an example beside the outputs: what was given, and what was wanted."""
     ways: Mapping[str, str] = field(default_factory=dict)
     """How it works, where a run's own settings decide that ("the search"), in words."""
+    notes: Sequence[str] = ()
+    """What is to be known of its figures."""
     beyond: Callable[[Rows], list[bool] | None] | None = None
     """Which examples are longer than anything the run was trained on; gives None where nobody
     knows. Left out where that is no question."""

@@ -23,10 +23,12 @@ from headway.decoding.settings import DecodingSettings
 from headway.disk import digest
 from headway.efficiency.counting import operations_per_target_token
 from headway.errors import ConfigError, DataError, UserError
-from headway.metrics.evaluation import Measured, by_length, lengths_in_tokens, measure
+from headway.metrics.evaluation import Measured, by_length, lengths_in_tokens
+from headway.metrics.translation import bleu_by_language, chrf_statistics
 from headway.runs.kind import Say
 from headway.tasks.translation import pairs
 from headway.tasks.translation.kind import build
+from headway.text.corpora import Corpus, languages
 from headway.text.lines import read_lines
 from headway.text.mixing import Use, tagged
 from headway.training.run_folder import RunFolder
@@ -34,6 +36,10 @@ from headway.translator import Translator
 
 FILES = ("source", "reference")
 BEYOND = "longer than all in training"
+UNKNOWN = (
+    "the target language is not known: BLEU counts words. If the translations are written without "
+    "spaces, give test files that say so by their names, such as test.zh, and it counts characters."
+)
 
 Group = TypeVar("Group")
 Made = TypeVar("Made")
@@ -75,6 +81,7 @@ def entrant(request: Request) -> Entrant:
         encoded = translator.subwords.encode_batch(sources(rows, held.uses))
         return [len(ids) > held.longest for ids in encoded]
 
+    unknown = any(use.target_language is None for use in held.uses.values())
     return Entrant(
         model=translator.plain.model,  # type: ignore[arg-type]
         rows=held.rows,
@@ -91,6 +98,7 @@ def entrant(request: Request) -> Entrant:
                 dict.fromkeys(use.tag or "none" for use in held.uses.values())
             ),
         },
+        notes=[UNKNOWN] if unknown else [],
     )
 
 
@@ -107,9 +115,12 @@ def sources(rows: Rows, uses: Uses) -> list[str]:
 
 
 def of_files(request: Request, translator: Translator) -> Held:
-    """The pairs of the test files, under the tag that is asked for."""
-    use = Use(tag=translator.chosen_tag(request.tag))
+    """The pairs of the test files, under the tag that is asked for, in the run's languages; where
+    it has none, in those that the names of the files say."""
+    tag, data = translator.chosen_tag(request.tag), translator.settings.data
     rows = read_files(request.files)
+    files = Corpus(tuple(request.files["source"]), tuple(request.files["reference"]))
+    use = Use(1.0, tag, *languages(files, data.source_language, data.target_language))
     return Held(rows, dict.fromkeys(rows, use), longest_source(request.run, translator))
 
 
@@ -189,19 +200,21 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
         return translator.translate(texts, tag=tag)
 
     def examined(outputs: list[str], beyond: Sequence[bool] | None) -> Examined:
-        data = translator.settings.data
-        found = measure(outputs, references, target_language=data.target_language, ter=False)
+        into = [uses[row].target_language for row in rows]
+        bleu = bleu_by_language(outputs, references, into)
+        both = zip(outputs, references, strict=True)
+        exact = np.array([output.strip() == reference.strip() for output, reference in both])
         holds_for = {
             "the test text": f"{len(rows):,} sentences, {digest(list(map(list, rows)))[:12]}",
-            "the target language": data.target_language or "not known",
+            "the target language": ", ".join(dict.fromkeys(one or "not known" for one in into)),
         }
         figures = [
-            Figure(name, found.statistics[key], True, holds_for)
-            for name, key in (("BLEU", "bleu"), ("chrF", "chrf"))
+            Figure("BLEU", bleu, True, holds_for),
+            Figure("chrF", chrf_statistics(outputs, references), True, holds_for),
         ]
-        lengths = lengths_in_tokens(given, data.source_language)
-        others = {"exactly right, %": 100.0 * float(found.exact.mean())}
-        parts = bleu_by_length(found, lengths, beyond)
+        lengths = of_each(given, [uses[row].source_language for row in rows], lengths_in_tokens)
+        parts = bleu_by_length(Measured({"bleu": bleu}, exact), lengths, beyond)
+        others = {"exactly right, %": 100.0 * float(exact.mean())}
         return Examined(figures, outputs.__getitem__, parts, others)
 
     return Work(

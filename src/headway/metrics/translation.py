@@ -203,10 +203,7 @@ def score_translations(
 def bleu_by_language(
     hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
 ) -> SentenceStatistics:
-    """Counts for BLEU of all sentences together, each cut into tokens as its language is.
-
-    They stand in the order of the languages' first sentences.
-    """
+    """Counts for BLEU of all sentences together, each cut into tokens as its language is."""
     rows_of: dict[str, list[int]] = {}
     for row, language in enumerate(languages):
         rows_of.setdefault(bleu_tokenizer(language), []).append(row)
@@ -218,7 +215,9 @@ def bleu_by_language(
         )
         for tokenizer, rows in rows_of.items()
     ]
-    return replace(parts[0], counts=np.concatenate([part.counts for part in parts]))
+    parts[0].metric.tokenizer_signature = "+".join(rows_of)
+    order = np.argsort(np.concatenate([*rows_of.values()]))
+    return replace(parts[0], counts=np.concatenate([part.counts for part in parts])[order])
 
 
 def with_interval(
