@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from everyday_run import FLAGS, command
 
-from headway.comparison.entrants import Request
+from headway.comparison.entrants import Entrant, Request, Rows
 from headway.comparison.translators import entrant
 from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.remeasuring import measured_again
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_data import scored_rows
 from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -47,6 +49,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.fixture(scope="module")
+def child(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It goes on from the run, with ten new pairs: too few for some to be held out."""
+    folder = tmp_path_factory.mktemp("child")
+    new = write_table(folder / "new.tsv", "zh", generate(10, seed=99))
+    names = "--init-from", str(run), "--pairs", f"{new}:tag=written"
+    steps = "--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1"
+    done = command("train", *names, *steps, "--out", str(folder / "child"))
+    assert done.status == 0, done.err
+    return folder / "child"
+
+
 def opened(run: Path) -> tuple[Translator, TranslationTask]:
     """A run, and its validation as training had it."""
     translator = Translator.load(run)
@@ -62,21 +76,23 @@ def opened(run: Path) -> tuple[Translator, TranslationTask]:
     return translator, task
 
 
-def test_each_sentence_is_translated_under_the_tag_of_its_file(run, monkeypatch):
-    def named(_: Translator, texts: list[str], *, tag: str) -> list[str]:
-        return [f"{tag}: {text}" for text in texts]
+def tags_of(found: Entrant, rows: Rows) -> list[str]:
+    """Under which tag each row is translated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Translator, "translate", lambda _, texts, *, tag: [tag] * len(texts))
+        work = found.begin(rows)
+        tags: list[str] = work.all()
+        assert [work.one(i) for i in range(len(rows))] == [[tag] for tag in tags]
+    return tags
 
-    monkeypatch.setattr(Translator, "translate", named)
+
+def test_each_sentence_is_translated_under_the_tag_of_its_file(run):
     found = entrant(Request(run, {}, print))
     tags = ["shouted" if target == source.upper() else "written" for source, target in found.rows]
     assert set(tags) == {"shouted", "written"}
     assert set(found.ways["the tag before a sentence"].split(", ")) == set(tags)
-    wanted = [f"{tag}: {source}" for tag, (source, _) in zip(tags, found.rows, strict=True)]
-    work = found.begin(found.rows)
-    assert work.all() == wanted
-    assert [work.one(i) for i in range(len(wanted))] == [[text] for text in wanted]
-    some = found.rows[::3]
-    assert found.begin(some).all() == wanted[::3]
+    assert tags_of(found, found.rows) == tags
+    assert tags_of(found, found.rows[::3]) == tags[::3]
 
 
 def test_validation_sentences_are_translated_as_training_translated_them(run):
@@ -127,3 +143,31 @@ def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):
     found = json.loads(done.out)
     assert [bool(ranking["places"]) for ranking in found["rankings"]] == [True, True]
     assert len({run["figures"]["BLEU"]["value"] for run in found["runs"]}) == 1
+
+
+def test_a_run_that_went_on_is_measured_on_what_it_was_validated_on(run, child):
+    """New sentences and its parent's, each under the tag of its file."""
+    found = entrant(Request(child, {}, print))
+    _, task = opened(child)
+    assert found.rows == list(zip(task.valid_sources, task.valid_texts, strict=True))
+    assert found.rows[:10] == generate(10, seed=99)
+    before = entrant(Request(run, {}, print))
+    both = [row for row in before.rows if row in found.rows]
+    assert set(tags_of(found, both)) == {"shouted", "written"}
+    assert tags_of(found, both) == tags_of(before, both)
+
+
+def test_what_a_run_that_went_on_held_is_measured_again_alike(child):
+    written = RunFolder(child).read_checks()
+    again = json.loads(json.dumps(measured_again(child, print).as_dict()))
+    assert again["held"] == written["held"]
+    assert again["trust"]["weights"] == pytest.approx(written["trust"]["weights"], abs=1e-4)
+
+
+def test_a_run_and_one_that_went_on_from_it_are_ranked_by_what_both_have(run, child):
+    done = command("compare", str(run), str(child), "--json")
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
+    before, after = (set(entrant(Request(one, {}, print)).rows) for one in (run, child))
+    assert found["test"]["examples"] == len(before & after) > 0
+    assert all(ranking["places"] for ranking in found["rankings"])

@@ -21,9 +21,9 @@ from headway.runtime import cpu_name
 from headway.training.run_folder import RunFolder
 
 SIDE_BY_SIDE = 10
-LEAST_COMMON = 0.5
+LEAST_COMMON, ENOUGH_COMMON = 0.5, 200
 """Runs whose validation sentences differ are compared on those that all have, if these are at least
-this share of the fewest that one has."""
+this share of the fewest that one has, or so many."""
 
 
 def compared(
@@ -155,7 +155,7 @@ def common_rows(entrants: Mapping[str, Entrant]) -> tuple[dict[str, Rows], dict[
     common = [row for row in dict.fromkeys(first.rows) if all(row in rows for rows in sets)]
     alone = all(entrant.stand_alone for entrant in entrants.values())
     counts = ", ".join(f"{name} {len(rows):,}" for name, rows in own.items())
-    if alone and len(common) >= max(1, LEAST_COMMON * fewest):
+    if alone and len(common) >= max(1, min(LEAST_COMMON * fewest, ENOUGH_COMMON)):
         told["notes"].append(
             f"the {first.rows_are} differ ({counts}): measured on the {len(common):,} of all."
         )

@@ -26,8 +26,8 @@ from headway.errors import ConfigError, DataError, UserError
 from headway.metrics.evaluation import Measured, by_length, lengths_in_tokens
 from headway.metrics.translation import bleu_by_language, chrf_statistics
 from headway.runs.kind import Say
-from headway.tasks.translation import pairs
-from headway.tasks.translation.kind import build
+from headway.tasks.translation import tuning_data
+from headway.tasks.translation.kind import build, read
 from headway.text.corpora import Corpus, languages
 from headway.text.lines import read_lines
 from headway.text.mixing import Use, tagged
@@ -142,14 +142,14 @@ def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
 
 
 def held_by(run: Path, translator: Translator, say: Say) -> Held:
-    """What a run was validated on: its text files are read again, or found in the cache.
+    """What a run was validated on: its text files are read again, or found in the cache; those of
+    its parent too, where it went on from one.
 
     A row without a tag, of a model that has read none without, is read as `translate` reads it.
     """
     try:
-        data = pairs.read(translator.settings, translator.subwords, lambda _: None)
-        prepared = data.prepared
-        scored = data.valid_rows()[: translator.settings.training.valid_sentences]
+        data = read(translator.settings, translator.subwords, lambda _: None)
+        prepared, scored = data.prepared, tuning_data.scored_rows(data, translator.settings)
         uses = [prepared.valid_uses[row] for row in scored]
         uses = [replace(use, tag=translator.chosen_tag(use.tag or None)) for use in uses]
     except UserError as error:
@@ -179,9 +179,8 @@ def longest_source(run: Path, translator: Translator) -> int | None:
 
 def operations(translator: Translator, rows: Rows, uses: Uses) -> Operations:
     """For each token of the target, the source's reading shared among them, and for all of them."""
-    read, written = sources(rows, uses), [row[1] for row in rows]
-    subwords = translator.subwords
-    sides = subwords.encode_batch(read), subwords.encode_targets(written)
+    subwords, references = translator.subwords, [row[1] for row in rows]
+    sides = subwords.encode_batch(sources(rows, uses)), subwords.encode_targets(references)
     source, target = (round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides)
     for_token = operations_per_target_token(
         lambda: build(translator.settings, translator.subwords),

@@ -6,10 +6,10 @@ import torch
 
 from headway.runs.kind import Say
 from headway.runs.loading import open_run
-from headway.tasks.translation import pairs
-from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.kind import KIND, read
 from headway.tasks.translation.measuring import Measured, measure
 from headway.tasks.translation.task import TranslationTask
+from headway.tasks.translation.tuning_data import scored_rows
 from headway.training.run_folder import RunFolder
 
 
@@ -33,8 +33,8 @@ def measured_again(run: Path, say: Say) -> Measured:
     """The same, with nothing written."""
     opened = open_run(KIND, run)
     settings = opened.settings
-    data = pairs.read(settings, opened.vocabulary, say)
-    rows = data.valid_rows()[: settings.training.valid_sentences]
+    data = read(settings, opened.vocabulary, say)
+    rows = scored_rows(data, settings)
     task = TranslationTask(
         data.prepared,
         settings.training,
