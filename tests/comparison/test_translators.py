@@ -3,18 +3,21 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from everyday_run import FLAGS, command
 
 from headway.comparison.entrants import Entrant, Request, Rows
-from headway.comparison.translators import entrant
-from headway.tasks.translation.kind import KIND
+from headway.comparison.translators import entrant, operations
+from headway.efficiency.counting import operations_per_target_token
+from headway.tasks.translation.kind import KIND, build
 from headway.tasks.translation.remeasuring import measured_again
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_data import scored_rows
 from headway.text.everyday import generate
+from headway.text.mixing import PLAIN
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
@@ -134,6 +137,21 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
     assert bleu.statistics.score() == pytest.approx(score)
     assert (score > 50) == (suffix == "zh")
     assert bool(found.notes) == (suffix == "txt")
+
+
+def test_of_texts_beyond_the_last_position_operations_are_those_up_to_there(run):
+    plain = Translator.load(run)
+    model = replace(plain.settings.model, positions="learned", max_length=16)
+    settings = replace(plain.settings, model=model)
+    limited = Translator(build(settings, plain.subwords), plain.subwords, settings, plain.device)
+    row = "I have a cat . " * 20, "我有一只猫。" * 20
+    found = operations(limited, [row], {row: PLAIN})
+    up_to_there = operations_per_target_token(
+        lambda: build(settings, plain.subwords), source_length=16, target_length=16
+    )
+    assert found.for_token == up_to_there
+    [ids] = plain.subwords.encode_targets([row[1]])
+    assert found.for_example == up_to_there * (len(ids) + 1) > up_to_there * 16
 
 
 def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):

@@ -178,14 +178,18 @@ def longest_source(run: Path, translator: Translator) -> int | None:
 
 
 def operations(translator: Translator, rows: Rows, uses: Uses) -> Operations:
-    """For each token of the target, the source's reading shared among them, and for all of them."""
+    """For each token of the target, the source's reading shared among them, and for all of them.
+
+    What is longer than the model can read is translated in portions: it is counted as so long.
+    """
     subwords, references = translator.subwords, [row[1] for row in rows]
     sides = subwords.encode_batch(sources(rows, uses)), subwords.encode_targets(references)
     source, target = (round(float(np.mean([len(ids) + 1 for ids in side]))) for side in sides)
+    longest = translator.plain.model.longest or max(source, target)
     for_token = operations_per_target_token(
         lambda: build(translator.settings, translator.subwords),
-        source_length=source,
-        target_length=target,
+        source_length=min(source, longest),
+        target_length=min(target, longest),
     )
     return Operations(for_token, for_token * target)
 
