@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from everyday_run import command
 from text_run import write_corpus
 
 from headway import tasks
-from headway.comparison.language_models import beginning_and_end, validation_lines
+from headway.comparison.language_models import beginning_and_end, held_out_lines, validation_lines
 from headway.language_model import TrainedLanguageModel
+from headway.tasks.language_modeling.texts import Reading, held_out_rows
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -122,6 +124,32 @@ def test_the_lines_held_out_are_those_that_training_held_out(corpus, tmp_path):
     assert f"{sum(len(line.split()) + 1 for line in lines):,} words" in done.err or set(
         lines
     ) <= set(corpus.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_more_lines_are_held_than_are_held_out(tmp_path, monkeypatch):
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(f"line {row}\n" for row in range(1000)), encoding="utf-8")
+    alive = most = 0
+
+    class Line(str):
+        def __del__(self) -> None:
+            nonlocal alive
+            alive -= 1
+
+    class Counted(Reading):
+        def lines(self) -> Iterator[str]:
+            nonlocal alive, most
+            for text in super().lines():
+                alive += 1
+                most = max(most, alive)
+                yield Line(text)
+
+    monkeypatch.setattr("headway.comparison.language_models.Reading", Counted)
+    lines = held_out_lines([path], print)
+    rows = sorted(held_out_rows(1000))
+    assert lines == [f"line {row}" for row in rows]
+    assert alive == len(rows) == 50
+    assert most <= len(rows) + 2  # one at hand, and the next
 
 
 def test_a_line_is_gone_on_with_from_its_first_words():

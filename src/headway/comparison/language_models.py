@@ -87,11 +87,24 @@ def lines_of(files: Sequence[Path], say: Say) -> list[str]:
     """All lines with text, an empty one where blank lines part two of them."""
     reading = Reading(files)
     lines = list(reading.lines())
-    if reading.n_too_long:
-        say(f"{reading.n_too_long:,} lines of more than 1 MiB are passed over")
+    tell_too_long(reading, say)
     if not lines:
         raise DataError(f"a test text has words; {files[0]} has none. Give another file.")
     return lines
+
+
+def held_out_lines(files: Sequence[Path], say: Say) -> list[str]:
+    """Those that training held out, read in two passes: a corpus may be larger than memory."""
+    reading = Reading(files)
+    held_out = held_out_rows(sum(1 for _ in reading.lines()))
+    tell_too_long(reading, say)
+    return [line for row, line in enumerate(reading.lines()) if row in held_out]
+
+
+def tell_too_long(reading: Reading, say: Say) -> None:
+    """Say how many lines nobody reads."""
+    if reading.n_too_long:
+        say(f"{reading.n_too_long:,} lines of more than 1 MiB are passed over")
 
 
 def validation_lines(run: Path, model: TrainedLanguageModel, say: Say) -> list[str]:
@@ -111,11 +124,7 @@ def validation_lines(run: Path, model: TrainedLanguageModel, say: Say) -> list[s
             f"{error} Or give a test text: --corpus F."
         ) from None
     refuse_changed(run, {str(path): checksum(path) for path in chosen})
-    lines = lines_of(chosen, say)
-    if data.valid_corpus:
-        return lines
-    held_out = held_out_rows(len(lines))
-    return [line for number, line in enumerate(lines) if number in held_out]
+    return (lines_of if data.valid_corpus else held_out_lines)(chosen, say)
 
 
 def beginning_and_end(line: str) -> tuple[str, str]:
