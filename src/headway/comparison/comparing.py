@@ -180,7 +180,7 @@ def worked(
     """What a run made of its examples: its figures, and how long it took."""
     work: Work = entrant.begin(rows)
     device = next(iter(entrant.model.state_dict().values())).device
-    worded = [i for i in chosen(len(rows), 200) if rows[i][0].strip()]
+    worded = [i for i in range(len(rows)) if rows[i][0].strip()]
     alone = latency(work.one, worded or [0], device)
     whole = timed(work.all, device)
     examined = work.examined(whole.result, beyond)

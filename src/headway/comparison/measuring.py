@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from headway.comparison.rankings import chosen
+
 MOST_ALONE = 20
-"""Examples that are done one at a time; beyond them latencies say nothing new."""
+"""Examples that are done one at a time, evenly spread; more of them say nothing new."""
 
 
 class Timed(NamedTuple):
@@ -42,9 +44,9 @@ def latency(one: Callable[[int], object], which: Sequence[int], device: torch.de
     """The median of the seconds that single examples take, after one that does not count."""
     one(which[0])
     seconds = []
-    for i in which[:MOST_ALONE]:
+    for place in chosen(len(which), MOST_ALONE):
         started = time.perf_counter()
-        one(i)
+        one(which[place])
         _wait(device)
         seconds.append(time.perf_counter() - started)
     return float(np.median(seconds))
