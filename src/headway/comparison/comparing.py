@@ -192,6 +192,7 @@ def worked(
             "value": finite(score.score),
             "low": finite(score.low),
             "high": finite(score.high),
+            "decimals": figure.decimals,
             "signature": score.signature,
             "holds_for": dict(figure.holds_for),
         }

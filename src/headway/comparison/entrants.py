@@ -53,6 +53,8 @@ class Figure:
     """What of the counts the paired test compares, and by both tails, where sacreBLEU has no such
     figure: of a perplexity its logarithm, as that of some resampled texts may be beyond all
     numbers."""
+    decimals: int = 2
+    """So many are told."""
 
 
 class Part(NamedTuple):

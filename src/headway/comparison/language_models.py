@@ -197,16 +197,21 @@ def figures_of(
     characters = {"the number of characters": f"{n_characters.sum():,}"}
 
     def figure(
-        name: str, cost: NDArray[np.float64], per: NDArray[Any], of: Any, holds_for: dict[str, str]
+        name: str,
+        cost: NDArray[np.float64],
+        per: NDArray[Any],
+        of: Any,
+        holds_for: dict[str, str],
+        decimals: int = 2,
     ) -> Figure:
         counts = np.stack([cost, per.astype(np.float64)], axis=1)
         told = SimpleNamespace(get_signature=lambda: f"{name}, line ends included")
         statistics = SentenceStatistics(counts, of, told)
-        return Figure(name, statistics, False, {**text, **holds_for}, tested=ratio)
+        return Figure(name, statistics, False, {**text, **holds_for}, ratio, decimals)
 
     bits = nats / math.log(2)
     figures = [
-        figure("bits per character", bits, n_characters, ratio, characters | unknown),
+        figure("bits per character", bits, n_characters, ratio, characters | unknown, decimals=4),
         figure("perplexity per word", nats, n_words, exponential, words | unknown),
         figure(
             "perplexity per token", nats, n_tokens, exponential, {"the vocabulary": fingerprint}

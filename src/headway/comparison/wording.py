@@ -86,13 +86,14 @@ def rankings(found: Mapping[str, Any]) -> Iterator[str]:
         if ranking["refused"]:
             yield f"no ranking by {ranking['by']}: {'. '.join(ranking['refused'])}."
             continue
+        decimals = found["runs"][0]["figures"][ranking["by"]]["decimals"]
         told = [f"{ranking['places'][0]['run']}"]
         for place in ranking["places"][1:]:
             p = ""
             if place["p_value"] is not None:
                 chance = "" if place["p_value"] < 0.05 else ": may be chance"
                 p = f", p = {place['p_value']:.3f}{chance}"
-            behind = "" if place["behind"] is None else f"{place['behind']:+.2f}"
+            behind = "" if place["behind"] is None else f"{place['behind']:+.{decimals}f}"
             told.append(f"{place['run']} ({behind}{p})")
         yield f"by {ranking['by']}: {', then '.join(told)}"
 
@@ -148,16 +149,17 @@ def _first_number(label: str) -> float:
 def _interval(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return "infinite"
-    low, high = _number(figure["low"]), _number(figure["high"])
+    value, low, high = (
+        _number(figure[key], figure["decimals"]) for key in ("value", "low", "high")
+    )
     known = low != high and None not in (figure["low"], figure["high"])
-    between = f" [{low}, {high}]" if known else ""
-    return f"{_number(figure['value'])}{between}"
+    return f"{value} [{low}, {high}]" if known else value
 
 
-def _number(value: float | None) -> str:
+def _number(value: float | None, decimals: int = 2) -> str:
     if value is None:
         return "infinite"
-    return f"{value:,.2f}" if abs(value) < _TOO_LONG else f"{value:.2e}"
+    return f"{value:,.{decimals}f}" if abs(value) < _TOO_LONG else f"{value:.2e}"
 
 
 def _of(runs: Sequence[Mapping[str, Any]], name: str, key: str, told: Any) -> Line:
