@@ -12,7 +12,7 @@ from everyday_run import FLAGS, command
 from headway.comparison.entrants import Entrant, Request, Rows
 from headway.comparison.translators import entrant, operations
 from headway.efficiency.counting import operations_per_target_token
-from headway.tasks.translation.kind import KIND, build
+from headway.tasks.translation.kind import build, read
 from headway.tasks.translation.remeasuring import measured_again
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_data import scored_rows
@@ -68,7 +68,7 @@ def opened(run: Path) -> tuple[Translator, TranslationTask]:
     """A run, and its validation as training had it."""
     translator = Translator.load(run)
     settings = translator.settings
-    data = KIND.read(settings, translator.subwords, lambda _: None)
+    data = read(settings, translator.subwords, lambda _: None)
     task = TranslationTask(
         data.prepared,
         settings.training,
