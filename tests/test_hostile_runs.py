@@ -16,7 +16,7 @@ from headway.errors import UserError
 from headway.runs.loading import open_run
 from headway.runs.parent import Parent
 from headway.tasks.translation.kind import KIND
-from headway.training import checkpoint
+from headway.training import going_on
 
 LARGE = ("two million pieces", "a header of a million lists", "a metrics.jsonl of one line")
 """Seconds each; left to the benchmark."""
@@ -75,7 +75,7 @@ def test_what_harms_is_not_gone_on_with(everyday_run, tmp_path, name):
 )
 def test_checkpoints_that_cannot_be_read_are_set_aside_and_it_is_said(everyday_run, tmp_path, name):
     run, said = spoiled(everyday_run, tmp_path, name), []
-    assert checkpoint.read_newest(run / "checkpoints", said.append) is None
+    assert going_on.read_newest(run / "checkpoints", said.append) is None
     assert "damaged checkpoint" in said[0]
     assert str(run) in said[0]
 

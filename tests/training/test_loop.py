@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from headway.errors import HeadwayError, RunError
 from headway.nn.dropout import Dropout
-from headway.training import checkpoint
+from headway.training import checkpoint, going_on
 from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
@@ -354,7 +354,7 @@ def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_pat
     trainer.task.loss = explode  # type: ignore[method-assign]
     with pytest.raises(HeadwayError, match="must stay finite; it is nan at step .*learning-rate"):
         trainer.train(never)
-    whole = checkpoint.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
+    whole = going_on.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
     assert whole is not None
     assert whole.step == 3
     assert all(tensor.isfinite().all() for tensor in whole.weights.values())
@@ -421,7 +421,7 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
     trainer.begin_with(weights)
     for name, parameter in trainer.model.named_parameters():
         torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
-    for name, tensor in checkpoint.read(trainer.folder.checkpoints, 0).weights.items():
+    for name, tensor in going_on.read(trainer.folder.checkpoints, 0).weights.items():
         assert torch.equal(tensor, weights[name])
     assert trainer.folder.read_log()[0]["step"] == 0
     assert trainer.progress.validated == [0]

@@ -10,7 +10,7 @@ from headway.disk import checksum
 from headway.errors import ConfigError, RunError
 from headway.locks import Say
 from headway.runs.gate import stored_gates
-from headway.training import checkpoint, tensor_files
+from headway.training import checkpoint, going_on, tensor_files
 from headway.training.run_folder import CHECKS, CONFIG, RunFolder
 
 
@@ -121,7 +121,7 @@ def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
         name = str(place.relative_to(folder.path))
         try:
             if step in resumable:
-                checkpoint.read(folder.checkpoints, step)
+                going_on.read(folder.checkpoints, step)
                 sealed = True
             else:
                 sealed = tensor_files.check(place / checkpoint.WEIGHTS)

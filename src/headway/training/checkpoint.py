@@ -2,40 +2,24 @@
 
 `checkpoints/step-N/` holds `weights.safetensors` (float32, by name) and, while training may go on
 from it, `resume.safetensors` (optimizer moments, random state) and `state.json` (everything
-countable, with the checksums of the two). Nothing is ever pickled.
+countable, with the checksums of the two). Nothing is ever pickled. `going_on.py` reads them back.
 """
 
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from headway.disk import checksum, digest, refuse_large, sweep, whole_folder, write_text
-from headway.errors import RunError
-from headway.training.tensor_files import load_tensors, save_tensors, shapes
+from headway.disk import checksum, digest, sweep, whole_folder, write_text
+from headway.training.tensor_files import load_tensors, save_tensors
 
 WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
-
-UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What another content than is expected leads to."""
-_MAX_STATE_BYTES = 1 << 23
-_MOST_TIMES = 4
-"""Adam's moments and what a task carries are at most so many times as large as the weights."""
-
-
-class Checkpoint(NamedTuple):
-    """What was read back."""
-
-    step: int
-    weights: dict[str, Tensor]
-    resume: dict[str, Tensor]
-    state: dict[str, Any]
 
 
 def folder_of(checkpoints: Path, step: int) -> Path:
@@ -84,39 +68,6 @@ def steps(checkpoints: Path) -> list[int]:
 def resumable(checkpoints: Path) -> list[int]:
     """Steps that training may go on from, in order."""
     return [s for s in steps(checkpoints) if (folder_of(checkpoints, s) / STATE).exists()]
-
-
-def read(checkpoints: Path, step: int) -> Checkpoint:
-    """Read a checkpoint and check it; raises RunError naming what is damaged."""
-    folder = folder_of(checkpoints, step)
-    try:
-        refuse_large(folder / STATE, _MAX_STATE_BYTES)
-        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
-        sums = state.pop("sha256")
-        shapes(folder / WEIGHTS), shapes(folder / RESUME)  # what no headers describe is not read
-        most = _MOST_TIMES * (folder / WEIGHTS).stat().st_size + _MAX_STATE_BYTES
-        refuse_large(folder / RESUME, most)
-        if state["step"] != step:
-            raise RunError(f"{folder / STATE} is of step {state['step']}")
-        found = {name: checksum(folder / name) for name in (WEIGHTS, RESUME)}
-        for name, sum_ in (found | {STATE: digest(state)}).items():
-            if sums[name] != sum_:
-                raise RunError(f"{folder / name} does not match its checksum")
-        weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
-    except (*UNLIKE, OSError) as error:
-        raise RunError(f"{folder} cannot be read ({error})") from error
-    return Checkpoint(step, weights, resume, state)
-
-
-def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | None:
-    """The newest checkpoint that is whole; damaged ones are named through `say` and set aside."""
-    for step in reversed(resumable(checkpoints)):
-        try:
-            return read(checkpoints, step)
-        except RunError as error:
-            say(f"damaged checkpoint: {error}; going on from the one before")
-            discard(folder_of(checkpoints, step))
-    return None
 
 
 def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int]) -> None:

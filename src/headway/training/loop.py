@@ -10,10 +10,10 @@ from pydantic import TypeAdapter
 from torch import Tensor, nn
 
 from headway.disk import DiskError, refuse_full
-from headway.errors import RunError, UserError
+from headway.errors import RunError
 from headway.nn.dropout import soften
 from headway.schedules import DECAYING
-from headway.training import checkpoint, earlier, pace, trouble
+from headway.training import checkpoint, earlier, going_on, pace, trouble
 from headway.training.frozen import freeze
 from headway.training.interfaces import Batch, Position, Reporter, Task, Validation
 from headway.training.parameters import FlatAdam, load_weights
@@ -332,22 +332,9 @@ class Trainer(Generic[AnyTask]):
 
     def resume(self) -> bool:
         """Go back to the newest whole checkpoint; False when there is none."""
-        saved = checkpoint.read_newest(self.folder.checkpoints, self.reporter.say)
-        self.folder.cut_log(-1 if saved is None else saved.step)
-        if saved is None:
-            return False
-        try:
-            self.go_on_from(saved)
-        except (*checkpoint.UNLIKE, UserError) as error:
-            place = checkpoint.folder_of(self.folder.checkpoints, saved.step)
-            raise RunError(
-                f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
-                "or take the run from a copy."
-            ) from error
-        self.tidy()
-        return True
+        return going_on.resume(self)
 
-    def go_on_from(self, saved: checkpoint.Checkpoint) -> None:
+    def go_on_from(self, saved: going_on.Checkpoint) -> None:
         """Be as it was when a checkpoint was written."""
         groups: dict[str, dict[str, Tensor]] = {"random": {}, "adam": {}, "position": {}}
         for name, tensor in saved.resume.items():
