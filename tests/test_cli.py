@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
@@ -209,6 +210,14 @@ def test_expected_errors_are_one_line_and_no_traceback(
     assert printed.err.count("\n") == 1
     assert says in printed.err
     assert list(tmp_path.glob("headway-*")) == []
+
+
+def test_an_error_that_nobody_can_read_keeps_its_status(install: Install) -> None:
+    install(raising(DataError("a.en has 3 lines, a.de has 4.")))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", buffering=1) as pipe, redirect_stderr(pipe):
+        assert cli.main(["probe"]) == 2  # and the pipe, which led nowhere, is closed in peace
 
 
 class Panic(BaseException):

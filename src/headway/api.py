@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ def train(
     `say`, by default to stderr. Raises a `headway.errors.UserError` for what the caller can put
     right.
     """
-    say = say or partial(print, file=sys.stderr, flush=True)
+    say = say or (lambda message: print(message, file=sys.stderr, flush=True))
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     request = Request(sections, Path(out), preset, resume)
     stored = _refuse_unusable(request, say)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from contextlib import redirect_stderr
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from everyday_run import (
     write_pairs,
 )
 
+from headway.cli import main
 from headway.config import format_toml
 from headway.errors import StoppedError
 from headway.runs import fitting
@@ -185,6 +187,33 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     again = resume(run)
     assert again.status == 0, again.err
     assert f"goes on from step {step}" in again.err
+    assert left_behind(run) == left_behind(everyday_run)
+
+
+def test_a_signal_saves_where_nobody_reads_stderr_any_more(
+    everyday_run, everyday_files, tmp_path, monkeypatch
+):
+    """Ctrl-C under `2>&1 | tee log` ends tee first."""
+    run = tmp_path / "run"
+    next_batch = TranslationTask.next_batch
+    calls: list[int] = []
+    reader, writer = os.pipe()
+
+    def interrupted(task: TranslationTask):
+        calls.append(1)
+        if len(calls) == 6:
+            os.close(reader)
+            signal.raise_signal(signal.SIGINT)
+        return next_batch(task)
+
+    names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
+    with monkeypatch.context() as patch, open(writer, "w", buffering=1) as pipe:
+        patch.setattr(TranslationTask, "next_batch", interrupted)
+        with redirect_stderr(pipe):
+            assert main(["train", *names, "--out", str(run), *FLAGS]) == 130
+    again = resume(run)
+    assert again.status == 0, again.err
+    assert "goes on from step 6" in again.err
     assert left_behind(run) == left_behind(everyday_run)
 
 

@@ -4,6 +4,8 @@ import errno
 import sys
 import traceback
 
+from headway.errors.streams import let_go
+
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
 """Only a mistake of the program leads to them."""
 MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
@@ -15,8 +17,11 @@ NO_MEMORY = (
 
 
 def complain(message: str, status: int) -> int:
-    """Say it on stderr; returns the exit status."""
-    print(f"headway: error: {message}", file=sys.stderr)
+    """Say it on stderr, if anybody can read it there; returns the exit status."""
+    try:
+        print(f"headway: error: {message}", file=sys.stderr, flush=True)
+    except OSError as error:
+        let_go(sys.stderr, error)
     return status
 
 

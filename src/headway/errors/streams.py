@@ -1,10 +1,17 @@
-"""Standard streams that were closed before the command began (`headway .. >&-`, some daemons)."""
+"""Standard streams that were closed before the command began (`headway .. >&-`, some daemons), or
+that nobody is at the other end of any more (`headway .. 2>&1 | tee log`, after Ctrl-C)."""
 
+import errno
 import io
 import os
 import sys
+from contextlib import suppress
+from typing import TextIO
 
 from headway.errors import UserError
+
+GONE = (errno.EPIPE, errno.EIO, errno.ECONNRESET)
+"""What a pipe, a terminal or a connection answers whose other end is closed."""
 
 
 class ClosedStream(io.TextIOBase):
@@ -45,3 +52,13 @@ def replace_closed() -> None:
         sys.stdout = ClosedStream("standard output", "Give --out, or open it: > FILE")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # as long as we live
+
+
+def let_go(stream: TextIO, error: OSError) -> None:
+    """Have a stream lead nowhere whose other end is closed: no later write fails, nor its end.
+
+    Any other stays as it is; where its disk is full, there may be room again.
+    """
+    if error.errno in GONE:
+        with suppress(OSError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
