@@ -16,7 +16,6 @@ from headway.errors import UserError
 from headway.runs.loading import open_run
 from headway.runs.parent import Parent
 from headway.tasks.translation.kind import KIND
-from headway.training import going_on
 
 LARGE = ("two million pieces", "a header of a million lists", "a metrics.jsonl of one line")
 """Seconds each; left to the benchmark."""
@@ -68,16 +67,6 @@ def test_what_harms_is_not_gone_on_with(everyday_run, tmp_path, name):
     assert finished.status == 2, finished.err
     assert str(run) in finished.err
     assert "bug in headway" not in finished.err
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in faults.HARMS if n.startswith(("states", "moments th"))]
-)
-def test_checkpoints_that_cannot_be_read_are_set_aside_and_it_is_said(everyday_run, tmp_path, name):
-    run, said = spoiled(everyday_run, tmp_path, name), []
-    assert going_on.read_newest(run / "checkpoints", said.append) is None
-    assert "damaged checkpoint" in said[0]
-    assert str(run) in said[0]
 
 
 def test_a_link_to_a_file_of_the_user_is_not_written_to(everyday_run, tmp_path):

@@ -87,7 +87,7 @@ def left_behind(run: Path) -> dict[str, Any]:
     lines = [json.loads(line) for line in log]
     for line in lines:
         del line["time_s"]
-    last = max((run / "checkpoints").iterdir(), key=lambda path: int(path.name[5:]))
+    last = max((run / "checkpoints").glob("step-*"), key=lambda path: int(path.name[5:]))
     return {
         "metrics": lines,
         "model": (run / "model.safetensors").read_bytes(),

@@ -524,10 +524,6 @@ _CHECKPOINTS: dict[str, Harm] = {
     "metrics.jsonl, pipe": _link("metrics.jsonl", "fifo"),
     "metrics.jsonl, the user's": _elsewhere("metrics.jsonl"),
     "model.safetensors, the user's": _elsewhere("model.safetensors"),
-}
-"""What only going on with a run meets, and must refuse."""
-
-_SET_ASIDE: dict[str, Harm] = {
     "states of lists": _state(lambda state: [[state]]),
     "states without end": _each("state.json", lambda name: _file(name, b"[" * 100_000)),
     "states that are pipes": _each("state.json", lambda name: _link(name, "fifo")),
@@ -535,6 +531,10 @@ _SET_ASIDE: dict[str, Harm] = {
     "moments that are pipes": _each("resume.safetensors", lambda name: _link(name, "fifo")),
     "moments that are huge": _each("resume.safetensors", lambda name: _grown(name, 1 << 40)),
     "weights that are endless": _each("weights.safetensors", lambda name: _link(name, "/dev/zero")),
+}
+"""What only going on with a run meets, and must refuse."""
+
+_PASSED_OVER: dict[str, Harm] = {
     "a metrics.jsonl of one line": _file("metrics.jsonl", b"7" * 300_000_000),
     "a metrics.jsonl of lists": _file("metrics.jsonl", b'{"step": [' * 100_000 + b"\n[]\n7\n"),
 }
@@ -577,7 +577,7 @@ HARMS: dict[str, Harm] = {
     "unsealed tokenizer.json, nested": _unsealed("tokenizer.json", b'{"a":' * 100_000),
     "two million pieces": _many_pieces,
     **_CHECKPOINTS,
-    **_SET_ASIDE,
+    **_PASSED_OVER,
 }
 """What may be wrong with a run folder that comes from somebody else."""
 
@@ -586,7 +586,7 @@ _NEEDED_BY: dict[str, Sequence[str]] = {
     **{name: _READERS for name in (*HARMS, *_WEIGHTS) if name.startswith("model.safetensors")},
     **dict.fromkeys(_WEIGHTS, _READERS),  # going on chooses them anew
     **dict.fromkeys(_CHECKPOINTS, ("resume",)),
-    **dict.fromkeys(_SET_ASIDE, ()),
+    **dict.fromkeys(_PASSED_OVER, ()),
 }
 
 

@@ -1,5 +1,6 @@
 """A kill at any instant leaves a whole checkpoint; damage is noticed."""
 
+import errno
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import torch
 from headway import disk
 from headway.disk import DiskError
 from headway.errors import RunError
+from headway.errors.reading import OutOfReachError
 from headway.training import checkpoint, going_on
 from headway.training.tensor_files import save_tensors
 
@@ -214,13 +216,14 @@ def test_any_flipped_byte_is_noticed_said_and_the_one_before_is_used(tmp_path, n
         with pytest.raises(RunError, match="step-20"):
             going_on.read(tmp_path, 20)
     put(tmp_path, 10)
-    said: list[str] = []
+    said, file_as_it_was = list[str](), file.read_bytes()
     assert check_whole(going_on.read_newest(tmp_path, said.append)) == 10
     assert len(said) == 1
     assert "damaged" in said[0]
     assert "step-20" in said[0]
     assert "one before" in said[0]
     assert checkpoint.resumable(tmp_path) == [10]
+    assert (tmp_path / "damaged-step-20" / name).read_bytes() == file_as_it_was
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "resume.safetensors", "state.json"])
@@ -239,13 +242,55 @@ def test_a_cut_off_or_missing_file_is_noticed(tmp_path, name, harm):
     assert bool(said) == ((name, harm) != ("state.json", "gone"))
 
 
-def test_when_every_checkpoint_is_damaged_each_is_named_and_there_is_none(tmp_path):
+def test_when_every_checkpoint_is_damaged_each_is_named_and_nothing_is_begun_anew(tmp_path):
     for step in (10, 20):
         put(tmp_path, step)
         os.truncate(tmp_path / f"step-{step}" / "weights.safetensors", 5)
-    said: list[str] = []
-    assert going_on.read_newest(tmp_path, said.append) is None
-    assert ["step-20" in said[0], "step-10" in said[1]] == [True, True]
+    for _ in range(2):  # asking again changes nothing
+        with pytest.raises(RunError, match="is damaged: .*step-20.*step-10.*delete"):
+            going_on.read_newest(tmp_path, unheard)
+    assert checkpoint.resumable(tmp_path) == [10, 20]
+
+
+def test_of_a_step_that_is_damaged_again_the_last_is_kept(tmp_path):
+    put(tmp_path, 10)
+    for length in (5, 6):
+        put(tmp_path, 20)
+        os.truncate(tmp_path / "step-20" / "resume.safetensors", length)
+        assert check_whole(going_on.read_newest(tmp_path, lambda _: None)) == 10
+        kept = tmp_path / "damaged-step-20" / "resume.safetensors"
+        assert kept.stat().st_size == length
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "resume.safetensors", "state.json"])
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.ENOMEM, errno.ESTALE])
+def test_a_file_that_cannot_be_read_just_now_is_not_damaged(tmp_path, monkeypatch, name, number):
+    for step in (10, 20):
+        put(tmp_path, step)
+    file, opened = tmp_path / "step-20" / name, Path.open
+
+    def refused(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path == file:
+            raise OSError(number, os.strerror(number), str(path))
+        return opened(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refused)
+        with pytest.raises(OutOfReachError, match=f"step-20/{name} cannot be read just now"):
+            going_on.read_newest(tmp_path, unheard)
+    assert checkpoint.resumable(tmp_path) == [10, 20]
+    assert check_whole(going_on.read_newest(tmp_path, unheard)) == 20
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path, monkeypatch):
+    put(tmp_path, 10)
+
+    def refused(place: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(place))
+
+    monkeypatch.setattr(os, "listdir", refused)
+    with pytest.raises(PermissionError):
+        going_on.read_newest(tmp_path, unheard)
 
 
 def test_folders_with_other_names_are_left_alone(tmp_path):

@@ -24,11 +24,13 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from headway.errors import HeadwayError, RunError
+from headway.errors.reading import OutOfReachError
 from headway.nn.dropout import Dropout
 from headway.training import checkpoint, going_on
 from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
+from headway.training.parameters import FlatAdam
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 
@@ -136,6 +138,34 @@ def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
     assert again.resume()
     assert again.progress.step == 6
     assert "step-9" in again.reporter.said[0]
+    again.train(never)
+    choose(again)
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "damaged-step-9")  # it was kept
+    assert everything(tmp_path / "run") == never_stopped
+
+
+@pytest.mark.parametrize(("of", "name"), [(going_on, "load_tensors"), (FlatAdam, "restore")])
+def test_for_want_of_memory_nothing_is_lost_and_going_on_later_equals_never_stopping(
+    tmp_path, dtype, never_stopped, monkeypatch, of, name
+):
+    with pytest.raises(KilledError):
+        trainer_in(tmp_path / "run", dtype=dtype, kill_at=11).train(never)
+
+    def refused(*_: object) -> None:
+        raise RuntimeError("CUDA error: out of memory")
+
+    def held() -> dict[Path, bytes]:
+        files = (tmp_path / "run").rglob("*")
+        return {file: file.read_bytes() for file in files if file.is_file()}
+
+    before = held()
+    with monkeypatch.context() as patch:
+        patch.setattr(of, name, refused)
+        with pytest.raises(OutOfReachError, match="step-9 cannot be read just now"):
+            trainer_in(tmp_path / "run", dtype=dtype).resume()
+    assert held() == before
+    again = trainer_in(tmp_path / "run", dtype=dtype)
+    assert again.resume()
     again.train(never)
     choose(again)
     assert everything(tmp_path / "run") == never_stopped

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
+from headway.errors.reading import OutOfReachError
 from headway.locks import Say
 from headway.runs.gate import stored_gates
 from headway.training import checkpoint, going_on, tensor_files
@@ -99,6 +100,8 @@ def _model(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
         return
     try:
         sealed = tensor_files.check(folder.model)
+    except OutOfReachError as error:
+        yield Finding(folder.model.name, "damaged", str(error))
     except RunError as error:
         yield Finding(folder.model.name, "damaged", f"{error}. {_model_remedy(folder)}")
     else:
@@ -125,8 +128,11 @@ def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
                 sealed = True
             else:
                 sealed = tensor_files.check(place / checkpoint.WEIGHTS)
+        except OutOfReachError as error:
+            yield Finding(name, "damaged", str(error))
         except RunError as error:
-            what = "nothing needs it any more" if finished else "--resume goes on without it"
+            without = "--resume goes on without it, if another one is whole"
+            what = "nothing needs it any more" if finished else without
             yield Finding(name, "damaged", f"{error}. Leave it: {what}.")
         else:
             yield Finding(name, "whole" if sealed else "unsealed")

@@ -60,9 +60,9 @@ def discard(folder: Path) -> None:
 
 def steps(checkpoints: Path) -> list[int]:
     """Steps that have a folder, in order."""
-    found = checkpoints.glob("step-*") if checkpoints.is_dir() else ()
-    numbers = (path.name.removeprefix("step-") for path in found)
-    return sorted(int(number) for number in numbers if re.fullmatch("0|[1-9][0-9]{0,15}", number))
+    names = os.listdir(checkpoints) if checkpoints.is_dir() else []
+    found = (re.fullmatch("step-(0|[1-9][0-9]{0,15})", name) for name in names)
+    return sorted(int(one[1]) for one in found if one)
 
 
 def resumable(checkpoints: Path) -> list[int]:

@@ -4,6 +4,7 @@ Entered only by a run that was stopped, and by one that goes back (`headway.trai
 """
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,8 @@ from torch import Tensor
 
 from headway.disk import checksum, digest, refuse_large
 from headway.errors import RunError, UserError
-from headway.training.checkpoint import RESUME, STATE, WEIGHTS, discard, folder_of, resumable
+from headway.errors.reading import OutOfReachError, refuse_out_of_reach
+from headway.training.checkpoint import RESUME, STATE, WEIGHTS, folder_of, resumable
 from headway.training.tensor_files import load_tensors, shapes
 
 if TYPE_CHECKING:
@@ -35,7 +37,12 @@ class Checkpoint(NamedTuple):
 
 
 def read(checkpoints: Path, step: int) -> Checkpoint:
-    """Read a checkpoint and check it; raises RunError naming what is damaged."""
+    """Read a checkpoint and check it.
+
+    Raises:
+        OutOfReachError: it may be whole, but cannot be read just now.
+        RunError: it is damaged; the message names what.
+    """
     folder = folder_of(checkpoints, step)
     try:
         refuse_large(folder / STATE, _MAX_STATE_BYTES)
@@ -51,36 +58,71 @@ def read(checkpoints: Path, step: int) -> Checkpoint:
             if sums[name] != sum_:
                 raise RunError(f"{folder / name} does not match its checksum")
         weights, resume = load_tensors(folder / WEIGHTS), load_tensors(folder / RESUME)
-    except (*UNLIKE, OSError) as error:
+    except (*UNLIKE, OSError, MemoryError) as error:
+        refuse_out_of_reach(folder, error)
         raise RunError(f"{folder} cannot be read ({error})") from error
     return Checkpoint(step, weights, resume, state)
 
 
 def read_newest(checkpoints: Path, say: Callable[[str], None]) -> Checkpoint | None:
-    """The newest checkpoint that is whole; damaged ones are named through `say` and set aside."""
+    """The newest checkpoint that is whole, if there are any; damaged ones are named through `say`
+    and set aside.
+
+    Raises:
+        OutOfReachError: one may be whole, but cannot be read just now.
+        RunError: all are damaged. Either way nothing was changed.
+    """
+    damaged: dict[Path, RunError] = {}
     for step in reversed(resumable(checkpoints)):
+        folder = folder_of(checkpoints, step)
         try:
-            return read(checkpoints, step)
+            found = read(checkpoints, step)
+        except OutOfReachError as error:
+            remedy = f"If that does not help, delete {folder} to go on from the one before."
+            raise OutOfReachError(f"{error} {remedy}") from error
         except RunError as error:
-            say(f"damaged checkpoint: {error}; going on from the one before")
-            discard(folder_of(checkpoints, step))
+            damaged[folder] = error
+            continue
+        for place, why in damaged.items():
+            kept = set_aside(place)
+            say(f"damaged checkpoint: {why}; kept as {kept.name}, going on from the one before")
+        return found
+    if damaged:
+        raise RunError(
+            f"a run goes on from a whole checkpoint; each in {checkpoints} is damaged: "
+            f"{'; '.join(map(str, damaged.values()))}. Take one from a copy, or delete "
+            f"{checkpoints} to begin at step 0."
+        )
     return None
 
 
+def set_aside(folder: Path) -> Path:
+    """Have nobody go on from a checkpoint, but keep it; returns where."""
+    kept = folder.with_name(f"damaged-{folder.name}")
+    shutil.rmtree(kept, ignore_errors=True)  # what was kept of this step before
+    return folder.rename(kept)
+
+
 def resume(trainer: "Trainer[Any]") -> bool:
-    """Have a trainer as it was at the newest whole checkpoint; False when there is none."""
+    """Have a trainer as it was at the newest whole checkpoint; False when there is none.
+
+    Raises:
+        RunError: there are some, but none that can be gone on from.
+    """
     folder = trainer.folder
     saved = read_newest(folder.checkpoints, trainer.reporter.say)
-    folder.cut_log(-1 if saved is None else saved.step)
     if saved is None:
+        folder.cut_log(-1)
         return False
     try:
         trainer.go_on_from(saved)
     except (*UNLIKE, UserError) as error:
         place = folder_of(folder.checkpoints, saved.step)
+        refuse_out_of_reach(place, error)
         raise RunError(
             f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
             "or take the run from a copy."
         ) from error
+    folder.cut_log(saved.step)
     trainer.tidy()
     return True

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from headway.disk import written_aside
 from headway.errors import RunError
+from headway.errors.reading import refuse_out_of_reach
 
 NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
@@ -105,6 +106,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError, ValueError) as error:
+        refuse_out_of_reach(path, error)
         raise _damaged(path, str(error)) from None
 
 
@@ -141,6 +143,7 @@ def check(path: Path) -> bool:
             while some := file.read(1 << 20):
                 content.update(some)
     except OSError as error:
+        refuse_out_of_reach(path, error)
         raise _damaged(path, error.strerror or str(error)) from None
     if content.hexdigest() != expected:
         raise _damaged(path, "its checksum differs")
@@ -174,6 +177,7 @@ def header_of(path: Path) -> tuple[dict[str, Any], int]:
                 raise _damaged(path, "it is cut, or no safetensors file")
             header = json.loads(file.read(n_bytes).decode("utf-8"), object_pairs_hook=_once)
     except OSError as error:
+        refuse_out_of_reach(path, error)
         raise _damaged(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError):
         raise _damaged(path, "its header is no JSON") from None
