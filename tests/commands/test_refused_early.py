@@ -16,11 +16,13 @@ GOOD = ("--source", "a.en", "--target", "a.zh")
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two files, a file of pairs, a run, and a folder that is none."""
+    """A folder with two files, a file of pairs, a run, and two folders that are none."""
     for name in ("a.en", "a.zh"):
         (tmp_path / name).write_text("one\ntwo\n", encoding="utf-8")
     (tmp_path / "a.tsv").write_text("one\ttwo\n", encoding="utf-8")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "README.md").write_text("mine", encoding="utf-8")
     (tmp_path / "begun").mkdir()
     files = {"source": ["/nosuch/x.en"], "target": ["/nosuch/x.zh"]}
     lost: dict[str, dict[str, object]] = {"data": {**files}, "model": {"type": "transformer"}}
@@ -63,6 +65,7 @@ def test_a_missing_file_is_noticed_before_torch_is_loaded(
 def test_a_place_that_cannot_be_used_is_noticed_before_torch_is_loaded(place: Path) -> None:
     assert "a.en is a file" in refused(*GOOD, "--out", "a.en")
     assert "already holds a run" in refused(*GOOD, "--out", "begun")
+    assert "has README.md and no run" in refused(*GOOD, "--out", "theirs")
     assert "no such file: /nosuch/x.en" in refused("--out", "begun", "--resume")
     assert "/proc/new" in refused(*GOOD, "--out", "/proc/new")
     assert [path.name for path in (place / "begun").iterdir()] == ["config.toml"]

@@ -3,6 +3,7 @@
 import errno
 import io
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from headway.disk import DiskError, checksum
 from headway.errors import RunError, UserError
 from headway.locks import TakenError
 from headway.runs.checking import accept, check_run
-from headway.training.run_folder import RunFolder
+from headway.runs.train import write_record
+from headway.training.run_folder import CONSTANT, RunFolder
 
 SECTIONS = {"run": {"task": "translation"}, "model": {"type": "bag"}, "runtime": {"seed": 1}}
 
@@ -124,6 +126,30 @@ def test_an_empty_folder_goes_again_and_a_taken_one_is_refused(
         pytest.raises(RunError, match="already holds a run"),
     ):
         again.refuse_taken()
+
+
+WRITTEN = ("README.md", "checks.json", "metrics.jsonl", *CONSTANT)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_folder_with_a_file_of_somebody_elses_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"versions": "1.0"}', encoding="utf-8")
+    with pytest.raises(RunError, match=f"has {name} and no run. Give another folder to --out"):
+        RunFolder(tmp_path).refuse_taken()
+
+
+def test_a_start_that_was_killed_may_be_made_again(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write_data({"sha256": {}, "versions": {"headway": "0.1.0"}})
+    for name in CONSTANT[1:]:
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    (tmp_path / "train.log").write_text("mine", encoding="utf-8")
+    folder.refuse_taken()
+    write_record(folder, SimpleNamespace(checksums={}, record=dict), None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "train.log"]
+    folder.card.write_text("mine", encoding="utf-8")
+    with pytest.raises(RunError, match=r"has README\.md and no run"):
+        folder.refuse_taken()
 
 
 class Refusing(io.FileIO):

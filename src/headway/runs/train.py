@@ -68,8 +68,8 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     settings = Settings.of(merge(given, found, threads), kind)
     opening = Opening(kind, data, runtime, request.sections, chosen, started, say)
     settings = kind.learner(settings).fit(settings, opening)
-    data.save_vocabulary(folder)
     write_record(folder, data, parent)
+    data.save_vocabulary(folder)
     folder.write_settings(settings.sections())
     return Run(kind, folder, settings, data, runtime, say)
 
@@ -93,7 +93,10 @@ def n_parameters(run: Run) -> int:
 
 
 def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
-    """data.json: what was read, with checksums, and by which versions."""
+    """data.json: what was read, with checksums, and by which versions.
+
+    The first that is written of a run; what a start that was killed has left goes.
+    """
     names = ("torch", "tokenizers", "sacrebleu", "numpy")
     record = {
         "sha256": {str(Path(name).absolute()): sum_ for name, sum_ in data.checksums.items()},
@@ -103,6 +106,8 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
         "machine": machine.machine(),
     }
     folder.write_data(record)
+    for file in {*folder.constant_files()} - {folder.data}:
+        file.unlink()
 
 
 def write_card(run: Run, learned: Learned, named: str) -> str:

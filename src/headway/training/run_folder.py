@@ -76,7 +76,8 @@ class RunFolder:
             yield cls(path)
 
     def refuse_taken(self) -> None:
-        """Raise RunError when there is a run already."""
+        """Raise RunError when there is a run already, or a file of somebody else's that a run would
+        write over."""
         if self.config.exists():
             raise RunError(
                 f"{self.path} already holds a run. Go on with it by --resume, "
@@ -87,6 +88,22 @@ class RunFolder:
                 f"{self.path} has the weights of a run, but no {CONFIG}. Take that from a copy, or "
                 "give another folder to --out."
             )
+        theirs = [self.card, self.checks, self.metrics]
+        if not self._begun():
+            theirs += self.constant_files()
+        found = ", ".join(file.name for file in theirs if file.exists())
+        if found:
+            raise RunError(
+                f"a run would write over what lies in its folder; {self.path} has {found} and no "
+                "run. Give another folder to --out."
+            )
+
+    def _begun(self) -> bool:
+        """Whether a start that was killed has left its data.json, the first that is written."""
+        try:
+            return "headway" in json.loads(self._text(self.data))["versions"]
+        except (RunError, ValueError, LookupError, TypeError, RecursionError):
+            return False
 
     def write_settings(
         self, sections: Mapping[str, Mapping[str, Any]], also: Iterable[Path] = ()

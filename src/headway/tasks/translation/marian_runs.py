@@ -72,8 +72,8 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
             say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
         files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
         data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
-        data.save_vocabulary(folder)
         write_record(folder, data, None)
+        data.save_vocabulary(folder)
         folder.write_settings(settings.sections())
         scaled = described.scale_embedding
         tensor_files.save_tensors(from_theirs(tensors, config, scaled=scaled), folder.model)
