@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,21 @@ def test_stretched_steps_go_from_the_first_to_the_last_without_a_jump(case):
         for at, new_end in plans:
             if at == step:
                 end = new_end
+
+
+@given(some_plans(), st.data())
+def test_after_a_new_plan_the_rate_comes_down_in_a_line_over_a_tenth_of_it(case, data):
+    max_steps, plans = case
+    settings = TrainingSettings(max_steps=max_steps, plans=plans, learning_rate=1.0, warmup_steps=1)
+    end = plans[-1][1] if plans else max_steps
+    landing = data.draw(st.integers(1, end - 1))
+    last = settings.last_step(landing)
+    assert last == min(landing + max(1, end // 10), end)
+    found = [settings.rate(step, landing) for step in range(landing, last + 1)]
+    assert found[0] == settings.rate(landing)
+    assert found[-1] == pytest.approx(found[0] / 100)
+    for rate, following in pairwise(found):
+        assert rate - following == pytest.approx(0.99 * found[0] / (last - landing))
 
 
 @pytest.mark.parametrize(

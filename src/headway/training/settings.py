@@ -66,7 +66,7 @@ class TrainingSettings:
     """Keep the weights of every checkpoint, not only of those that may be averaged."""
     patience: int = 15
     """Validations without a better score before training ends early; 0 = never. A decaying rate
-    first comes down to its end, over a tenth of `max_steps`."""
+    first comes down to its end, over a tenth of the updates."""
     log_every: int = 20
     """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
 
@@ -100,9 +100,9 @@ class TrainingSettings:
         return SCHEDULES[self.schedule](planned, peak=self.learning_rate, **shape)
 
     def last_step(self, landing: int = 0) -> int:
-        """The last update as planned, or a tenth of `max_steps` after `landing`, if that is set."""
+        """The last update as planned, or a tenth of these after `landing`, if that is set."""
         end = self.plans[-1][1] if self.plans else self.max_steps
-        return min(landing + max(1, self.max_steps // 10), end) if landing else end
+        return min(landing + max(1, end // 10), end) if landing else end
 
     @property
     def log_interval(self) -> int:
