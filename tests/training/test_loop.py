@@ -256,6 +256,15 @@ def test_patience_counts_validations_without_a_better_score(tmp_path, patience, 
     assert progress.step == last
 
 
+def test_patience_that_runs_out_at_the_end_announces_nothing(tmp_path):
+    scores = [1.0, 2.0, 3.0, 0.0]
+    trainer = trainer_in(tmp_path / "run", replace(SETTINGS, patience=1), scores=scores)
+    assert trainer.train(never).step == 12
+    assert trainer.progress.finished
+    assert not trainer.progress.landing
+    assert trainer.reporter.said == []
+
+
 def test_patience_is_remembered_when_training_resumes(tmp_path):
     changes = {"patience": 2, "max_steps": 30, "schedule": "inverse-square-root"}
     settings = TrainingSettings(**{**vars(SETTINGS), **changes})

@@ -157,6 +157,16 @@ def test_nothing_is_planned_anew_at_the_pace_as_planned_nor_without_a_budget(
     assert not within_s or progress.time_s == pytest.approx(within_s, rel=2 / SMALL)
 
 
+def test_nothing_is_planned_once_patience_has_ended_training(tmp_path, trainer_in):
+    settings = replace(PLANNED, schedule="inverse-square-root", patience=5)
+    trainer = trainer_in(tmp_path / "run", slower, settings)
+    trainer.task.scores = [-float(n) for n in range(40)]
+    assert trainer.train(never).step == 60  # where `slower` has another plan made
+    assert trainer.progress.finished
+    assert not trainer.settings.plans
+    assert trainer.reporter.said == []
+
+
 # -- resuming and repeating -------------------------------------------------------------------
 
 

@@ -140,7 +140,7 @@ class Trainer(Generic[AnyTask]):
         if due:
             self.validate()
             self.count_time()
-            if self.settings.within_s and not (self.at_the_end or self.progress.landing):
+            if self.settings.within_s and not (self.progress.finished or self.progress.landing):
                 pace.plan_anew(self)
         stop = self.stop_asked()
         if due or stop:
@@ -260,7 +260,7 @@ class Trainer(Generic[AnyTask]):
             progress.best_step, progress.best_score = progress.step, result.score
             progress.best_rank = rank
             self.save_model(self.optimizer.weights())
-        elif 0 < patience <= progress.since_best and not progress.landing:
+        elif 0 < patience <= progress.since_best and not (progress.landing or self.at_the_end):
             self.end_early()
         if self.at_the_end:
             progress.finished = True
