@@ -293,6 +293,21 @@ def test_the_newest_checkpoint_damaged_is_said_and_the_one_before_gives_the_same
     assert left_behind(run) == left_behind(everyday_run)
 
 
+def test_a_run_goes_on_without_a_data_json_that_was_damaged(everyday_run, tmp_path):
+    run = unfinished(everyday_run, tmp_path)
+    (run / "data.json").write_text("{}", encoding="utf-8")
+    assert "data.json: Take it from a copy of the run." in command("check", str(run)).out
+    refused = resume(run)
+    assert refused.status == 2
+    assert "data.json is not as headway wrote it" in refused.err
+    (run / "data.json").unlink()
+    finished = resume(run)
+    assert finished.status == 0, finished.err
+    assert "whether the files are still the same cannot be checked" in finished.err
+    assert left_behind(run) == left_behind(everyday_run)
+    assert "data.json: not there" in command("check", str(run)).out
+
+
 def test_a_folder_that_holds_a_run_is_refused_without_resume(everyday_run, everyday_files):
     before = left_behind(everyday_run)
     finished = train(everyday_files, everyday_run)

@@ -81,7 +81,10 @@ def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
         return Finding(name, "whole")
     if name == folder.data.name:
         return Finding(
-            name, "damaged", "Delete it: --resume writes it anew, and nothing else asks."
+            name,
+            "damaged",
+            "Take it from a copy of the run. Nothing writes it anew: deleted, nobody can tell "
+            "whether texts have changed, and a run with --init-from needs a checkpoint to go on.",
         )
     if name == CHECKS:
         return Finding(name, "damaged", f"Delete it; anew: headway check {folder.path} --measure")
