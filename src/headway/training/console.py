@@ -25,10 +25,10 @@ def clock(seconds: float) -> str:
 
 
 class Forgiving:
-    """A stream on which what cannot be written is not said, and ends nothing."""
+    """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
+    def __init__(self) -> None:
+        self.stream = sys.stderr
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -51,7 +51,7 @@ class Forgiving:
 
 def forgiving_stderr() -> AbstractContextManager[TextIO]:
     """Inside, no training is lost for want of somebody who reads what it says."""
-    return redirect_stderr(cast("TextIO", Forgiving(sys.stderr)))
+    return redirect_stderr(cast("TextIO", Forgiving()))
 
 
 class ConsoleReporter:
