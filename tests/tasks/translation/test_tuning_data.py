@@ -36,9 +36,12 @@ def parent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def own(tmp_path: Path, parent: Path) -> Path:
     """60 new pairs, the first of which corrects one of the parent's."""
+    return corrected(parent, tmp_path / "own.tsv", 60)
+
+
+def corrected(parent: Path, path: Path, n: int) -> Path:
     known = (parent / "train.en").read_text("utf-8").splitlines()[7]
-    pairs = [(known, "改"), *generate(59, seed=99)]
-    path = tmp_path / "own.tsv"
+    pairs = [(known, "改"), *generate(n - 1, seed=99)]
     path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
     return path
 
@@ -165,7 +168,11 @@ def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     assert again.before == task.before
 
 
-def test_a_tuned_run_scores_both_stops_and_goes_on_as_if_it_never_had(parent, own, tmp_path):
+@pytest.mark.parametrize("n_new", [60, 500])
+def test_a_tuned_run_scores_both_stops_and_goes_on_as_if_it_never_had(parent, tmp_path, n_new):
+    """Also where the parent has too little to be three quarters of what is seen."""
+    own = corrected(parent, tmp_path / "own.tsv", n_new)
+
     def tuned(out: Path, *more: str) -> Path:
         given = ["--init-from", str(parent / "run"), "--pairs", str(own), *STEPS]
         done = command("train", *given, "--out", str(out), *more)
@@ -176,7 +183,9 @@ def test_a_tuned_run_scores_both_stops_and_goes_on_as_if_it_never_had(parent, ow
     log = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
     assert all("old_bleu" in line for line in log if "bleu" in line)
     folder = RunFolder(whole)
-    assert folder.settings()["data"]["old_share"] == folder.record()["mixture"][-1]["share"]
+    share = folder.record()["mixture"][-1]["share"]
+    assert folder.settings()["data"]["old_share"] == tuning_data.OLD_SHARE, "what was wanted"
+    assert share < 0.6 if n_new == 500 else share == pytest.approx(tuning_data.OLD_SHARE, abs=1e-3)
     card = folder.card.read_text("utf-8")
     assert "new pairs" in card
     assert "the parent's pairs" in card

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from headway.text.terms import NONE
 from headway.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from headway.tasks.translation.tuning_data import TunedPairs
     from headway.text.terms.glossary import Glossary
 
 LEAST_PAIRS = 20
@@ -49,8 +48,8 @@ class TranslationData(DataSettings):
     glossary: tuple[Path, ...] = ()
     """Terms that translations hold; a copy is in the run."""
     old_share: float | None = None
-    """Of what a run sees that goes on from another's weights, the share that is that one's own
-    data; fitted if left out."""
+    """Of what a run sees that goes on from another's weights, the share that is to be that one's
+    own data; less where that has too little. 0.75 if left out."""
     old_run: str = ""
     """The run whose data these are. Filled in."""
     tags: tuple[str, ...] = ()
@@ -234,8 +233,6 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
         stored[key] = [Path(path).absolute() for path in stored[key]]
     for key in ("pairs", "valid_pairs"):
         stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
-    if own.old_run:
-        stored["old_share"] = cast("TunedPairs", data).share
     if own.tags or not data.plain:
         stored["tags"] = mixture.tags_seen(prepared, own.tags)
     found: Sections = {

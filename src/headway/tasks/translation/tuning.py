@@ -68,6 +68,8 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     decoding = dict(stored["decoding"])
     if before.training.tune_length_penalty:
         del decoding["length_penalty"]  # it is found again, on the new text
+    # The share that is wanted: of the one that comes out, other weights would come on --resume.
+    old: dict[str, Any] = {"old_run": str(parent.folder.path), "old_share": tuning_data.OLD_SHARE}
     base = {
         "text": stored["text"],
         "data": {
@@ -75,7 +77,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
             "tags": before.data.tags or ("",),
             **direction(before.data, now.data),
             **({"glossary": (parent.folder.glossary,)} if before.data.glossary else {}),
-            **({"old_share": 0.0} if why_not else {"old_run": str(parent.folder.path)}),
+            **({"old_share": 0.0} if why_not else old),
         },
         "model": stored["model"],
         "training": training,
