@@ -1,9 +1,16 @@
 """Sizes and lengths that follow the corpus and the budget."""
 
 import re
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import torch
 
+from headway.config import merge
+from headway.runs import fitting, gradient
 from headway.runs.fitting import (
     SEEN,
     fit_dropout,
@@ -14,7 +21,11 @@ from headway.runs.fitting import (
     time_to_learn,
 )
 from headway.runs.gradient import fit_warmup
-from headway.runs.kind import Sizes
+from headway.runs.kind import Opening, Sizes
+from headway.runs.settings import Settings
+from headway.runtime import Runtime
+from headway.tasks.translation.kind import KIND
+from headway.tasks.translation.presets import PRESETS
 
 
 def corpus(target_tokens: int) -> Sizes:
@@ -51,6 +62,33 @@ def test_half_of_the_time_at_least_is_for_learning():
         within_s=30.0, n_validations=4,
     )  # fmt: skip
     assert steps == 30, "half of that for updates, however long validations take"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("more", [{}, {"checkpoint_every": 200}])
+def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
+    trainer = SimpleNamespace(task=SimpleNamespace(unit="target tokens"), twin=None)
+    monkeypatch.setattr(gradient, "build_trainer", lambda run, reporter: trainer)
+    monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (1000.0, 0.1))
+    kind = replace(
+        KIND, rehearse=lambda *_: None, rehearse_end=None, sizes=lambda _: corpus(1_000_000)
+    )
+
+    def fitted(**own: int) -> tuple[Any, list[str]]:
+        given: dict[str, dict[str, Any]] = {"training": {"budget": "2h", **more, **own}}
+        said: list[str] = []
+        settings = Settings.of(merge(PRESETS[name], given), kind)
+        runtime = Runtime(torch.device("cpu"), torch.float32, 1, "a CPU")
+        opening = Opening(kind, None, runtime, given, "", time.monotonic(), said.append)
+        return gradient.fit(settings, opening).training, said
+
+    training, said = fitted()
+    assert 0 < training.within_s < 7200
+    assert 0 < training.max_steps < 72_000 + 1, "at 0.1 s each"
+    assert training.checkpoint_every == more.get("checkpoint_every", training.checkpoint_every) > 0
+    training, said = fitted(max_steps=100_000)
+    assert (training.within_s, training.max_steps) == (0, 100_000)
+    assert "the budget of 2h does not shorten them" in said[0]
 
 
 def test_without_a_budget_the_corpus_is_seen_a_number_of_times():

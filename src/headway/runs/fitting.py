@@ -120,6 +120,15 @@ def fit_length(
     """How many updates, and how many between validations; measured where that depends on speed."""
     training: TrainingSettings = settings.training
     kind, started, tuned = opening.kind, opening.started, bool(training.init_from)
+    if training.budget and "max_steps" not in opening.given.get("training", {}):
+        training = replace(training, max_steps=0)  # a preset's gives way to what was asked for
+    elif training.budget and training.max_steps:
+        opening.say(
+            f"{training.max_steps:,} updates were asked for ([training] max_steps): the budget of "
+            f"{training.budget} does not shorten them"
+        )
+    if training.max_steps and training.checkpoint_every:
+        return training
     if training.max_steps and not training.budget:
         n_validations = fit_validations(None, 0.0, tuned=tuned)
         return replace(
@@ -150,8 +159,6 @@ def fit_length(
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
     within_s = None if left_s is None else time_to_learn(left_s, kind.closing * part_s)
     max_steps = training.max_steps
-    if budget_s and "max_steps" not in opening.given.get("training", {}):
-        max_steps = 0  # a preset's gives way to the budget that was asked for
     if not max_steps:
         sizes = kind.sizes(opening.data)
         max_steps, why = fit_steps(

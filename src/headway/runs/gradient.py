@@ -45,7 +45,7 @@ def fit(settings: Settings, opening: Opening) -> Settings:
         training = replace(training, batch_tokens=4096)
     if not training.learning_rate and training.schedule != "paper":
         training = replace(training, learning_rate=1e-3)
-    if not (training.max_steps and training.checkpoint_every):
+    if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fitting.fit_length(replace(settings, training=training), opening, build_trainer)
     if not training.warmup_steps:
         warmup_steps = fit_warmup(training.max_steps, tuned=bool(training.init_from))
