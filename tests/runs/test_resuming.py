@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
@@ -12,8 +14,11 @@ from headway.errors import ConfigError
 from headway.runs.kind import Request
 from headway.runs.resuming import refuse_changes
 from headway.runs.settings import Settings
+from headway.runs.train import asked_for
+from headway.tasks.language_modeling.kind import KIND as LANGUAGE_MODEL
 from headway.tasks.translation.kind import KIND
 from headway.text.everyday import generate
+from headway.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SHORT = [*FLAGS, "--training.max-steps=4"]
@@ -95,16 +100,99 @@ def test_files_with_weights_may_be_named_again_as_text(
     assert again.status == 0, again.err
     refused = resumed(Path("run"), "--data.pairs", "a.tsv@3")
     assert refused.status == 2
-    assert "keeps the weights" in refused.err
+    assert "[data] pairs is" in refused.err
 
 
 def test_a_presets_length_gives_way_to_a_budget_when_the_run_goes_on_too():
     given = {"training": {"budget": "2h"}}
     stored = merge(KIND.presets["paper-base"], given, {"training": {"max_steps": 1200}})
     settings = Settings.of(stored, KIND)
-    refuse_changes(KIND, Request(given, Path("run"), preset="paper-base"), settings)
+    refuse_changes(KIND, Request(given, Path("run"), preset="paper-base"), settings, {})
     asked = merge(given, {"training": {"max_steps": 7}})
     with pytest.raises(ConfigError, match=r"\[training\] max_steps is 1200, got 7"):
-        refuse_changes(KIND, Request(asked, Path("run"), preset="paper-base"), settings)
+        refuse_changes(KIND, Request(asked, Path("run"), preset="paper-base"), settings, {})
     with pytest.raises(ConfigError, match="keeps its settings"):
-        refuse_changes(KIND, Request(given, Path("run"), preset="tiny"), settings)
+        refuse_changes(KIND, Request(given, Path("run"), preset="tiny"), settings, {})
+
+
+OTHER_DATA = {
+    "max_ratio": "3", "max_characters": "99", "deduplicate": "false", "skip_notes": "not ok",
+    "max_length": "7", "workers": "1", "source": "b.en", "target": "b.zh", "pairs": "a.tsv@3",
+    "valid_source": "b.en", "valid_target": "b.zh", "valid_pairs": "b.tsv", "valid_size": "9",
+    "source_language": "fr", "target_language": "fr", "glossary": "b.tsv", "old_share": "0.5",
+    "old_run": "b", "tags": "mine",
+}  # fmt: skip
+OTHER_TEXT = {"corpus": "b.txt", "valid_corpus": "b.txt", "documents": "true"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "others"),
+    [
+        (KIND, {"source": "a.en", "pairs": "a.tsv@2:tag=new", "glossary": "t.tsv"}, OTHER_DATA),
+        (LANGUAGE_MODEL, {"corpus": "a.txt,c.txt"}, OTHER_TEXT),
+    ],
+)
+def test_the_same_files_go_on_under_any_path_and_whatever_else_is_refused_by_name(
+    kind, named, others, tmp_path, monkeypatch
+):
+    assert others.keys() == {one.name for one in fields(kind.sections["data"])}
+    monkeypatch.chdir(tmp_path)
+    task = {"run": {"task": kind.name}}
+    stored = kind.absolute(Settings.of(merge(task, {"data": named}), kind).data)
+    settings = Settings.of(merge(task, {"data": stored}), kind)
+    for key, value in named.items():
+        for same in (value, stored[key]):
+            refuse_changes(kind, Request({"data": {key: same}}, Path("run")), settings, {})
+    for key, value in others.items():
+        with pytest.raises(ConfigError, match=rf"\[data\] {key} is .*, got .*\. Leave it out"):
+            refuse_changes(kind, Request({"data": {key: value}}, Path("run")), settings, {})
+
+
+@pytest.mark.parametrize("name", [None, "paper-base"])
+def test_what_was_asked_for_may_be_asked_again_whatever_came_of_it(name):
+    given = {
+        "text": {"codes": "auto"} if name else {"codes": "auto", "vocabulary_size": "8000"},
+        "training": {"budget": "2h", "max_steps": "0"},
+        "runtime": {"threads": "0"},
+    }
+    came: dict[str, dict[str, Any]] = {
+        "text": {"codes": "keep", "vocabulary_size": 5321},
+        "training": {"max_steps": 1600},
+        "runtime": {"threads": 2},
+    }
+    request = Request(given, Path("run"), preset=name)
+    began = merge(KIND.presets[name] if name else {}, given)
+    asked = json.loads(json.dumps(asked_for(KIND, request, Settings.of(began, KIND))))
+    plans = {"training": {"plans": ((400, 2100),)}}
+    settings = Settings.of(merge(began, came, plans), KIND)
+    for same in (request, Request(came, Path("run")), Request({}, Path("run"), preset=name)):
+        refuse_changes(KIND, same, settings, asked)
+    for section, values in came.items():
+        for key in values:
+            other = {section: {key: "mask" if key == "codes" else "7"}}
+            with pytest.raises(ConfigError, match=rf"\[{section}\] {key} is .*, got .*(mask|7)"):
+                refuse_changes(KIND, Request(other, Path("run")), settings, asked)
+    with pytest.raises(ConfigError, match=r"keeps its settings and its files; \[text\]"):
+        refuse_changes(KIND, request, settings, {})
+    request = Request({"model": {"type": "recurrent"}}, Path("run"))
+    with pytest.raises(ConfigError, match=r"\[model\] type is 'transformer', got 'recurrent'"):
+        refuse_changes(KIND, request, settings, asked)
+
+
+def test_the_command_that_began_a_run_goes_on_with_it_and_with_no_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = written(generate(200, 3))["text"]
+    same = [*files, *SHORT, "--text.vocabulary-size=8000"]
+    began = command("train", *same, "--out", "run")
+    assert began.status == 0, began.err
+    stored = RunFolder(Path("run")).settings()
+    assert stored["text"]["vocabulary_size"] < 8000
+    again = resumed(Path("run"), *same)
+    assert again.status == 0, again.err
+    assert RunFolder(Path("run")).settings() == stored
+    refused = resumed(Path("run"), "--pairs", "nowhere.tsv")
+    assert refused.status == 2
+    assert "[data] pairs is [], got" in refused.err
+    assert "nowhere.tsv" in refused.err

@@ -6,7 +6,7 @@ Two models: one learns by gradient, a row for each letter; the other counts.
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -200,8 +200,12 @@ def card(run: Run) -> CardWords:
     )
 
 
+def absolute(data: LettersData) -> dict[str, Any]:
+    return {"corpus": data.corpus and str(data.corpus.absolute())}
+
+
 def complete(given: Sections, settings: Settings, data: Texts) -> Sections:
-    return {"data": asdict(settings.data) | {"corpus": settings.data.corpus.absolute()}}
+    return {"data": absolute(settings.data)}
 
 
 def sizes(data: Texts) -> Sizes:
@@ -220,6 +224,7 @@ KIND = Kind(
     default_model="table",
     read=read,
     complete=complete,
+    absolute=absolute,
     sizes=sizes,
     vocabulary=open_letters,
     build=build,

@@ -175,10 +175,6 @@ def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
     return merge({"model": parent.sections().get("model", {})}, given)
 
 
-def allow(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Nothing is refused."""
-
-
 @dataclass(frozen=True)
 class Kind:
     """A task, to everybody else. A new one is a value of this in a file below `tasks/`."""
@@ -193,8 +189,10 @@ class Kind:
     read: Callable[["Settings", Any, Say], Data]
     """Files to examples; the second argument is a vocabulary that must be used, or None."""
     complete: Callable[[Sections, "Settings", Any], Sections]
-    """Settings that only the data tell, as they are to be stored: names, sizes, absolute paths.
+    """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
     The first argument is what was set, by the user or a preset."""
+    absolute: Callable[[Any], dict[str, Any]]
+    """[data] ready for JSON, each file by a path that holds from any folder."""
     sizes: Callable[[Any], Sizes]
     vocabulary: Callable[[Path], Any]
     """What `Data.save_vocabulary` wrote into a run's folder."""
@@ -226,6 +224,3 @@ class Kind:
     """Settings of a run that begins with another's weights, given what the user set."""
     load: Callable[["Settings"], Load] | None = None
     """How a model of such settings gets its weights; else they are finite, and copied."""
-    refuse_changed_use: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = allow
-    """Raise ConfigError where a resumed run's [data], given and stored, differ in what a checksum
-    of the files does not tell."""

@@ -1,14 +1,16 @@
 """Going on with a run that was stopped: as it was, with the files that it began with."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from headway import runtime as machine
-from headway.config import merge
+from headway.config import Sections, merge
 from headway.errors import ConfigError, DataError, RunError
 from headway.runs.kind import Kind, Request, Run, Say
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.settings import Settings, preset
+from headway.runs.settings import Settings, preset, type_of
 from headway.training.checkpoint import WEIGHTS, folder_of, resumable
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import shapes
@@ -18,14 +20,16 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
     """The run in the folder, ready to go on as if it had never stopped; None if it is finished.
 
     Raises:
-        ConfigError: other settings are given than it has.
+        ConfigError: other settings or files are given than it has.
         DataError: a file has changed since.
     """
     folder = RunFolder(request.out)
     folder.refuse_unwritable()
     folder.refuse_damaged()
     settings = Settings.of_run(folder, kind)
-    refuse_changes(kind, request, settings)
+    if request.sections or request.preset:
+        asked = folder.record().get("asked") if folder.data.exists() else None
+        refuse_changes(kind, request, settings, asked or {})
     if folder.finished:
         say(f"{request.out} is finished; nothing to resume.")
         return None
@@ -52,25 +56,44 @@ def vocabulary_of_newest(kind: Kind, settings: Settings, folder: RunFolder) -> A
     return kind.vocabulary(folder.path)
 
 
-def refuse_changes(kind: Kind, request: Request, settings: Settings) -> None:
-    """Raise ConfigError when a resumed run is given other settings than it has.
+def refuse_changes(
+    kind: Kind, request: Request, settings: Settings, asked: Mapping[str, Any]
+) -> None:
+    """Raise ConfigError when a resumed run is given other settings or files than it has.
 
-    Files are compared by their checksums, later.
+    What is given may also be what was `asked` for when the run began
+    (`headway.runs.train.asked_for`), whatever came of it: 8,000 sub-words where there were fewer.
     """
-    given, before = request.sections, settings.sections()
-    base = merge(preset(kind, request.preset, given)) if request.preset else {}
-    if before.get("training", {}).get("budget"):
-        base.get("training", {}).pop("max_steps", None)  # the budget's length stands
-    now = Settings.of(merge(before, base, given), kind).sections()
-    kind.refuse_changed_use(now.get("data", {}), before.get("data", {}))
-    for section, values in now.items():
-        for key, value in values.items():
-            had = before[section][key]
-            if section != "data" and value != had:
-                raise ConfigError(
-                    f"A resumed run keeps its settings; [{section}] {key} is {had!r}, "
-                    f"got {value!r}. Leave it out, or start a new run."
-                )
+    base: Sections = {}
+    if request.preset and request.preset != asked.get("preset"):
+        base = merge(preset(kind, request.preset, request.sections))
+        if settings.training.budget:
+            base.get("training", {}).pop("max_steps", None)  # the budget's length stands
+    given, made_since = merge(base, request.sections), {"training": {"plans": ()}}
+    wanted = merge(settings.sections(), made_since, given)
+    if type_of(kind, wanted) != settings.model_type:
+        raise refusal("model", "type", settings.model_type, type_of(kind, wanted))
+    had, now = whole(kind, settings), whole(kind, Settings.of(wanted, kind))
+    began = asked.get("sections", {})
+    for section, keys in given.items():
+        for key in [key for key in keys if key in now.get(section, {})]:
+            got, stored = now[section][key], had[section][key]
+            once = began.get(section, {}).get(key, stored)
+            if got != stored and json.dumps(got) != json.dumps(once):  # where tuples are lists
+                raise refusal(section, key, stored, got)
+
+
+def whole(kind: Kind, settings: Settings) -> Sections:
+    """All settings, with files by paths that hold from any folder."""
+    return merge(settings.sections(), {"data": kind.absolute(settings.data)})
+
+
+def refusal(section: str, key: str, had: object, got: object) -> ConfigError:
+    """What to say of a setting that a resumed run does not have."""
+    return ConfigError(
+        f"A resumed run keeps its settings and its files; [{section}] {key} is {had!r}, got "
+        f"{got!r}. Leave it out, or start a new run."
+    )
 
 
 def refuse_changed_data(folder: RunFolder, data: Any) -> None:

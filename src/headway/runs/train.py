@@ -10,7 +10,7 @@ import torch
 
 import headway
 from headway import runtime as machine
-from headway.config import Sections, merge
+from headway.config import merge
 from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin
@@ -63,12 +63,12 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     chosen = choose_preset(kind, allowed, early, data, runtime, say) if allowed else ""
     if chosen:
         given = merge(kind.presets[chosen], given)
-    found = kind.complete(given, Settings.of(given, kind), data)
-    threads: Sections = {"runtime": {"threads": runtime.threads}}
-    settings = Settings.of(merge(given, found, threads), kind)
+    asked = Settings.of(given, kind)
+    found = merge(kind.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
+    settings = Settings.of(merge(given, found), kind)
     opening = Opening(kind, data, runtime, request.sections, chosen, started, say)
     settings = kind.learner(settings).fit(settings, opening)
-    write_record(folder, data, parent)
+    write_record(folder, data, parent, asked_for(kind, request, asked))
     data.save_vocabulary(folder)
     folder.write_settings(settings.sections())
     return Run(kind, folder, settings, data, runtime, say)
@@ -92,14 +92,25 @@ def n_parameters(run: Run) -> int:
     return sum(tensor.numel() for tensor in saved if tensor.is_floating_point())
 
 
-def write_record(folder: RunFolder, data: Any, parent: Parent | None) -> None:
-    """data.json: what was read, with checksums, and by which versions.
+def asked_for(kind: Kind, request: Request, settings: Settings) -> dict[str, Any]:
+    """What the user set, whatever comes of it: the same may be given with --resume."""
+    whole = merge(settings.sections(), {"data": kind.absolute(settings.data)})
+    sections = {
+        name: {key: value for key, value in whole.get(name, {}).items() if key in keys}
+        for name, keys in request.sections.items()
+    }
+    return {"preset": request.preset, "sections": sections}
+
+
+def write_record(folder: RunFolder, data: Any, parent: Parent | None, asked: Any = None) -> None:
+    """data.json: what was asked for and read, with checksums, and by which versions.
 
     The first that is written of a run; what a start that was killed has left goes.
     """
     names = ("torch", "tokenizers", "sacrebleu", "numpy")
     record = {
         "sha256": {str(Path(name).absolute()): sum_ for name, sum_ in data.checksums.items()},
+        "asked": asked,
         **data.record(),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
         "versions": {"headway": headway.__version__, **{name: version(name) for name in names}},
@@ -116,9 +127,7 @@ def write_card(run: Run, learned: Learned, named: str) -> str:
     Returns why the model is below use, if it is.
     """
     words = run.kind.card(run)
-    checksums = "\n".join(
-        f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items()
-    )
+    sums = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items())
     about = "\n".join(f"- {key}: {value}" for key, value in machine.machine().items())
     commands = "\n".join(words.next_commands)
     warning = f"\n**Below use**: {words.below_use}.\n" if words.below_use else ""
@@ -137,7 +146,7 @@ every setting is in `config.toml`. The weights are {learned.weights}.{began}
 
 {words.data}
 
-{checksums}
+{sums}
 
 ## Training
 

@@ -81,6 +81,19 @@ def test_stopped_and_resumed_equals_never_stopped_with_what_is_carried(
     assert all_but_times(tmp_path / "run") == all_but_times(runs / name)
 
 
+def test_the_command_that_began_it_goes_on_with_it_and_another_corpus_is_refused(runs, tmp_path):
+    corpus, other = runs / "corpus.txt", tmp_path / "other.txt"
+    other.write_bytes(corpus.read_bytes())
+    fitted = ("--text.unit=auto", "--text.vocabulary-size=9000", "--training.max-steps=4")
+    run = tmp_path / "run"
+    assert train("nnlm", corpus, run, *fitted).status == 0
+    assert "nothing to resume" in train("nnlm", corpus, run, *fitted, "--resume").err
+    refused = train("nnlm", other, run, *fitted, "--resume")
+    assert refused.status == 2
+    assert "[data] corpus is" in refused.err
+    assert "other.txt" in refused.err
+
+
 @pytest.mark.parametrize("name", NEURAL)
 def test_probabilities_of_the_next_token_are_those_that_scores_add_up(runs, name):
     model = TrainedLanguageModel.load(runs / name, device="cpu")

@@ -234,6 +234,7 @@ KIND: Kind = Kind(
     fits_dropout=("tiny", "small"),
     read=texts.read,
     complete=texts.complete,
+    absolute=texts.absolute,
     sizes=texts.sizes,
     vocabulary=open_vocabulary,
     build=build,

@@ -264,11 +264,18 @@ def _stored(
     )
 
 
+def absolute(data: LanguageData) -> dict[str, Any]:
+    """`Kind.absolute`: each file by a path that holds from any folder."""
+    files = {
+        key: [str(path.absolute()) for path in getattr(data, key)]
+        for key in ("corpus", "valid_corpus")
+    }
+    return asdict(data) | files
+
+
 def complete(_given: Sections, settings: Settings, data: Texts) -> Sections:
-    """What the data told, and files by paths that hold from any folder: `Kind.complete`."""
-    stored = asdict(settings.data) | {"documents": bool(data.reading["documents_parted"])}
-    for key in ("corpus", "valid_corpus"):
-        stored[key] = [Path(path).absolute() for path in stored[key]]
+    """What the data told: `Kind.complete`."""
+    stored = absolute(settings.data) | {"documents": bool(data.reading["documents_parted"])}
     text = {
         "unit": data.unit.unit,
         "segmenter": data.unit.segmenter,

@@ -203,6 +203,7 @@ KIND: Kind = Kind(
     fits_dropout=("tiny", "small", "recurrent", "ablated", "convolutional", "bytenet"),
     read=read,
     complete=pairs.complete,
+    absolute=pairs.absolute,
     sizes=pairs.sizes,
     vocabulary=vocabulary,
     build=build,
@@ -215,6 +216,5 @@ KIND: Kind = Kind(
     tune=tune_length_penalty,
     card=card,
     inherit=lambda parent, given, say: tuning.inherited(KIND, parent, given, say),
-    refuse_changed_use=tuning.refuse_changed_uses,
 )
 """Everything that translation brings; see `headway.runs.kind.Kind`."""

@@ -1,9 +1,8 @@
 """Section [data], and what is read by it: from the files that a user names to pairs of ids."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from headway.text.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
 from headway.text.subwords import Subwords
 from headway.text.terms import NONE
 from headway.training.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from headway.text.terms.glossary import Glossary
 
 LEAST_PAIRS = 20
 """Fewer than this teach nothing and leave nothing to validate on."""
@@ -143,20 +139,10 @@ class Pairs:
         """tokenizer.json, and glossary.tsv where there are terms."""
         self.vocabulary.save(folder.tokenizer)
         if self.glossary:
+            from headway.text.terms.reading import read_terms
             from headway.text.terms.tables import write_tsv
 
             write_tsv(folder.glossary, read_terms(self.prepared.corpus, self.glossary))
-
-
-def read_terms(corpus: Corpus, files: Sequence[Path]) -> "Glossary":
-    """The glossary of a run, in its languages.
-
-    Raises DataError where it cannot be read.
-    """
-    from headway.text.terms.reading import read_glossary
-
-    own = corpus.source_language, corpus.target_language
-    return read_glossary(files, *(languages(corpus, *own) if corpus.parts else own))
 
 
 def refuse_unreadable(sections: Sections) -> None:
@@ -171,6 +157,8 @@ def refuse_unreadable(sections: Sections) -> None:
             corpus.check()
             refuse_undecodable(*(path.absolute() for path in corpus.files))
     if data.glossary:
+        from headway.text.terms.reading import read_terms
+
         read_terms(corpora[0], data.glossary)
     if data.pairs or len(data.source) > 1:
         from headway.text.mixed_languages import refuse_mixed
@@ -224,21 +212,25 @@ def sizes(data: Pairs) -> Sizes:
     return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
 
 
-def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
-    """What the data told, and files by paths that hold from any folder: `Kind.complete`."""
-    prepared, own = data.prepared, settings.data
-    source, target = languages(own.corpus(), own.source_language, own.target_language)
-    stored = asdict(own) | {"source_language": source, "target_language": target}
+def absolute(data: TranslationData) -> dict[str, Any]:
+    """`Kind.absolute`: each file by a path that holds from any folder."""
+    stored = asdict(data)
     for key in ("source", "target", "valid_source", "valid_target", "glossary"):
-        stored[key] = [Path(path).absolute() for path in stored[key]]
+        stored[key] = [str(path.absolute()) for path in stored[key]]
     for key in ("pairs", "valid_pairs"):
         stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
+    return stored
+
+
+def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
+    """What the data told: `Kind.complete`."""
+    prepared, own = data.prepared, settings.data
+    source, target = languages(own.corpus(), own.source_language, own.target_language)
+    stored = absolute(own) | {"source_language": source, "target_language": target}
     if own.tags or not data.plain:
         stored["tags"] = mixture.tags_seen(prepared, own.tags)
-    found: Sections = {
-        "text": {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes},
-        "data": stored,
-    }
+    text = {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes}
+    found: Sections = {"text": text, "data": stored}
     if "length_penalty" in given.get("decoding", {}):
         found["training"] = {"tune_length_penalty": False}
     return found

@@ -1,7 +1,5 @@
-"""Settings of a run that goes on: from another's weights, or from where it was stopped."""
+"""Settings of a run that goes on from another's weights."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, merge
@@ -15,7 +13,6 @@ from headway.tasks.translation.fitting import HELD_BACK, TUNED_RATE
 from headway.tasks.translation.pairs import TranslationData
 from headway.text.corpora import languages
 from headway.text.languages import same_language
-from headway.text.mixing import parse_pairs_file
 
 FREE = {
     "text": {"sample_lines", "own_codes"},
@@ -134,30 +131,3 @@ def refuse_contradictions(parent: Parent, before: Sections, now: Sections) -> No
                     f"and shape; [{section}] {key} is {had!r} in {parent.folder.path}, got "
                     f"{value!r}. Leave it out, or train without --init-from."
                 )
-
-
-def refuse_changed_uses(given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Raise ConfigError when a resumed run is given other weights, tags or languages of files."""
-    if given.get("old_share") != stored.get("old_share"):
-        raise ConfigError(
-            f"A resumed run keeps its settings; --old-share is {stored.get('old_share')}, got "
-            f"{given.get('old_share')}. Leave it out, or start a new run."
-        )
-    terms, had_terms = (list(map(Path, one.get("glossary", ()))) for one in (given, stored))
-    if [path.absolute() for path in terms] != had_terms:
-        raise ConfigError(
-            "A resumed run keeps its settings, and its glossary; --glossary is "
-            f"{' '.join(map(str, had_terms)) or 'none'}, got {' '.join(map(str, terms))}. "
-            "Leave it out, or start a new run."
-        )
-    for key in ("pairs", "valid_pairs"):
-        if not given.get(key):
-            continue
-        had = [parse_pairs_file(text)[1] for text in stored[key]]
-        uses = [parse_pairs_file(text)[1] for text in given[key]]
-        if uses != had:
-            raise ConfigError(
-                "A resumed run keeps the weights, tags and languages of its files; "
-                f"--{key.replace('_', '-')} is {' '.join(stored[key])}, got "
-                f"{' '.join(given[key])}. Leave it out, or start a new run."
-            )

@@ -4,9 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import DataError
+from headway.text.corpora import Corpus, languages
 from headway.text.lines import shown, suffix_of
 from headway.text.terms import tables, tbx
 from headway.text.terms.glossary import Glossary, Row
+
+
+def read_terms(corpus: Corpus, files: Sequence[Path]) -> Glossary:
+    """The glossary of a corpus, in its languages; raises DataError where it cannot be read."""
+    own = corpus.source_language, corpus.target_language
+    return read_glossary(files, *(languages(corpus, *own) if corpus.parts else own))
 
 
 def read_glossary(
