@@ -233,4 +233,5 @@ KIND = Kind(
         Learner(nothing_open, count) if settings.model_type == "counts" else GRADIENT
     ),
     card=card,
+    counted=("counts",),
 )

@@ -220,6 +220,8 @@ class Kind:
     tune: Callable[[Run], "Settings"] = as_it_is
     """What may still be chosen once the weights are (the trainer's twin has them): settings of use,
     such as a length penalty."""
+    counted: Sequence[str] = ()
+    """Types of model that are counted: what is learned cannot go on from them."""
     inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
     load: Callable[["Settings"], Load] | None = None

@@ -1,6 +1,6 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,9 @@ from headway.training.loop import NOTHING_BETTER
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 from headway.training.tensor_files import load_finite
+
+TUNED_RATE = 1 / 3
+"""Of the peak that the other run was trained with."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Parent:
         """A run to begin with; one of a kind is compared with its settings before it is read.
 
         Raises:
-            ConfigError: a setting of it is none.
+            ConfigError: a setting of it is none, or its weights were not learned but counted.
             RunError: there is none, it is not finished, or its weights are damaged.
         """
         folder = RunFolder.open(run)
@@ -62,7 +65,13 @@ class Parent:
             )
         vocabulary = None
         if kind:
-            vocabulary = fitting_vocabulary(kind, Settings.of_run(folder, kind), folder)
+            settings = Settings.of_run(folder, kind)
+            if settings.model_type in kind.counted:
+                raise ConfigError(
+                    f"a run begins with weights that were learned; those of {run} were counted "
+                    f"({settings.model_type}). Leave --init-from out, and name all texts at once."
+                )
+            vocabulary = fitting_vocabulary(kind, settings, folder)
         parent = cls(folder, checksum(folder.model), vocabulary)
         parent.weights()
         return parent
@@ -95,6 +104,38 @@ class Parent:
                 "Put it back, or start a new run."
             )
         return weights
+
+
+def tuned_rate(before: Settings) -> float:
+    """The peak for a run whose parent has these settings: lowered once in a line of parents."""
+    factor = 1.0 if before.training.init_from else TUNED_RATE
+    return factor * float(before.training.learning_rate)
+
+
+def refuse_other_type(parent: Parent, before: Settings, given: Sections) -> None:
+    """Raise ConfigError where another type of model is asked for, whose weights are others."""
+    wanted = given.get("model", {}).get("type", before.model_type)
+    if wanted != before.model_type:
+        raise ConfigError(
+            "a run that begins with another's weights is a model of its type; "
+            f"{parent.folder.path} is of type {before.model_type}, got {wanted}. Leave "
+            "--model.type out, or train without --init-from."
+        )
+
+
+def refuse_contradictions(
+    parent: Parent, before: Sections, now: Sections, free: Mapping[str, Container[str]]
+) -> None:
+    """Raise ConfigError where a section of `free` would be another, but for its keys there."""
+    for section, keys in free.items():
+        for key, value in now[section].items():
+            had = before[section].get(key)
+            if value != had and key not in keys:
+                raise ConfigError(
+                    "a run that begins with another's weights keeps its vocabulary, text settings "
+                    f"and shape; [{section}] {key} is {had!r} in {parent.folder.path}, got "
+                    f"{value!r}. Leave it out, or train without --init-from."
+                )
 
 
 def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
@@ -173,6 +214,7 @@ def begin_with(run: Run) -> None:
     )
     if found.drawn or found.unused:
         run.say(f"of {parent.folder.path}: {found}")
+    run.say(f"peak of the learning rate: {run.settings.training.learning_rate:.2g}")
     before = trainer.begin_with(found.weights)
     others = "".join(f", {name} {value:.2f}" for name, value in before.others.items())
     run.say(

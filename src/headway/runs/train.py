@@ -58,7 +58,6 @@ def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
     say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
-        say(f"peak of the learning rate: {early.training.learning_rate:.2g}")
     data = kind.read(early, parent.vocabulary if parent else None, say)
     chosen = choose_preset(kind, allowed, early, data, runtime, say) if allowed else ""
     if chosen:

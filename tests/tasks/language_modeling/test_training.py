@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from everyday_run import command
+from everyday_run import Finished, command
 from text_run import train, write_corpus
 
 from headway.errors import RunError
@@ -431,20 +431,55 @@ def test_a_language_model_is_no_translator(runs):
         Translator.load(runs / "lstm")
 
 
-def test_what_begins_with_another_run_has_its_tokens(runs, tmp_path):
-    names = ("--task", "language-model", "--corpus", str(runs / "corpus.txt"))
-    parent = ("--init-from", str(runs / "lstm"), "--out", str(tmp_path / "child"))
-    flags = ("--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1")
-    finished = command("train", *names, *parent, *flags, "--training.learning-rate=0.001")
+def tuned(runs: Path, parent: Path, child: Path, *flags: str) -> Finished:
+    names = ("--task", "language-model", "--corpus", str(runs / "corpus.txt"), "--out", str(child))
+    short = ("--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1")
+    return command("train", *names, "--init-from", str(parent), *short, *flags)
+
+
+@pytest.mark.parametrize("name", NEURAL)
+def test_what_begins_with_another_run_has_its_tokens_batches_window_and_a_third_of_its_rate(
+    runs, name, tmp_path
+):
+    finished = tuned(runs, runs / name, tmp_path / "child")
     assert finished.status == 0, finished.err
-    settings = RunFolder(tmp_path / "child").settings()
-    assert settings["text"] == RunFolder(runs / "lstm").settings()["text"]
-    assert settings["model"]["type"] == "lstm"
+    parent, settings = (RunFolder(run).settings() for run in (runs / name, tmp_path / "child"))
+    assert settings["text"] == parent["text"]
+    assert settings["model"] == parent["model"]
+    for key in ("batch_tokens", "window", "label_smoothing", "clip_norm", "average"):
+        assert settings["training"][key] == parent["training"][key], key
+    rate = settings["training"]["learning_rate"]
+    assert rate == pytest.approx(parent["training"]["learning_rate"] / 3)
+    assert f"peak of the learning rate: {rate:.2g}" in finished.err
     losses = [
         [line["valid_loss"] for line in RunFolder(run).read_log() if "valid_loss" in line]
-        for run in (runs / "lstm", tmp_path / "child")
+        for run in (runs / name, tmp_path / "child")
     ]
     assert losses[1][0] == pytest.approx(min(losses[0]), abs=0.3), "it begins where that ended"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--model.type=nnlm",), "is of type lstm, got nnlm"),
+        (("--text.min-count=3",), "[text] min_count is 1 in"),
+    ],
+)
+def test_what_contradicts_the_parent_is_refused_and_nothing_is_left(runs, tmp_path, flags, message):
+    refused = tuned(runs, runs / "lstm", tmp_path / "child", *flags)
+    assert refused.status == 2
+    assert message in refused.err
+    assert not (tmp_path / "child").exists()
+
+
+def test_counts_are_not_gone_on_from_and_not_called_damaged(runs, tmp_path):
+    names = ("--task", "language-model", "--corpus", str(runs / "corpus.txt"))
+    counted = ("--model.type=ngram", "--out", str(tmp_path / "counted"))
+    assert command("train", *names, *counted).status == 0
+    refused = tuned(runs, tmp_path / "counted", tmp_path / "child")
+    assert refused.status == 2
+    assert "were counted (ngram). Leave --init-from out" in refused.err
+    assert not (tmp_path / "child").exists()
 
 
 @pytest.mark.parametrize("to", ["word2vec", "word2vec-binary"])

@@ -7,9 +7,9 @@ from everyday_run import write_pairs
 
 from headway.config import Sections, merge
 from headway.errors import ConfigError
-from headway.runs.parent import Parent
+from headway.runs.parent import TUNED_RATE, Parent
 from headway.runs.settings import Settings
-from headway.tasks.translation.fitting import HELD_BACK, TUNED_RATE
+from headway.tasks.translation.fitting import HELD_BACK
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.tuning import inherited
 from headway.text.everyday import generate

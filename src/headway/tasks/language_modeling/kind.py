@@ -24,7 +24,7 @@ from headway.runs.kind import (
     shape_of_parent,
 )
 from headway.runs.loading import copied, open_run
-from headway.runs.parent import Parent
+from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type, tuned_rate
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.language_modeling import counting, presets, texts
@@ -38,6 +38,7 @@ WINDOW = 128
 """Where neither a preset nor the user says."""
 MARKERS = {"nnlm": ("begin",), "ngram": ("begin", "end")}
 """Which ids, beside padding, a type of model must know; the others know none."""
+INHERITED_TRAINING = ("batch_tokens", "window", "label_smoothing", "clip_norm", "average")
 CLOSING = 5
 """Validations' worth of time for choosing weights and for the model card."""
 
@@ -120,9 +121,20 @@ def load(settings: Settings) -> Load:
 
 
 def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
-    """The parent's model, and its tokens: the vocabulary is the parent's."""
-    whole = shape_of_parent(parent, given, say)
-    return merge(whole, {"text": parent.sections().get("text", {})})
+    """The parent's model, tokens, batches and window, and a third of its rate.
+
+    So the score before the first update is the parent's own. Raises ConfigError for another type of
+    model, or other tokens.
+    """
+    before = Settings.of_run(parent.folder, KIND)
+    refuse_other_type(parent, before, given)
+    stored = before.sections()
+    training = {key: stored["training"][key] for key in INHERITED_TRAINING}
+    base = {"text": stored["text"], "training": {**training, "learning_rate": tuned_rate(before)}}
+    sections = merge(base, shape_of_parent(parent, given, say))
+    now = Settings.of(sections, KIND).sections()
+    refuse_contradictions(parent, stored, now, {"text": {"sample_lines"}})
+    return sections
 
 
 # -- the model card ---------------------------------------------------------------------------
@@ -242,6 +254,7 @@ KIND: Kind = Kind(
     learner=learner,
     closing=CLOSING,
     card=card,
+    counted=texts.COUNTING,
     inherit=inherited,
     load=load,
 )

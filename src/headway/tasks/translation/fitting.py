@@ -17,11 +17,10 @@ LADDER = Ladder(
     least_epochs=5,
     unit="target tokens",
 )
-TUNED_RATE = 1 / 3
-"""Of the peak that the other run was trained with."""
 HELD_BACK = 0.3
-"""Of that rate, where nothing of what the other run learned from can be seen again, or where new
-pairs are few: with the whole rate 8 cost the demo's translator 0.8 BLEU, more than may be lost."""
+"""Of `headway.runs.parent.tuned_rate`, where nothing of what the other run learned from can be seen
+again, or where new pairs are few: with the whole rate 8 cost the demo's translator 0.8 BLEU, more
+than may be lost."""
 EVERY = 8
 """Of the validation sentences this one is searched when the end is rehearsed."""
 CLOSING = 12 * EVERY

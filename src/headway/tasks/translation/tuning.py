@@ -6,10 +6,10 @@ from headway.config import Sections, merge
 from headway.data.cache import silent
 from headway.errors import ConfigError
 from headway.runs.kind import Kind, Say
-from headway.runs.parent import Parent
+from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type, tuned_rate
 from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_data
-from headway.tasks.translation.fitting import HELD_BACK, TUNED_RATE
+from headway.tasks.translation.fitting import HELD_BACK
 from headway.tasks.translation.pairs import TranslationData
 from headway.text.corpora import languages
 from headway.text.languages import same_language
@@ -37,9 +37,9 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     before = Settings.of_run(parent.folder, kind)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
-    factor = 1.0 if before.training.init_from else TUNED_RATE
+    rate = tuned_rate(before)
     now = Settings.of(given, kind)
-    refuse_other_type(parent, before, now, given)
+    refuse_other_type(parent, before, given)
     why_not, gone = nothing_to_mix_in(parent, before, now)
     if why_not:
         if now.data.old_share:
@@ -54,14 +54,14 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
                 f"a few new pairs are learned beside what {parent.folder.path} learned from; "
                 f"{why_not}. Put it right, or give {2 * tuning_data.LEAST_PAIRS} pairs or more."
             )
-        factor *= HELD_BACK
+        rate *= HELD_BACK
         say(
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "
             "is lower; a test set of your own tells more: headway evaluate"
         )
     elif not why_not and tuning_data.are_few(now.data):
-        factor *= HELD_BACK
-    training["learning_rate"] = factor * before.training.learning_rate
+        rate *= HELD_BACK
+    training["learning_rate"] = rate
     decoding = dict(stored["decoding"])
     if before.training.tune_length_penalty:
         del decoding["length_penalty"]  # it is found again, on the new text
@@ -81,7 +81,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
         "decoding": decoding,
     }
     sections = merge(base, given)
-    refuse_contradictions(parent, stored, Settings.of(sections, kind).sections())
+    refuse_contradictions(parent, stored, Settings.of(sections, kind).sections(), FREE)
     return sections
 
 
@@ -108,26 +108,3 @@ def direction(before: TranslationData, now: TranslationData) -> dict[str, str | 
         if code is not None and not any(same_language(code, wanted) for wanted in known):
             return {}
     return {"source_language": known[0], "target_language": known[1]}
-
-
-def refuse_other_type(parent: Parent, before: Settings, now: Settings, given: Sections) -> None:
-    """Raise ConfigError where another type of model is asked for, whose weights are others."""
-    if "type" in given.get("model", {}) and now.model_type != before.model_type:
-        raise ConfigError(
-            "a run that begins with another's weights is a model of its type; "
-            f"{parent.folder.path} is of type {before.model_type}, got {now.model_type}. Leave "
-            "--model.type out, or train without --init-from."
-        )
-
-
-def refuse_contradictions(parent: Parent, before: Sections, now: Sections) -> None:
-    """Raise ConfigError where the vocabulary, the text settings or the shape would be others."""
-    for section, free in FREE.items():
-        for key, value in now[section].items():
-            had = before[section].get(key)
-            if value != had and key not in free:
-                raise ConfigError(
-                    "a run that begins with another's weights keeps its vocabulary, text settings "
-                    f"and shape; [{section}] {key} is {had!r} in {parent.folder.path}, got "
-                    f"{value!r}. Leave it out, or train without --init-from."
-                )
