@@ -41,6 +41,8 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     What depends on the data or on the machine's speed is a matter of `headway.runs.fitting`.
     """
     training = settings.training
+    if training.freeze or training.init_from:
+        parent.refuse_unfitting(drawn(opening.rehearsal(settings)), training)
     if not training.batch_tokens:
         training = replace(training, batch_tokens=4096)
     if not training.learning_rate and training.schedule != "paper":
@@ -55,8 +57,6 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     settings = replace(settings, training=training)
     if training.schedule == "paper":
         settings = fitting.with_peak_of_equation_3(settings, opening)
-    if training.freeze or training.reinit:
-        parent.refuse_unknown_parts(drawn(opening.rehearsal(settings)), training)
     if opening.preset and opening.preset in opening.kind.fits_dropout:
         settings = fitting.grown_dropout(settings, opening)
     return settings

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from headway.config import Sections
@@ -15,9 +16,10 @@ from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.loop import NOTHING_BETTER
+from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
-from headway.training.tensor_files import load_finite
+from headway.training.tensor_files import load_finite, shapes
 
 TUNED_RATE = 1 / 3
 """Of the peak that the other run was trained with."""
@@ -149,6 +151,16 @@ def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
             f"training needs a weight that may change; --freeze {' '.join(training.freeze)} leaves "
             "none. Leave a part out."
         )
+
+
+def refuse_unfitting(model: nn.Module, training: TrainingSettings) -> None:
+    """Raise what `begin_with` would of this model, and for parts that it has not, while no run has
+    been written. Of the parent only names and shapes are read."""
+    refuse_unknown_parts(model, training)
+    if training.init_from:
+        found = shapes(RunFolder.open(Path(training.init_from)).model)
+        weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
+        beginning(saved_tensors(model), weights, training.reinit, model)
 
 
 class Beginning(NamedTuple):
