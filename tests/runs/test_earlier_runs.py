@@ -83,6 +83,16 @@ def test_stopped_there_and_resumed_here_it_ends_as_it_would_have_there(runs):
     assert "is finished; nothing to resume" in again.err
 
 
+def test_its_own_files_may_be_named_again_and_no_others(runs):
+    """Its data.json does not say what was asked for: what came of it counts."""
+    again = ("train", "--out", str(runs / "finished"), "--resume", "--text.vocabulary-size=320")
+    files = ("--source", str(runs / "corpus.en"), "--target", str(runs / "corpus.zh"))
+    assert "nothing to resume" in command(*again, *files).err
+    refused = command(*again, "--source", str(runs / "corpus.zh"))
+    assert refused.status == 2
+    assert "[data] source is" in refused.err
+
+
 def test_it_can_be_gone_on_from(runs):
     files = ("--source", str(runs / "corpus.en"), "--target", str(runs / "corpus.zh"))
     flags = (
