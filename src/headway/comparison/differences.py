@@ -7,9 +7,7 @@ from itertools import combinations
 
 from headway.text.scripts import UNSPACED_SCRIPTS
 
-_ALONE = "\u2e80-\u312f\u3190-\u33ff\uf900-\ufaff\uff00-\uffef" + "".join(
-    UNSPACED_SCRIPTS.values()
-)
+_ALONE = "\u2e80-\u312f\u3190-\u33ff\uf900-\ufaff\uff00-\uffef" + "".join(UNSPACED_SCRIPTS.values())
 """Of scripts without spaces, and full-width: each character is a word."""
 WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+|[^\w\s]")
 
