@@ -39,7 +39,7 @@ def test_lower_case_is_found_in_any_case_and_capitals_only_as_they_are() -> None
     assert found("GitHubs Github", "GitHub*") == ["GitHubs"]
 
 
-@pytest.mark.parametrize("sources", itertools.permutations(["polish", "Polish", "pol*"]))
+@pytest.mark.parametrize("sources", [*itertools.permutations(["polish", "Polish", "pol*"])])
 def test_in_one_place_a_spelling_with_capitals_comes_first(sources) -> None:
     terms = [term.source for _, _, term in matcher(*sources).find("polish the Polish")]
     assert terms == ["polish", "Polish"]
