@@ -71,6 +71,7 @@ def test_a_right_choice_is_not_doubtful_whatever_the_number_of_its_forms():
     assert named(found) == []
 
 
+COPIED = "{n, plural, one {# new file} other {# new files}}"
 POLISH = "one {# plik} few {# pliki} many {# plików} other {# pliku}"
 
 
@@ -83,7 +84,7 @@ POLISH = "one {# plik} few {# pliki} many {# plików} other {# pliku}"
         (FILES, f"{{n, plural, =0 {{brak plików}} {POLISH}}}", "pl", []),
         (FILES, "{n, plural, other {# 个文件}}", "zh", []),
         ("{c} file|{c} files", "{c} plik|{c} pliki|{c} plików", "pl", []),
-        (FILES, FILES, "de", ["copy"]),
+        (COPIED, COPIED, "de", ["copy"]),
         ("{c} file|{c} files", "{c} plik|{c} pliki|{x} plików", "pl", ["code"]),
     ],
 )
