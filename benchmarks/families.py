@@ -5,7 +5,8 @@ et al. 2017, ByteNet Kalchbrenner et al. 2016. Each has about as many parameters
 `tiny`; dropout, and how it grows in the warm-up, is what `headway train` fits. On each corpus each
 tries the same --peaks of the learning rate for --trial, with the first of --seeds, and learns with
 the best of them for --budget under every seed; then `headway compare` has all of one seed translate
-the test set, and writes its page. Two columns read the curves where the quickest had ended, and
+the test set, and writes its page (with --pages that of the first seed, without the corpus's texts,
+to be shown to others). Two columns read the curves where the quickest had ended, and
 where the slowest had: equal time and equal tokens, the rates still falling. Started again, it goes
 on, also with more --only, --seeds or --peaks.
 Run: python benchmarks/families.py --data DIR --out DIR --budget 20m --trial 4m --seeds 1 2 3
@@ -57,6 +58,7 @@ def main() -> int:
     parser.add_argument("--peaks", nargs="+", default=list(PEAKS), metavar="RATE")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--pages", type=Path, metavar="DIR", help="of pages without texts")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw the learning curves")
     record.add_record_option(parser)
     asked = parser.parse_args()
@@ -125,10 +127,13 @@ def compared(
     source, reference = (
         str(corpus.file(asked.data, test, language)) for language in (corpus.source, corpus.target)
     )
-    page = asked.out / f"{name}-seed-{seed}.html"
+    page, shown = asked.out / f"{name}-seed-{seed}.html", "10"
+    if asked.pages and seed == asked.seeds[0]:
+        page, shown = asked.pages / f"families-{name}.html", "0"
     command = [
         *(sys.executable, "-m", "headway", "compare", *map(str, folders)),
         *("--source", source, "--reference", reference, "--page", str(page), "--json"),
+        *("--texts", shown),
     ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:

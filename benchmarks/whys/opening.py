@@ -16,7 +16,7 @@ it is *open*. A figure that is to lie in a range is taken with twice its standar
 reason that fails here may hold there.
 
 Measured: {cells} of {of} cells, {trainings} of them trainings, {minutes} minutes of computing. Where and by what (cells): {places}.
-Unless a row says otherwise a model is a Transformer of width 64 with 2 + 2 layers, 4 heads and Pre-LN, trained by headway's own trainer; ± is the standard deviation over the seeds.
+Unless a row says otherwise a model is a Transformer of width 64 with 2 + 2 layers, 4 heads and Pre-LN, begun as the preset `tiny` is (`--model.residual-gain 0.35`), trained by headway's own trainer; ± is the standard deviation over the seeds.
 """,
     """# 为什么是这样：逐条实测
 
@@ -29,6 +29,6 @@ headway 背后的五份笔记给出了许多理由：定长向量记不住，所
 模型小，训练短，文本是生成的：这里成立的，大模型上未必成立；这里不成立的，别处也可能成立。
 
 已测：{of} 项中的 {cells} 项，其中训练 {trainings} 次，计算 {minutes} 分钟。机器与版本（项数）：{places}。
-除非另有说明，模型是宽 64、2 + 2 层、4 个头、Pre-LN 的 Transformer，由 headway 自己的训练器训练；± 是各随机种子之间的标准差。
+除非另有说明，模型是宽 64、2 + 2 层、4 个头、Pre-LN 的 Transformer，起点与预设 `tiny` 相同（`--model.residual-gain 0.35`），由 headway 自己的训练器训练；± 是各随机种子之间的标准差。
 """,
 )

@@ -39,7 +39,9 @@ MODEL: dict[str, Any] = {
     "heads": 4,
     "dropout": 0.0,
     "norm": "pre",
+    "residual_gain": 0.35,
 }
+"""As the preset `tiny` is, but smaller."""
 TRAINING: dict[str, Any] = {
     "max_steps": 300,
     "warmup_steps": 40,

@@ -170,6 +170,17 @@ def test_the_page_has_the_numbers_of_the_json_and_loads_nothing(compared):
         assert outputs == [out["text"] for out in example["outputs"]]
 
 
+def test_a_page_for_others_has_none_of_the_texts(runs, two_pairs, tmp_path):
+    page, texts = tmp_path / "for-others.html", lines_of(two_pairs[1]) + lines_of(two_pairs[3])
+    flags = "--json", "--page", str(page)
+    for given, n_shown in (("0", 0), ("1", 1)):
+        done = command("compare", *runs, *two_pairs, *flags, "--texts", given)
+        assert done.status == 0, done.err
+        shown = page.read_text(encoding="utf-8")
+        assert sum(text in shown for text in texts) == 2 * n_shown
+        assert len(json.loads(done.out)["side_by_side"]) == n_shown
+
+
 def test_people_get_tables_rankings_and_notes(runs, two_pairs):
     done = command("compare", *runs, *two_pairs)
     assert done.status == 0, done.err
@@ -256,6 +267,7 @@ def test_mistakes_are_told_with_what_to_do(runs, new_texts, tmp_path):
         ((first, str(tmp_path)), "holds no config.toml"),
         ((first, second, "--source", new_texts[0]), "--source F --reference F"),
         ((first, second, "--corpus", new_texts[0]), "--source F --reference F"),
+        ((first, second, "--texts", "-1"), "--texts must not be negative; got -1. 0 shows none."),
     ):
         done = command("compare", *arguments)
         assert done.status == 2

@@ -13,6 +13,7 @@ def compare(
     reference: Path | None = None,
     tag: str | None = None,
     corpus: Several = (),
+    texts: int = 10,
     page: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -33,6 +34,8 @@ def compare(
         Which tag stands before each text of --source (train --pairs F:tag=NAME), in every run.
     corpus
         For language models: test text, one or several files.
+    texts
+        How many of the texts stand side by side; 0: none, for a page that others may see.
     page
         Write an HTML page of everything, with learning curves, in one file that loads nothing.
     json
@@ -46,7 +49,7 @@ def compare(
     files = {name: (path,) for name, path in given.items() if path is not None}
     if corpus:
         files["corpus"] = corpus
-    found = compared(runs, files, lambda message: say(f"headway: {message}"), tag)
+    found = compared(runs, files, lambda message: say(f"headway: {message}"), tag, texts=texts)
     if json:
         print(json_format.dumps(found, ensure_ascii=False), flush=True)
     else:

@@ -20,25 +20,32 @@ from headway.runs.settings import task_of
 from headway.runtime import cpu_name
 from headway.training.run_folder import RunFolder
 
-SIDE_BY_SIDE = 10
 LEAST_COMMON, ENOUGH_COMMON = 0.5, 200
 """Runs whose validation sentences differ are compared on those that all have, if these are at least
 this share of the fewest that one has, or so many."""
 
 
 def compared(
-    runs: Sequence[Path], files: Mapping[str, Sequence[Path]], say: Say, tag: str | None = None
+    runs: Sequence[Path],
+    files: Mapping[str, Sequence[Path]],
+    say: Say,
+    tag: str | None = None,
+    *,
+    texts: int = 10,
 ) -> dict[str, Any]:
     """Open the runs, have all of them do the same work, and say what came of it.
 
     `files` are test files by the name of their flag; none for what the runs were validated on.
-    `tag` stands before each text, as in translating.
+    `tag` stands before each text, as in translating; `texts` of them are shown side by side.
 
     Raises:
-        ConfigError: fewer than two runs, one twice, runs of several tasks, files of another task.
+        ConfigError: fewer than two runs, one twice, runs of several tasks, files of another task;
+            fewer texts than none.
         DataError: what is measured on cannot be read.
         RunError: a folder is no run, or has no model.
     """
+    if texts < 0:
+        raise ConfigError(f"--texts must not be negative; got {texts}. 0 shows none.")
     task = one_task(runs)
     names = names_of(runs)
     open_entrant = opener(task)
@@ -62,7 +69,7 @@ def compared(
         )
         return found
     entrants = {name: open_entrant(Request(run, files, say, tag)) for name, run in names.items()}
-    measure(found, entrants, say)
+    measure(found, entrants, say, texts)
     return found
 
 
@@ -110,8 +117,8 @@ def unlike_ways(ways: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [f"each run works as its own settings say: {why}" for why in unlike(ways)]
 
 
-def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say) -> None:
-    """Have each do its work, and add what came of it to `found`."""
+def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say, texts: int) -> None:
+    """Have each do its work, and add what came of it, with so many texts, to `found`."""
     rows_of, told = common_rows(entrants)
     found["test"] = told
     found["notes"] += told.pop("notes")
@@ -137,7 +144,7 @@ def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say) ->
     found["rankings"] = rankings(examined)
     if told["same"]:
         rows = next(iter(rows_of.values()))
-        found["side_by_side"] = side_by_side(entrants, rows, examined)
+        found["side_by_side"] = side_by_side(entrants, rows, examined, texts)
 
 
 def common_rows(entrants: Mapping[str, Entrant]) -> tuple[dict[str, Rows], dict[str, Any]]:
@@ -234,13 +241,13 @@ def rankings(examined: Mapping[str, Examined]) -> list[dict[str, Any]]:
 
 
 def side_by_side(
-    entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, Examined]
+    entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, Examined], most: int
 ) -> list[dict[str, Any]]:
-    """The same examples under each run, with the words that are not in all outputs."""
+    """At most so many examples under each run, with the words that are not in all outputs."""
     shown = next(iter(entrants.values())).shown
     worded = [i for i in range(len(rows)) if rows[i][0].strip()]
     found = []
-    for place in chosen(len(worded), SIDE_BY_SIDE):
+    for place in chosen(len(worded), most):
         i = worded[place]
         outputs = {name: one.output(i) for name, one in examined.items()}
         given, wanted = shown(rows[i])
