@@ -187,6 +187,18 @@ def test_given_subwords_are_used_as_they_are(case: Case) -> None:
     assert texts(prepared) == TRAIN
 
 
+@pytest.mark.parametrize(
+    ("suffixes", "languages"), [(("src", "tgt"), ("en", "de")), (("src", "fr"), ("en", "fr"))]
+)
+def test_validation_files_that_say_no_language_have_that_of_training(case, suffixes, languages):
+    files = [case.folder / f"other.{suffix}" for suffix in suffixes]
+    for file, of in zip(files, ("v.en", "v.de"), strict=True):
+        file.write_bytes(case.files[of].read_bytes())
+    prepared = case.prepare(valid=Corpus((files[0],), (files[1],)))
+    said = {(use.source_language, use.target_language) for use in prepared.valid_uses}
+    assert said == {languages}
+
+
 def test_settings_of_cleaning_are_a_part_of_the_settings_of_data() -> None:
     data = DataSettings(max_ratio=3.0, max_characters=9, deduplicate=False, max_length=4)
     cleaning = data.cleaning()

@@ -19,7 +19,7 @@ from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError, refuse_beyond
 from headway.text import subword_training
 from headway.text.cleaning import CleaningSettings, Pair, Report
-from headway.text.corpora import Corpus, directions
+from headway.text.corpora import Corpus, Direction, directions, languages
 from headway.text.mixing import PLAIN, Use
 from headway.text.subwords import CodeHandling, Subwords, TextSettings
 
@@ -111,16 +111,9 @@ def prepare_corpus(
     """
     root = cache_root() if root is None else root
     cleaned = clean_corpus(
-        corpus,
-        data.cleaning(),
-        root,
-        valid=valid,
-        hold_out=hold_out,
-        seed=seed,
-        workers=data.workers,
-        say=say,
-        progress=progress,
-    )
+        corpus, data.cleaning(), root, valid=valid, hold_out=hold_out, seed=seed,
+        workers=data.workers, say=say, progress=progress,
+    )  # fmt: skip
     codes: CodeHandling = "keep"
     own = text.patterns()
     known = subwords is not None or cleaned.may_hold_codes or bool(own)
@@ -153,7 +146,7 @@ def prepare_corpus(
         train=stores["train"],
         valid=stores["valid"],
         valid_texts=[pair[:2] for row, pair in enumerate(cleaned.pairs("valid")) if row in rows],
-        valid_uses=_uses(stores["valid"], corpora["valid"]),
+        valid_uses=_uses(stores["valid"], corpora["valid"], languages(corpus)),
         subwords=subwords,
         report=reports["train"],
         valid_report=reports["valid"],
@@ -171,9 +164,14 @@ def _weights(store: Store, corpus: Corpus) -> RowWeights | None:
     return None if (of_file == 1).all() else of_file[store.file_numbers]
 
 
-def _uses(store: Store, corpus: Corpus) -> list[Use]:
+def _uses(store: Store, corpus: Corpus, trained: Direction) -> list[Use]:
+    """How each row is used; its languages are those of training where its file says none."""
     told = directions(corpus)
-    of_part = {one.name: Use(one.use.weight, one.use.tag, *told[one.name]) for one in corpus.parts}
+    of_part: dict[str, Use] = {}
+    for one in corpus.parts:
+        source, target = told[one.name]
+        known = source or trained[0], target or trained[1]
+        of_part[one.name] = Use(one.use.weight, one.use.tag, *known)
     of_file = [of_part.get(file, PLAIN) for file in store.content["files"]]
     return [of_file[number] for number in store.file_numbers]
 
