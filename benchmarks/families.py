@@ -27,6 +27,7 @@ import runs
 from whys import plots
 
 from headway.errors import HeadwayError
+from headway.tasks.translation.presets import PRESETS
 from headway.training.run_folder import RunFolder
 
 RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
@@ -36,7 +37,15 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "gru": (*RECURRENT, "gru"),
     "convs2s": ("--model.type", "convolutional"),
     "bytenet": ("--model.type", "bytenet"),
-    "transformer": ("--model.type", "transformer"),
+    "transformer": (
+        *("--model.type", "transformer"),
+        *(
+            flag
+            for name, value in PRESETS["tiny"]["model"].items()
+            if name not in ("type", "dropout")
+            for flag in (f"--model.{name.replace('_', '-')}", str(value))
+        ),
+    ),
 }
 """Flags that make each: with 8,000 sub-words 2.30 to 2.38 million parameters, 4 % apart."""
 PEAKS = ("0.001", "0.002", "0.004", "0.008")
@@ -95,7 +104,8 @@ def trials(name: str, corpus: str, asked: argparse.Namespace) -> dict[str, float
     """The lowest validation loss of each peak of the learning rate within --trial."""
     losses = {}
     for peak in asked.peaks:
-        run = asked.out / corpus / "trials" / f"{name}-{peak}"
+        tried = f"tried-{asked.trial}-seed-{asked.seeds[0]}"
+        run = asked.out / corpus / tried / f"{name}-{peak}"
         flags = flags_of(name, peak, asked.seeds[0], asked)
         trained(runs.CORPORA[corpus], asked.data, run, [*flags, "--budget", asked.trial])
         log = RunFolder.open(run).read_log()
@@ -120,8 +130,9 @@ def compared(
     """Train every family on a corpus from one seed, and say what `headway compare` finds."""
     corpus, folders = runs.CORPORA[name], []
     for family, losses in tried.items():
-        folders.append(asked.out / name / f"seed-{seed}" / family)
-        flags = flags_of(family, best(losses), seed, asked)
+        peak = best(losses)
+        folders.append(asked.out / name / f"{asked.budget}-seed-{seed}" / peak / family)
+        flags = flags_of(family, peak, seed, asked)
         trained(corpus, asked.data, folders[-1], [*flags, "--budget", asked.budget])
     test = corpus.tests[0]
     source, reference = (

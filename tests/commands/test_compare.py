@@ -290,7 +290,14 @@ def test_a_tag_stands_before_every_text(runs, two_pairs, tmp_path):
     rows = json.loads(done.out)["side_by_side"]
     shown = {row["given"]: [one["text"] for one in row["outputs"]] for row in rows}
     assert shown == dict(zip(sources, map(list, zip(*expected, strict=True)), strict=True))
+    mixed = command("compare", tagged[0], runs[1], *two_pairs, "--tag", "mine", "--json")
+    assert mixed.status == 0, mixed.err
+    rows = json.loads(mixed.out)["side_by_side"]
+    plain = Translator.load(runs[1]).translate(sources)
+    expected = dict(zip(sources, map(list, zip(expected[0], plain, strict=True)), strict=True))
+    assert {row["given"]: [one["text"] for one in row["outputs"]] for row in rows} == expected
     for arguments, words in (
+        ((*runs, *two_pairs, "--tag", "mine"), "none of these runs reads tags; got --tag mine."),
         ((*tagged, "--tag", "mine"), "Give --source F --reference F"),
         ((*tagged, *two_pairs, "--tag", "yours"), "Its tags: mine"),
     ):

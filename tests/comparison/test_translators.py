@@ -10,7 +10,8 @@ import pytest
 from everyday_run import FLAGS, command
 
 from headway.comparison.entrants import Entrant, Request, Rows
-from headway.comparison.translators import entrant, operations
+from headway.comparison.translators import entrant, operations, search
+from headway.decoding.settings import DecodingSettings
 from headway.efficiency.counting import operations_per_target_token
 from headway.tasks.translation.kind import build, read
 from headway.tasks.translation.remeasuring import measured_again
@@ -93,9 +94,26 @@ def test_each_sentence_is_translated_under_the_tag_of_its_file(run):
     found = entrant(Request(run, {}, print))
     tags = ["shouted" if target == source.upper() else "written" for source, target in found.rows]
     assert set(tags) == {"shouted", "written"}
-    assert set(found.ways["the tag before a sentence"].split(", ")) == set(tags)
+    assert set(found.ways(found.rows)["the tag before a sentence"].split(", ")) == set(tags)
     assert tags_of(found, found.rows) == tags
     assert tags_of(found, found.rows[::3]) == tags[::3]
+
+
+def test_what_is_said_of_a_run_is_said_of_the_rows_that_it_is_measured_on(run):
+    found = entrant(Request(run, {}, print))
+    for tag in ("shouted", "written"):
+        tags = tags_of(found, found.rows)
+        rows = [row for row, of in zip(found.rows, tags, strict=True) if of == tag]
+        assert found.ways(rows)["the tag before a sentence"] == tag
+
+
+def test_whatever_the_search_has_that_is_not_usual_is_said():
+    assert search(DecodingSettings()) == "beam 5, length penalty 1"
+    short = DecodingSettings(max_extra_length=7)
+    assert search(short) == "beam 5, length penalty 1, max extra length 7"
+    assert search(DecodingSettings(method="greedy", top_k=3)) == "greedy"
+    sampled = DecodingSettings(method="sampling", top_k=3, temperature=0.5)
+    assert search(sampled) == "sampling, temperature 0.5, top k 3"
 
 
 def test_validation_sentences_are_translated_as_training_translated_them(run):
@@ -116,7 +134,7 @@ def test_bleu_of_validation_sentences_is_that_of_training(run, monkeypatch):
     assert bleu.statistics.score() == pytest.approx(wanted.score())
     assert wanted.score() > 50
     assert set(bleu.holds_for["the target language"].split(", ")) == {"zh", "de"}
-    assert found.notes == []
+    assert found.notes(found.rows) == []
 
 
 @pytest.mark.parametrize("suffix", ["zh", "txt"])
@@ -136,7 +154,7 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
     score = json.loads(done.out)["bleu"]["score"]
     assert bleu.statistics.score() == pytest.approx(score)
     assert (score > 50) == (suffix == "zh")
-    assert bool(found.notes) == (suffix == "txt")
+    assert bool(found.notes(found.rows)) == (suffix == "txt")
 
 
 def test_of_texts_beyond_the_last_position_operations_are_those_up_to_there(run):

@@ -31,7 +31,8 @@ def compare(
     reference
         File of right translations of --source, one a line.
     tag
-        Which tag stands before each text of --source (train --pairs F:tag=NAME), in every run.
+        Which tag stands before each text of --source, for the runs that read tags (train --pairs
+        F:tag=NAME).
     corpus
         For language models: test text, one or several files.
     texts

@@ -22,8 +22,8 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     for sentence in wording.rankings(found):
         console.print(Text(sentence), soft_wrap=True)
     if any(place["p_value"] for ranking in found["rankings"] for place in ranking["places"]):
-        sides = "of BLEU and chrF one-sided, as in sacreBLEU"
-        console.print(f"p: paired bootstrap ({sides}); below 0.05 chance is a poor explanation.")
+        test = f"paired bootstrap{wording.sides(found)}"
+        console.print(f"p: {test}; below 0.05 chance is a poor explanation.")
     _print_side_by_side(console, found["side_by_side"])
     for note in wording.notes(found):
         console.print(Text(f"- {note}"), soft_wrap=True)

@@ -36,11 +36,12 @@ def compared(
     """Open the runs, have all of them do the same work, and say what came of it.
 
     `files` are test files by the name of their flag; none for what the runs were validated on.
-    `tag` stands before each text, as in translating; `texts` of them are shown side by side.
+    `tag` stands before each text, as in translating, for the runs that read tags; `texts` of them
+    are shown side by side.
 
     Raises:
         ConfigError: fewer than two runs, one twice, runs of several tasks, files of another task;
-            fewer texts than none.
+            a tag that none reads; fewer texts than none.
         DataError: what is measured on cannot be read.
         RunError: a folder is no run, or has no model.
     """
@@ -69,6 +70,8 @@ def compared(
         )
         return found
     entrants = {name: open_entrant(Request(run, files, say, tag)) for name, run in names.items()}
+    if tag and not any(entrant.tag for entrant in entrants.values()):
+        raise ConfigError(f"none of these runs reads tags; got --tag {tag}. Leave it out.")
     measure(found, entrants, say, texts)
     return found
 
@@ -122,8 +125,9 @@ def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say, te
     rows_of, told = common_rows(entrants)
     found["test"] = told
     found["notes"] += told.pop("notes")
-    found["notes"] += unlike_ways({name: entrant.ways for name, entrant in entrants.items()})
-    found["notes"] += dict.fromkeys(note for one in entrants.values() for note in one.notes)
+    found["notes"] += unlike_ways({name: entrants[name].ways(rows_of[name]) for name in entrants})
+    said = (note for name, one in entrants.items() for note in one.notes(rows_of[name]))
+    found["notes"] += dict.fromkeys(said)
     beyond = None
     if told["same"] and all(entrant.beyond for entrant in entrants.values()):
         beyond = longer_than_training(entrants, next(iter(rows_of.values())))

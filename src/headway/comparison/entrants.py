@@ -35,7 +35,7 @@ class Request(NamedTuple):
     was validated on."""
     say: Say
     tag: str | None = None
-    """What stands before each test text, of a run that reads tags."""
+    """What stands before each test text, for the runs that read tags."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,12 @@ class Entrant:
     """Whether some of the rows may be taken and others left: none is read with those before it."""
     shown: Callable[[tuple[str, ...]], tuple[str, str]]
     """What is shown of an example beside the outputs: what was given, and what was wanted."""
-    ways: Mapping[str, str] = field(default_factory=dict)
+    ways: Callable[[Rows], Mapping[str, str]] = lambda _: {}
     """How it works, where a run's own settings decide that ("the search"), in words."""
-    notes: Sequence[str] = ()
+    notes: Callable[[Rows], Sequence[str]] = lambda _: ()
     """What is to be known of its figures."""
+    tag: str = ""
+    """What stands before each test text."""
     beyond: Callable[[Rows], list[bool] | None] | None = None
     """Which examples are longer than anything the run was trained on; gives None where nobody
     knows. Left out where that is no question."""

@@ -51,8 +51,8 @@ def _rankings(found: Mapping[str, Any]) -> Iterator[str]:
     if not all(refused):
         yield (
             '<p class="soft">In brackets what each is behind the best, and p of the paired '
-            "bootstrap test against it (of BLEU and chrF one-sided, as in sacreBLEU): below 0.05 "
-            "chance is a poor explanation.</p>"
+            f"bootstrap test against it{wording.sides(found)}: below 0.05 chance is a poor "
+            "explanation.</p>"
         )
 
 

@@ -60,7 +60,8 @@ def entrant(request: Request) -> Entrant:
     """A translator, and what it may be measured on: test files, or what it was validated on.
 
     Raises:
-        ConfigError: other files are given than a source and a reference, or a tag of no use.
+        ConfigError: other files are given than a source and a reference, or a tag that a run with
+            tags does not know.
         DataError: they, or those that the run was validated on, cannot be read.
         RunError: there is no trained translator.
     """
@@ -81,7 +82,20 @@ def entrant(request: Request) -> Entrant:
         encoded = translator.subwords.encode_batch(sources(rows, held.uses))
         return [len(ids) > held.longest for ids in encoded]
 
-    unknown = any(use.target_language is None for use in held.uses.values())
+    terms = translator.own_terms
+
+    def ways(rows: Rows) -> dict[str, str]:
+        return {
+            "the search": search(translator.settings.decoding),
+            "the glossary": f"its own, {len(terms.glossary.terms):,} terms" if terms else "none",
+            "the tag before a sentence": ", ".join(
+                sorted({held.uses[row].tag or "none" for row in rows})
+            ),
+        }
+
+    def notes(rows: Rows) -> list[str]:
+        return [UNKNOWN] if any(held.uses[row].target_language is None for row in rows) else []
+
     return Entrant(
         model=translator.plain.model,  # type: ignore[arg-type]
         rows=held.rows,
@@ -92,21 +106,23 @@ def entrant(request: Request) -> Entrant:
         beyond=beyond,
         operations=lambda rows: operations(translator, rows, held.uses),
         shown=lambda row: (row[0], row[1]),
-        ways={
-            "the search": search(translator.settings.decoding),
-            "the tag before a sentence": ", ".join(
-                dict.fromkeys(use.tag or "none" for use in held.uses.values())
-            ),
-        },
-        notes=[UNKNOWN] if unknown else [],
+        ways=ways,
+        notes=notes,
+        tag=next(iter(held.uses.values())).tag if request.files else "",
     )
 
 
 def search(decoding: DecodingSettings) -> str:
-    """How translations are found, in words."""
-    if decoding.method != "beam":
-        return decoding.method
-    return f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
+    """How translations are found, in words: what is not as usual is said too."""
+    parts, others, usual = [decoding.method], ["max_extra_length"], DecodingSettings()
+    if decoding.method == "beam":
+        parts = [f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"]
+    elif decoding.draws:
+        others += ["temperature", "top_k", "top_p"]
+    for name in others:
+        if (value := getattr(decoding, name)) != getattr(usual, name):
+            parts.append(f"{name.replace('_', ' ')} {value:g}")
+    return ", ".join(parts)
 
 
 def sources(rows: Rows, uses: Uses) -> list[str]:
@@ -115,9 +131,10 @@ def sources(rows: Rows, uses: Uses) -> list[str]:
 
 
 def of_files(request: Request, translator: Translator) -> Held:
-    """The pairs of the test files, under the tag that is asked for, in the run's languages; where
-    it has none, in those that the names of the files say."""
-    tag, data = translator.chosen_tag(request.tag), translator.settings.data
+    """The pairs of the test files, under the tag that is asked for if the run reads tags, in the
+    run's languages; where it has none, in those that the names of the files say."""
+    data = translator.settings.data
+    tag = translator.chosen_tag(request.tag if any(data.tags) else None)
     rows = read_files(request.files)
     files = Corpus(tuple(request.files["source"]), tuple(request.files["reference"]))
     use = Use(1.0, tag, *languages(files, data.source_language, data.target_language))

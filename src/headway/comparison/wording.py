@@ -98,6 +98,12 @@ def rankings(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"by {ranking['by']}: {', then '.join(told)}"
 
 
+def sides(found: Mapping[str, Any]) -> str:
+    """What to say of p where it is sacreBLEU's."""
+    one_sided = {"BLEU", "chrF"} & {ranking["by"] for ranking in found["rankings"]}
+    return " (of BLEU and chrF one-sided, as in sacreBLEU)" if one_sided else ""
+
+
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """What is to be known of the figures."""
     yield from found["notes"]

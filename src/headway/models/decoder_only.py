@@ -1,8 +1,8 @@
 """The Transformer's decoder alone, as a language model (Liu et al. 2018; Radford et al. 2018).
 
 The translator's own layers without cross-attention: each token looks at itself and at those before
-it. With pre-norm, GELU, learned positions and an output matrix of its own it is GPT-2, but that
-GELU is exact here and approximated by tanh there.
+it. With pre-norm, GELU and learned positions it is GPT-2, but that GELU is exact here, and the one
+matrix of GPT-2 is two (`tied = false`): as embeddings it is divided by sqrt(d_model).
 """
 
 from dataclasses import dataclass

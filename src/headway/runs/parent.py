@@ -21,6 +21,10 @@ from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 from headway.training.tensor_files import load_finite, shapes
 
+FREE_OF_MODEL = frozenset(
+    "dropout attention_dropout activation_dropout variational residual_gain".split()
+)
+"""Of [model]: what trained weights do not depend on."""
 TUNED_RATE = 1 / 3
 """Of the peak that the other run was trained with."""
 
@@ -109,9 +113,12 @@ class Parent:
 
 
 def tuned_rate(before: Settings) -> float:
-    """The peak for a run whose parent has these settings: lowered once in a line of parents."""
+    """The peak for a run whose parent has these settings: lowered once in a line of parents.
+
+    What was held back from the parent alone (`held_back`) is given to the child.
+    """
     factor = 1.0 if before.training.init_from else TUNED_RATE
-    return factor * float(before.training.learning_rate)
+    return factor * float(before.training.learning_rate) / before.training.held_back
 
 
 def refuse_other_type(parent: Parent, before: Settings, given: Sections) -> None:
@@ -200,7 +207,9 @@ def beginning(
     own = {id(parameter): name for name, parameter in model.named_parameters()}
     chosen = names_below(reinit, aliases, option="--reinit")
     anew = {own[id(aliases[name])] for name in chosen}
-    taken = [name for name in fresh if name in parent and name not in anew]
+    below = tuple(f"{part}." for part in reinit)  # statistics of a norm are no parameters
+    kept = [name for name in fresh if name not in anew and not f"{name}.".startswith(below)]
+    taken = [name for name in kept if name in parent]
     for name in taken:
         if fresh[name].shape != parent[name].shape:
             raise RunError(

@@ -18,7 +18,7 @@ _MOST = {
     "learning_rate": 1e3,
     "clip_norm": 1e9,
     "within_s": 1e9,
-    "adam_epsilon": 1.0,
+    **dict.fromkeys(("adam_epsilon", "held_back"), 1.0),
 }
 
 
@@ -48,6 +48,8 @@ class TrainingSettings:
     """`paper` is equation 3, whose peak follows from d_model and warmup_steps."""
     learning_rate: float = 0.0
     """The peak; the schedule `paper` sets it."""
+    held_back: float = 1.0
+    """What is left in it of the rate after a parent, where little is seen again; filled in."""
     warmup_steps: int = 0
     dropout_warmup: int = 0
     """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
@@ -71,7 +73,7 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
 
     def __post_init__(self) -> None:
-        least = dict.fromkeys(("average", "log_every", "accumulate"), 1)
+        least = {"average": 1, "log_every": 1, "accumulate": 1, "held_back": 0.001}
         steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every", "within_s")
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):

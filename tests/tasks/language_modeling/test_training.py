@@ -463,8 +463,9 @@ def test_what_begins_with_another_run_has_its_tokens_batches_window_and_a_third_
     [
         (("--model.type=nnlm",), "is of type lstm, got nnlm"),
         (("--text.min-count=3",), "[text] min_count is 1 in"),
-        (("--model.d-model=32",), "Give the settings of that run"),
-        (("--model.d-model=32", "--reinit", "nowhere"), "--reinit names a part of the model"),
+        (("--model.d-model=32",), "[model] d_model is "),
+        (("--model.output-scale=3",), "[model] output_scale is "),
+        (("--reinit", "nowhere"), "--reinit names a part of the model"),
     ],
 )
 def test_what_contradicts_the_parent_is_refused_and_nothing_is_left(runs, tmp_path, flags, message):

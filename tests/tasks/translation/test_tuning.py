@@ -111,6 +111,19 @@ def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, paren
     assert again == pytest.approx(TUNED_RATE * 0.003)
 
 
+def test_what_was_held_back_from_a_parent_is_not_held_back_from_its_child(tmp_path, parent):
+    held: Sections = {"training": {"init_from": "x", "learning_rate": 0.0003, "held_back": 0.3}}
+    child = parent_with(tmp_path / "child", held)
+    whole = Settings.of(inherited(KIND, child, {}), KIND).training
+    assert (whole.learning_rate, whole.held_back) == (pytest.approx(0.001), 1.0)
+    (tmp_path / "child" / "a.en").unlink()
+    again = Settings.of(inherited(KIND, child, {}), KIND).training
+    assert (again.learning_rate, again.held_back) == (pytest.approx(0.0003), HELD_BACK)
+    given: Sections = {"training": {"learning_rate": 0.0005}}
+    chosen = Settings.of(inherited(KIND, child, given), KIND).training
+    assert (chosen.learning_rate, chosen.held_back) == (0.0005, 1.0)
+
+
 def test_tags_of_the_parent_are_known_and_one_without_has_read_text_without(tmp_path, parent):
     assert inherited(KIND, parent, {})["data"]["tags"] == ("",)
     tagged = parent_with(tmp_path / "tagged", {"data": {"tags": ["de", "fr"]}})

@@ -24,7 +24,13 @@ from headway.runs.kind import (
     shape_of_parent,
 )
 from headway.runs.loading import copied, open_run
-from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type, tuned_rate
+from headway.runs.parent import (
+    FREE_OF_MODEL,
+    Parent,
+    refuse_contradictions,
+    refuse_other_type,
+    tuned_rate,
+)
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.language_modeling import counting, presets, texts
@@ -133,7 +139,8 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
     base = {"text": stored["text"], "training": {**training, "learning_rate": tuned_rate(before)}}
     sections = merge(base, shape_of_parent(parent, given, say))
     now = Settings.of(sections, KIND).sections()
-    refuse_contradictions(parent, stored, now, {"text": {"sample_lines"}})
+    free = {"text": {"sample_lines"}, "model": FREE_OF_MODEL}
+    refuse_contradictions(parent, stored, now, free)
     return sections
 
 

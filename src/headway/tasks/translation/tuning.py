@@ -6,7 +6,13 @@ from headway.config import Sections, merge
 from headway.data.cache import silent
 from headway.errors import ConfigError
 from headway.runs.kind import Kind, Say
-from headway.runs.parent import Parent, refuse_contradictions, refuse_other_type, tuned_rate
+from headway.runs.parent import (
+    FREE_OF_MODEL,
+    Parent,
+    refuse_contradictions,
+    refuse_other_type,
+    tuned_rate,
+)
 from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_data
 from headway.tasks.translation.fitting import HELD_BACK
@@ -14,10 +20,7 @@ from headway.tasks.translation.pairs import TranslationData
 from headway.text.corpora import languages
 from headway.text.languages import same_language
 
-FREE = {
-    "text": {"sample_lines", "own_codes"},
-    "model": {"dropout", "attention_dropout", "activation_dropout"},
-}
+FREE = {"text": {"sample_lines", "own_codes"}, "model": FREE_OF_MODEL}
 """What another run's weights do not depend on."""
 INHERITED_TRAINING = ("batch_tokens", "label_smoothing", "clip_norm", "average", "valid_sentences")
 
@@ -37,7 +40,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     before = Settings.of_run(parent.folder, kind)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
-    rate = tuned_rate(before)
+    training["learning_rate"] = tuned_rate(before)
     now = Settings.of(given, kind)
     refuse_other_type(parent, before, given)
     why_not, gone = nothing_to_mix_in(parent, before, now)
@@ -48,20 +51,19 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
                 "right, or leave --old-share out."
             )
         say(f"nothing of what {parent.folder.path} learned from is mixed in: {why_not}")
+    held_back = gone or (not why_not and tuning_data.are_few(now.data))
+    if held_back and "learning_rate" not in given.get("training", {}):
+        training |= {"learning_rate": HELD_BACK * tuned_rate(before), "held_back": HELD_BACK}
     if gone:
         if now.data.validation() is None and tuning_data.are_few(now.data):
             raise ConfigError(
                 f"a few new pairs are learned beside what {parent.folder.path} learned from; "
                 f"{why_not}. Put it right, or give {2 * tuning_data.LEAST_PAIRS} pairs or more."
             )
-        rate *= HELD_BACK
         say(
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "
             "is lower; a test set of your own tells more: headway evaluate"
         )
-    elif not why_not and tuning_data.are_few(now.data):
-        rate *= HELD_BACK
-    training["learning_rate"] = rate
     decoding = dict(stored["decoding"])
     if before.training.tune_length_penalty:
         del decoding["length_penalty"]  # it is found again, on the new text
