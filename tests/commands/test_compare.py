@@ -247,7 +247,7 @@ def test_that_runs_search_otherwise_than_one_another_is_said(runs, two_pairs, tm
     assert done.status == 0, done.err
     [said] = [note for note in json.loads(done.out)["notes"] if "search" in note]
     assert "the search differs: beam " in said
-    assert "; greedy (greedy)" in said
+    assert "; greedy, max extra length 4 (greedy)" in said
 
 
 def test_a_run_that_is_not_finished_is_compared_and_said(runs, two_pairs, tmp_path):
