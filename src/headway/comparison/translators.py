@@ -114,15 +114,15 @@ def entrant(request: Request) -> Entrant:
 
 def search(decoding: DecodingSettings) -> str:
     """How translations are found, in words: what is not as usual is said too."""
-    parts, others, usual = [decoding.method], ["max_extra_length"], DecodingSettings()
+    how, others, usual = str(decoding.method), ["max_extra_length"], DecodingSettings()
     if decoding.method == "beam":
-        parts = [f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"]
+        how = f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
     elif decoding.draws:
         others += ["temperature", "top_k", "top_p"]
     for name in others:
         if (value := getattr(decoding, name)) != getattr(usual, name):
-            parts.append(f"{name.replace('_', ' ')} {value:g}")
-    return ", ".join(parts)
+            how += f", {name.replace('_', ' ')} {value:g}"
+    return how
 
 
 def sources(rows: Rows, uses: Uses) -> list[str]:
