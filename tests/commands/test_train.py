@@ -29,6 +29,8 @@ from headway.cli import main
 from headway.config import format_toml
 from headway.errors import StoppedError
 from headway.runs import fitting
+from headway.tasks.language_modeling.presets import PRESETS as LANGUAGE_MODELS
+from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask
 from headway.text.everyday import generate
 from headway.text.subwords import Subwords
@@ -36,6 +38,11 @@ from headway.training.loop import Trainer
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SOURCE = Path(__file__).parent.parent.parent / "src"
+
+
+def test_the_help_names_every_preset():
+    shown = command("train", "--help").out
+    assert [name for name in {**PRESETS, **LANGUAGE_MODELS} if name not in shown] == []
 
 
 def config_of(run: Path) -> dict[str, dict[str, object]]:

@@ -90,7 +90,7 @@ def complexity(
 
 
 def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":
-    """What is to be measured: sizes go up to twice d, at a length that is not the bottleneck."""
+    """What is to be measured: sizes up to 2 d, at most 2,048, at a length that is no bottleneck."""
     from headway.efficiency.complexity import Sweep
     from headway.efficiency.contenders import CONTENDERS, Reach
 

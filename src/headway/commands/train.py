@@ -27,8 +27,8 @@ def train(
     out
         The run folder: model, tokenizer, settings, checkpoints, scores.
     preset
-        tiny, small, paper-base or paper-big, of language models tiny, small or base; otherwise
-        chosen by the size of the corpus.
+        tiny, small, paper-base, paper-big, recurrent, convolutional, bytenet, ablated; of language
+        models tiny, small, base, rnn, lstm, gru, nnlm or ngram. Otherwise chosen by the corpus.
     config
         A TOML file with sections; flags go on top of it.
     resume

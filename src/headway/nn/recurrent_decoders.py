@@ -161,7 +161,7 @@ class RecurrentDecoder(nn.Module, ABC):
 
 
 class FixedVectorDecoder(RecurrentDecoder):
-    """The whole source is one vector c (Cho et al. 2014, eq. 1; Sutskever et al. 2014).
+    """The whole source is one vector c (Cho et al. 2014, section 2.2; Sutskever et al. 2014).
 
         s_t = f(s_{t-1}, [y_{t-1}; c])
         output from [s_t; y_{t-1}; c]
