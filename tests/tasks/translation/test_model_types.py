@@ -1,5 +1,7 @@
 """Every type of translator goes the whole way: train, stop, go on, load, translate, look."""
 
+import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ ABLATED = (
     "--model.d-model=16", "--model.d-ff=16", "--model.heads=2",
     "--training.average=1", "--decoding.max-extra-length=0",  # its steps are slow
 )  # fmt: skip
+SMALL = [flag for flag in FLAGS if flag.startswith("--model.")]
 CONVOLUTIONS = ("--model.d-model=12", "--model.encoder-layers=2", "--model.decoder-layers=2")
 TYPES = {
     "one vector, LSTM": (*RECURRENT, "--model.attention=none", "--model.recurrence=lstm"),
@@ -82,6 +85,32 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
     of = AttentionMap(looked.cross[-1], looked.target_tokens, looked.source_tokens, "source")
     draw_attention([of], picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+ENDING = {
+    "transformer": (*SMALL, "--model.positions=learned"),
+    "ablated": (*ABLATED, "--model.positions=learned"),
+    "convolutional": TYPES["ConvS2S"],
+}
+
+
+@pytest.mark.parametrize("flags", ENDING.values(), ids=ENDING)
+def test_a_pair_beyond_the_last_position_is_refused_before_the_run_is_written(
+    everyday_files, tmp_path, flags
+):
+    flags = (*flags, "--training.max-steps=1", "--model.max-length=32")
+    refused = train(everyday_files, tmp_path / "run", flags)
+    assert refused.status == 2
+    assert not (tmp_path / "run").exists()
+    remedies = re.search(
+        r"Try (--model\.max-length (\d+)), or (--data\.max-length 31)\.", refused.err
+    )
+    assert remedies is not None, refused.err
+    for number, remedy in enumerate((remedies[3], remedies[1])):
+        finished = train(everyday_files, tmp_path / f"{number}", (*flags, *remedy.split()))
+        assert finished.status == 0, finished.err
+    record = json.loads((tmp_path / "1" / "data.json").read_text(encoding="utf-8"))
+    assert 1 + max(record["longest"].values()) == int(remedies[2])
 
 
 OTHERS = ("recurrent", "convolutional", "bytenet")

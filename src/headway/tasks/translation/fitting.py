@@ -1,11 +1,18 @@
-"""Which preset suits a corpus, a budget and a machine; how long validation and end will take."""
+"""Which preset suits a corpus, a budget and a machine; whether a model reads all of it; how long
+validation and end will take."""
 
 from copy import copy
 from dataclasses import replace
+from typing import cast
 
+import torch
 from torch import nn
 
+from headway.data.prepared import Prepared
 from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError
+from headway.models import MODELS
+from headway.models.interfaces import StepDecoder
 from headway.runs.fitting import Ladder
 from headway.runs.settings import Settings
 from headway.tasks.translation.task import TranslationTask
@@ -40,3 +47,20 @@ def rehearse_end(settings: Settings, task: TranslationTask, model: nn.Module) ->
     some = copy(task)
     some.valid_rows = task.valid_rows[::EVERY]
     some.search(model, replace(settings.decoding, max_extra_length=0))
+
+
+def refuse_beyond_last(settings: Settings, prepared: Prepared) -> None:
+    """Raise ConfigError where positions end before a pair does: training would end at its batch,
+    and there again when it is resumed."""
+    _, of_type = MODELS[settings.model_type]
+    with torch.device("meta"):  # nothing of it in memory
+        model = cast(StepDecoder, of_type(settings.model, vocabulary_size=len(prepared.subwords)))
+    sides = [side for one in (prepared.train, prepared.valid) for side in one.lengths.values()]
+    longest = 1 + max(int(side.max(initial=0)) for side in sides)  # its begin or end marker
+    if model.longest is None or longest <= model.longest:
+        return
+    larger = "" if settings.training.init_from else f"--model.max-length {longest}, or "
+    raise ConfigError(
+        f"learned positions end at model.max_length; got {model.longest}, and a pair of {longest} "
+        f"tokens, its marker counted. Try {larger}--data.max-length {model.longest - 1}."
+    )

@@ -114,8 +114,7 @@ class Pairs:
         return len(self.prepared.corpus.parts) == 1 and not self.prepared.corpus.uses
 
     def record(self) -> dict[str, Any]:
-        """What data.json says: counts, dropped pairs by reason, the longest side in sub-words, what
-        each file gives."""
+        """What data.json says: counts, dropped by reason, longest sides, what each file gives."""
         prepared, [first, *_] = self.prepared, self.prepared.corpus.parts
         alone = {"file": first.name, "pairs": len(prepared.train), "weight": 1.0, "tag": ""}
         shares = [] if self.plain else mixture.shares(prepared)
@@ -146,10 +145,7 @@ class Pairs:
 
 
 def refuse_unreadable(sections: Sections) -> None:
-    """Raise ConfigError or DataError for a file that cannot be read, before anything else is done.
-
-    Text files, pairs and validation data; [data] is all that is looked at.
-    """
+    """Raise ConfigError or DataError for a file of [data] that cannot be read, before all else."""
     data = build(TranslationData, sections.get("data", {}), section="data")
     corpora = data.corpus(), data.validation()
     for corpus in corpora:
@@ -233,4 +229,8 @@ def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
     found: Sections = {"text": text, "data": stored}
     if "length_penalty" in given.get("decoding", {}):
         found["training"] = {"tune_length_penalty": False}
+    if getattr(settings.model, "positions", "learned") == "learned":  # these may end
+        from headway.tasks.translation.fitting import refuse_beyond_last  # a side room
+
+        refuse_beyond_last(settings, prepared)
     return found
