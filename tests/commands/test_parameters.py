@@ -1,11 +1,13 @@
 """`headway parameters`: of presets, files of settings and runs."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from text_run import train, write_corpus
 
 from headway.cli import main
+from headway.config import format_toml
 from headway.tasks.language_modeling.presets import PRESETS as LANGUAGE_MODELS
 from headway.tasks.translation.presets import PRESETS as TRANSLATORS
 
@@ -39,6 +41,37 @@ def test_settings_go_on_top(capsys, tmp_path):
     assert shallow["vocabulary"] == 50
 
 
+@pytest.mark.parametrize(
+    ("preset", "task"), [("recurrent", "translation"), ("gru", "language-model")]
+)
+def test_below_a_file_lies_the_only_preset_that_train_could_lay_there(
+    capsys, tmp_path, preset, task
+):
+    file = tmp_path / "mine.toml"
+    file.write_text(format_toml({"model": {"type": preset}}), encoding="utf-8")
+    of_file = found(capsys, str(file), "--task", task)
+    of_preset = found(capsys, preset, "--task", task)
+    assert {**of_file, "name": preset} == of_preset
+    assert of_file["assumed"] == ["32,000 tokens are assumed; --vocabulary V says how many"]
+
+
+def test_what_a_file_leaves_to_one_of_several_presets_is_said(capsys, tmp_path):
+    file = tmp_path / "mine.toml"
+    whole = deepcopy({**TRANSLATORS["paper-base"], **TRANSLATORS["tiny"]})
+    file.write_text(format_toml(whole), encoding="utf-8")
+    assert found(capsys, str(file))["assumed"] == []
+    del (
+        whole["model"]["d_ff"],
+        whole["training"]["batch_tokens"],
+        whole["training"]["learning_rate"],
+    )
+    file.write_text(format_toml(whole), encoding="utf-8")
+    [assumed] = found(capsys, str(file))["assumed"]
+    assert "the defaults: model.d_ff, training.batch_tokens; train" in assumed
+    assert main(["parameters", str(file)]) == 0
+    assert assumed in capsys.readouterr().out
+
+
 def test_a_run_is_what_it_is(capsys, tmp_path):
     run = tmp_path / "run"
     assert train("lstm", write_corpus(tmp_path / "a.txt"), run).status == 0
@@ -62,6 +95,7 @@ def test_a_model_that_counts_says_what_it_can(capsys):
         (["huge"], "Presets: tiny"),
         (["lstm", "--task", "translation"], "(translation)"),
         (["tiny", "--length", "0"], "--length is a number of at least 1"),
+        (["tiny", "--model.type", "bytenet"], "--preset tiny is for --model.type transformer"),
     ],
 )
 def test_what_is_no_model_is_refused(capsys, arguments, told):

@@ -1,6 +1,7 @@
 """`headway parameters`: how large a model is and what it costs, before anything is trained."""
 
 import json as json_format
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,8 @@ WINDOW = 128
 """Tokens of a stretch of text where nothing is said."""
 BATCH_TOKENS = 4_096
 """Tokens of a batch where nothing is said: what `train` takes."""
+OF_A_BATCH = ("batch_tokens", "window")
+"""Of [training]: what the figures depend on."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Described(NamedTuple):
     kind: "Kind"
     settings: "Settings"
     vocabulary: Any
-    assumed: str = ""
+    assumed: Sequence[str] = ()
     """What was taken for granted, in words."""
 
 
@@ -110,11 +113,10 @@ def parameters(
         of,
     )
     if json:
-        print(json_format.dumps(costs.as_dict(), ensure_ascii=False))
+        described_as = {**costs.as_dict(), "assumed": found.assumed}
+        print(json_format.dumps(described_as, ensure_ascii=False))
         return
-    print("\n".join(costs.lines()))
-    if found.assumed:
-        print(found.assumed)
+    print("\n".join([*costs.lines(), *found.assumed]))
 
 
 def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Lengths":
@@ -128,12 +130,13 @@ def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Len
 
 
 def described(model: str, task: str | None, given: "Sections", vocabulary: int | None) -> Described:
-    """A run, a TOML file or a preset, with what was set on top.
+    """A run, a TOML file or a preset, with what was set on top: as `train` would have it.
 
-    Raises ConfigError where it is none of them.
+    Raises ConfigError where it is none of them, and for what `train` refuses.
     """
     from headway.config import merge, read_toml
-    from headway.runs.settings import Settings, task_of
+    from headway.runs.fitting import presets_that_fit
+    from headway.runs.settings import Settings, preset, task_of
     from headway.tasks import kind_named
     from headway.training.run_folder import RunFolder
     from headway.training.shipped import place_of
@@ -148,17 +151,44 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
                 f"change, give its {folder.config} instead."
             )
         return Described(model, kind, Settings.of_run(folder, kind), kind.vocabulary(folder.path))
+    assumed = []
     if path.suffix == ".toml":
-        sections = merge(read_toml(path), given)
-        kind = kind_named(task or task_of(sections))
+        sections = merge(read_toml(path), given, {"run": {"task": task}} if task else {})
+        kind = kind_named(task_of(sections))
+        below = presets_that_fit(kind, sections)
+        if len(below) == 1:
+            sections = merge(kind.presets[below[0]], sections)
+        elif keys := left_open(kind, below, sections):
+            assumed.append(
+                f"assumed to be the defaults: {', '.join(keys)}; train takes them from the preset "
+                f"that suits the text ({', '.join(below)})"
+            )
     else:
         kind = kind_with_preset(model, task)
-        sections = merge({"run": {"task": kind.name}}, kind.presets[model], given)
+        sections = merge({"run": {"task": kind.name}}, preset(kind, model, given), given)
     settings = Settings.of(sections, kind)
     size = vocabulary or settings.text.vocabulary_size
     stand_in = VocabularyOfSize(size or MOST_FITTED, SpecialIds())
-    assumed = "" if size else f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many"
+    if not size:
+        assumed.append(f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many")
     return Described(model, kind, settings, stand_in, assumed)
+
+
+def left_open(kind: "Kind", below: Sequence[str], sections: "Sections") -> list[str]:
+    """The settings of a model and its batches that one of the presets `below` would change."""
+    from headway.runs.settings import Settings
+
+    taken = Settings.of(sections, kind).sections()
+    keys = {
+        f"{section}.{key}"
+        for name in below
+        for section, values in kind.presets[name].items()
+        for key, value in values.items()
+        if (section == "model" or key in OF_A_BATCH)
+        and key not in sections.get(section, {})
+        and taken[section][key] != value
+    }
+    return sorted(keys)
 
 
 def kind_with_preset(preset: str, task: str | None) -> "Kind":
