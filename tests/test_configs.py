@@ -4,17 +4,45 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+import torch
 
-from headway.config import read_toml
+from headway.config import Sections, merge, read_toml
+from headway.runs.fitting import presets_that_fit
+from headway.runs.kind import Kind, Opening, Sizes
 from headway.runs.settings import Settings, task_of
+from headway.runtime import Runtime
 from headway.tasks import kind_named
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.presets import PRESETS
 
 CONFIGS = Path(__file__).parent.parent / "configs"
+SMALL = Sizes(distinct=450_000, per_pass=450_000)
+"""About Multi30k."""
+every_file = pytest.mark.parametrize(
+    "path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.name
+)
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.name)
+def trained(kind: Kind, given: Sections, below: Sections, chosen: str = "") -> Settings:
+    """What `train` makes of some settings and a preset, which was `chosen` by the text or named."""
+    kind, runtime = (
+        replace(kind, sizes=lambda _: SMALL),
+        Runtime(torch.device("cpu"), torch.float32, 1, ""),
+    )
+    settings = Settings.of(merge(below, given), kind)
+    opening = Opening(kind, None, runtime, given, chosen, 0.0, lambda _: None)
+    return kind.learner(settings).fit(settings, opening)
+
+
+@every_file
+def test_a_settings_file_leaves_nothing_to_the_preset_that_train_lays_below_it(path: Path) -> None:
+    given = read_toml(path)
+    kind = kind_named(task_of(given))
+    chosen, _ = kind.choose_preset(SMALL, None, False, presets_that_fit(kind, given))
+    assert trained(kind, given, kind.presets[chosen], chosen) == trained(kind, given, {})
+
+
+@every_file
 def test_every_settings_file_is_accepted_and_names_its_data_from_where_one_stands(
     path: Path,
 ) -> None:
@@ -32,11 +60,10 @@ def test_every_settings_file_is_accepted_and_names_its_data_from_where_one_stand
 
 
 def test_the_file_of_the_paper_is_the_preset_of_the_paper() -> None:
-    written, named = (
-        Settings.of(sections, KIND)
-        for sections in (read_toml(CONFIGS / "paper-base.toml"), PRESETS["paper-base"])
-    )
-    assert replace(written, data=named.data) == named
+    given = read_toml(CONFIGS / "paper-base.toml")
+    named = trained(KIND, {"data": given["data"]}, PRESETS["paper-base"])
+    for below in presets_that_fit(KIND, given):
+        assert trained(KIND, given, PRESETS[below], below) == named
 
 
 @pytest.mark.parametrize(
