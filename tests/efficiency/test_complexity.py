@@ -5,10 +5,13 @@ import json
 import pytest
 import torch
 
+from headway import runtime
 from headway.cli import main
-from headway.efficiency.complexity import Crossing, Sweep, crossing, exponent
-from headway.efficiency.complexity_table import since
-from headway.efficiency.contenders import Reach
+from headway.commands import complexity as command
+from headway.efficiency import complexity
+from headway.efficiency.complexity import Crossing, Sweep, crossing, exponent, longest_of_all
+from headway.efficiency.complexity_table import lines, since
+from headway.efficiency.contenders import CONTENDERS, Reach
 from headway.efficiency.timing import peak_bytes, timed
 
 
@@ -104,10 +107,47 @@ def test_the_whole_command(capsys, tmp_path):
     assert "one more token with a cache" in shown
 
 
+def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measured_on(monkeypatch):
+    over_n = points("attention", float, (64, 128)) + points("dilated", float, (64, 128, 256))
+    assert longest_of_all(over_n) == 128
+    monkeypatch.setattr(complexity, "MOST_S", 0.0)  # so that every layer ends at its first length
+    reach = Reach(3, 2)
+    sweep = Sweep([4, 64], [8], 4, 8, reach, ["rnn", "dilated"])
+    found = complexity.measured(sweep, lambda _: None)
+    paths = {row["layer"]: row["longest_path"] for row in found["layers"]}
+    assert paths == {name: CONTENDERS[name].longest(4, reach) for name in ("rnn", "dilated")}
+    shown = "\n".join(lines(found))
+    assert "at n = 4 of inputs" in shown
+    assert "at n = 64" not in shown
+
+
+def test_a_layer_that_is_named_twice_is_measured_once(capsys):
+    given = ["complexity", "--d", "8", "--n", "8", "--layers", "rnn, rnn", "--json"]
+    assert main([*given, "--runtime.threads", "1", "--runtime.device", "cpu"]) == 0
+    assert [row["layer"] for row in json.loads(capsys.readouterr().out)["layers"]] == ["rnn"]
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+def test_a_gpu_is_measured_where_there_is_one_and_without_tf32(monkeypatch, capsys):
+    swept = []
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    monkeypatch.setattr(runtime, "chosen_device", lambda settings: torch.device("cuda"))
+    monkeypatch.setattr(command, "with_bar", lambda sweep: swept.append(sweep) or {})
+    assert main(["complexity", "--json", "--runtime.threads", "1"]) == 0
+    assert swept[0].device == "cuda"
+    assert torch.get_float32_matmul_precision() == "highest"
+    assert not torch.backends.cudnn.allow_tf32
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["--n", "many"], "16..4096"),
+        (["--model.heads", "4"], "got --model.heads. Leave it out"),
+        (
+            ["--runtime.threads", "1", "--runtime.precision", "bf16"],
+            "in float32; got --runtime.pre",
+        ),
         (["--k", "4"], "--k is odd"),
         (["--k", "999999"], "--k is odd, from 3 to"),
         (["--page", "no/such/folder/page.html"], "--page is written into a folder that is there"),

@@ -11,8 +11,11 @@ from headway.errors import settings as refused
 from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
+    from headway.config import Sections
     from headway.efficiency.complexity import Sweep
 
+TAKEN = ("runtime.device", "runtime.threads")
+"""All settings that there are here."""
 MOST = 1 << 20
 """No length or size beyond this."""
 WIDEST = 99
@@ -33,8 +36,9 @@ def complexity(
     """Why self-attention: operations, sequential operations and longest paths of layers (table 1 of
     Vaswani et al. 2017) in theory, beside time, memory and operations as measured here.
 
-    It takes a minute or two. With --runtime.threads 1 times grow as theory says; with more, small
-    sizes are held up by the threads.
+    It takes a minute or two, in float32, on the GPU if there is one (--runtime.device cpu for the
+    processor). With --runtime.threads 1 times grow as theory says; with more, small sizes are held
+    up by the threads.
 
     Parameters
     ----------
@@ -58,7 +62,8 @@ def complexity(
     """
     from headway.config import parse_overrides
 
-    runtime = parse_overrides(overrides, options=option_names(complexity))
+    given = parse_overrides(overrides, options=option_names(complexity))
+    refuse_others(given)
     lengths = lengths_of(n)
     for option, value in (("d", d), ("k", k), ("r", r)):
         if not 1 <= value <= MOST:
@@ -70,12 +75,12 @@ def complexity(
         raise ConfigError(f"--d is cut into heads of 64; got {d}. Try {-(-d // 64) * 64}.")
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler speaks on stderr
     sweep = sweep_of(d, lengths, k, r, layers, backward=backward)
-    process = process_settings(runtime)
-    if process.device != "auto":
-        from headway.runtime import chosen_device
+    process = process_settings(given)
+    from headway.efficiency.complexity import without_tf32
+    from headway.runtime import chosen_device
 
-        sweep = sweep._replace(device=chosen_device(process).type)
-    found = with_bar(sweep)
+    without_tf32()
+    found = with_bar(sweep._replace(device=chosen_device(process).type))
     if json:
         print(json_format.dumps(found), flush=True)
     else:
@@ -89,12 +94,24 @@ def complexity(
         write_text(page, drawn(found))
 
 
+def refuse_others(given: "Sections") -> None:
+    """Raise ConfigError for a setting that would change nothing of what is measured."""
+    for section, keys in given.items():
+        for key in keys:
+            if f"{section}.{key}" not in TAKEN:
+                raise ConfigError(
+                    f"complexity takes --{' and --'.join(TAKEN)}, and measures layers in float32; "
+                    f"got --{section}.{key.replace('_', '-')}. Leave it out."
+                )
+
+
 def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":
     """What is to be measured: sizes up to 2 d, at most 2,048, at a length that is no bottleneck."""
     from headway.efficiency.complexity import Sweep
     from headway.efficiency.contenders import CONTENDERS, Reach
 
-    names = [name.strip() for name in layers.split(",") if name.strip()] or list(CONTENDERS)
+    named = (name.strip() for name in layers.split(","))
+    names = list(dict.fromkeys(filter(None, named))) or list(CONTENDERS)
     for name in names:
         if name not in CONTENDERS:
             raise refused.unknown_name("--layers", name, CONTENDERS)

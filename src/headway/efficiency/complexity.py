@@ -63,6 +63,7 @@ def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
     """All of it: what `--json` prints. `advance` hears what is done next."""
     over_n = list(series(sweep, [(n, sweep.d) for n in sweep.lengths], advance))
     over_d = list(series(sweep, [(sweep.n, d) for d in sweep.sizes], advance))
+    reached = longest_of_all(over_n)
     return {
         "d": sweep.d,
         "n": sweep.n,
@@ -70,8 +71,9 @@ def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
         "backward": sweep.backward,
         "machine": machine(sweep.device),
         "clock": sweep.clock,
-        "dilation": sweep.reach.kernel ** middle_layer(max(sweep.lengths), sweep.reach),
-        "layers": [row(name, sweep, over_n, over_d) for name in sweep.layers],
+        "reached": reached,
+        "dilation": sweep.reach.kernel ** middle_layer(reached, sweep.reach),
+        "layers": [row(name, sweep, over_n, over_d, reached) for name in sweep.layers],
         "over_n": over_n,
         "over_d": over_d,
         "crossings": crossings(over_n, sweep),
@@ -92,6 +94,18 @@ def series(
             point = at(name, n, d, sweep)
             took = point["wall_s"]
             yield point
+
+
+def longest_of_all(over_n: Sequence[Point]) -> int:
+    """The largest length at which every layer was measured."""
+    of_layer = {point["layer"]: int(point["n"]) for point in over_n}  # the last of each
+    return min(of_layer.values())
+
+
+def without_tf32() -> None:
+    """Have a GPU multiply float32 as float32 in this process: that is what is told of it."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
 
 
 def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
@@ -173,8 +187,10 @@ def exponent(points: Sequence[Point], of: str, value: str) -> float | None:
     return sum(a * b for a, b in pairs) / sum(a * a for a, _ in pairs)
 
 
-def row(name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point]) -> dict[str, Any]:
-    """What table 1 says of a layer, and what was found."""
+def row(
+    name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point], reached: int
+) -> dict[str, Any]:
+    """What table 1 says of a layer, its longest path over `reached` positions; what was found."""
     contender = CONTENDERS[name]
     mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
     return {
@@ -187,7 +203,7 @@ def row(name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point]) -> di
             "found": [found_sequential(name, n, sweep.reach) for n in (SHORT, 2 * SHORT)],
         },
         "path": contender.path,
-        "longest_path": contender.longest(max(sweep.lengths), sweep.reach),
+        "longest_path": contender.longest(reached, sweep.reach),
         "longest_path_by_brute_force": {
             "n": SHORT,
             "found": found_path(name, SHORT, sweep.reach),

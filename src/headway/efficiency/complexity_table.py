@@ -46,11 +46,10 @@ def lines(found: dict[str, Any]) -> list[str]:
 
 def theory(found: dict[str, Any]) -> Sequence[Sequence[str]]:
     """The paper's three columns, and chains and paths in numbers."""
-    longest = max((point["n"] for point in found["over_n"]), default=0)
     first = found["layers"][0]
     chained = f"found at n = {numbers(first['deepest_chain']['n'])}"
     searched = f"found at n = {first['longest_path_by_brute_force']['n']}"
-    at = f"at n = {longest:,}"
+    at = f"at n = {found['reached']:,}"
     rows = [("layer", "operations", "sequential", chained, "longest path", at, searched)]
     for row in found["layers"]:
         brute = row["longest_path_by_brute_force"]
@@ -99,10 +98,9 @@ def dilation_lines(found: dict[str, Any]) -> list[str]:
     """Which of the dilated layers is measured."""
     if all(row["layer"] != "dilated" for row in found["layers"]):
         return []
-    longest = max(point["n"] for point in found["over_n"])
     return [
         "dilated: the middle one of the layers that reach from end to end, at "
-        f"n = {longest:,} of inputs {found['dilation']:,} apart"
+        f"n = {found['reached']:,} of inputs {found['dilation']:,} apart"
     ]
 
 
