@@ -229,6 +229,7 @@ def test_an_endless_line_counts_as_blank_is_never_held_and_is_said(capsys):
         (["--beam", "0"], "beam must be at least 1"),
         (["--method", "magic"], "method must be one of"),
         (["--score"], "did you mean --scores?"),
+        (["--model.heads", "4"], "takes settings of --decoding and --runtime; got one of --model"),
     ],
 )
 def test_mistakes_are_refused_with_a_remedy(everyday_run, arguments, message):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from headway.config import build, parse_overrides
+from headway.errors import settings as refused
 from headway.runs.flags import Flag
 from headway.text.lines import is_plain_text
 
@@ -36,8 +37,7 @@ def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
     """Give a verb these flags, which it gets by name in its `**flags`."""
 
     def decorate(verb: Verb) -> Verb:
-        own = inspect.signature(verb)
-        several = Parameter(consume_multiple=True)
+        own, several = inspect.signature(verb), Parameter(consume_multiple=True)
         added = [
             inspect.Parameter(
                 name,
@@ -58,8 +58,7 @@ def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
 
 def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names, and settings (one word behind a dash) with their values, wherever they stand."""
-    names: list[str] = []
-    flags: list[str] = []
+    names, flags = list[str](), list[str]()
     for before, token in zip(("", *tokens), tokens, strict=False):
         a_value = before.startswith("--") and not before.startswith("--no-") and "=" not in before
         a_setting = token.startswith("-") and len(token.partition("=")[0].split()) == 1
@@ -70,8 +69,7 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
 def option_names(verb: Callable[..., object]) -> list[str]:
     """The verb's own options (`--out`, ..), for a suggestion when one is misspelt."""
     parameters = inspect.signature(verb).parameters.values()
-    names = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
-    return ["--" + name.replace("_", "-") for name in names]
+    return [f"--{one.name.replace('_', '-')}" for one in parameters if one.kind is one.KEYWORD_ONLY]
 
 
 def say(message: str) -> None:
@@ -96,11 +94,13 @@ def ready(
     codes: Sequence[Path] = (),
     shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":
-    """The run's translator, and how it is to translate; `flags` set anything, `codes` are files."""
+    """The run's translator, and how it is to translate; `flags` set [decoding], [runtime]."""
     from headway.training.run_folder import RunFolder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
+    if others := sections.keys() - {"decoding", "runtime"}:
+        raise refused.settled("translate", min(others), ("decoding", "runtime"))
     runtime = process_settings(sections)
     how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)

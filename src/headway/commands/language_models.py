@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headway.commands.arguments import apart, option_names, process_settings
 from headway.config import parse_overrides
 from headway.errors import ConfigError
+from headway.errors import settings as refused
 
 if TYPE_CHECKING:
     from headway.language_model import TrainedLanguageModel
@@ -23,10 +24,7 @@ def model_and_given(
     sections = parse_overrides(flags, options=option_names(verb))
     runtime = process_settings(sections)
     if others := sections.keys() - {"runtime"}:
-        raise ConfigError(
-            f"{verb.__name__} takes settings of --runtime; got one of --{min(others)}, which is "
-            "settled once a model is trained. Leave it out."
-        )
+        raise refused.settled(verb.__name__, min(others), ("runtime",))
     if len(named) > 1:
         raise ConfigError(
             f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "

@@ -177,6 +177,15 @@ def unlike_the_paper(key: str, value: object) -> ConfigError:
     return ConfigError(f"{key} must be {rule}; got {value}. The paper uses {papers}.")
 
 
+def settled(verb: str, section: str, free: Sequence[str]) -> ConfigError:
+    """For a setting that a trained model has for good; those of the sections `free` are not."""
+    sections = " and ".join(f"--{name}" for name in free)
+    return ConfigError(
+        f"{verb} takes settings of {sections}; got one of --{section}, which is settled once a "
+        "model is trained. Leave it out."
+    )
+
+
 def nothing_to_draw_anew() -> ConfigError:
     """For --reinit without --init-from."""
     return ConfigError(
