@@ -11,8 +11,10 @@ import torch
 
 from headway import Translator
 from headway.errors import ConfigError, RunError
+from headway.models import MODELS
 from headway.models.transformer import Transformer
 from headway.runs.checking import check_run
+from headway.tasks.translation.attention import refuse_unaligned
 from headway.tasks.translation.remeasuring import measured_again
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
@@ -35,6 +37,32 @@ def test_batch_mates_do_not_matter(translator, options):
         assert alone.target == translation.target
         assert alone.n_best[0].score == pytest.approx(translation.n_best[0].score, abs=1e-5)
         assert alone.source == translation.source == text
+
+
+@pytest.mark.parametrize(
+    ("model_type", "settings", "aligned"),
+    [
+        ("transformer", {"encoder_layers": 1, "decoder_layers": 1}, True),
+        ("convolutional", {"encoder_layers": 1, "decoder_layers": 1}, True),
+        ("ablated", {"encoder_layers": 1, "decoder_layers": 1, "cross": "none"}, False),
+        ("recurrent", {"attention": "none"}, False),
+        ("recurrent", {"attention": "dot"}, True),
+        ("bytenet", {"encoder_layers": 1, "decoder_layers": 1}, False),
+    ],
+)
+def test_a_model_is_refused_alignments_just_where_they_would_be_empty(
+    translator, model_type, settings, aligned
+):
+    config, of_type = MODELS[model_type]
+    model = of_type(config(d_model=16, **settings), vocabulary_size=len(translator.subwords))
+    translator.plain.model = model.eval()
+    [found] = translator.translate_fully(TEXTS[:1], want_alignment=True, max_extra_length=1)
+    assert any(one.alignment for one in found.n_best) == aligned
+    if aligned:
+        refuse_unaligned(translator.plain)
+        return
+    with pytest.raises(ConfigError, match="no attention to align by. Leave out --alignment"):
+        refuse_unaligned(translator.plain)
 
 
 def test_blank_stays_blank_and_order_stays(translator):

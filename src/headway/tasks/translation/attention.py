@@ -12,6 +12,7 @@ from headway.text.mixing import tagged
 
 if TYPE_CHECKING:
     from headway.tasks.translation.coded import CodedTranslator
+    from headway.tasks.translation.texts import TextTranslator
 
 
 class Attention(NamedTuple):
@@ -33,6 +34,15 @@ def refuse_blind(model: object, model_type: str) -> None:
             "attention is there in a model that has a method `look`, such as a transformer; "
             f"the run's is of type {model_type!r}. Take another run."
         )
+
+
+def refuse_unaligned(plain: "TextTranslator") -> None:
+    """Raise ConfigError for a model whose steps tell of no attention, found with one of them."""
+    special, device = plain.subwords.special, plain.device
+    state = plain.model.start(torch.tensor([[special.end]], device=device))
+    begin = torch.tensor([special.decoder_begin], device=device)
+    if plain.model.step(state, begin, want_attention=True).attention is None:
+        raise ConfigError("this model has no attention to align by. Leave out --alignment.")
 
 
 class Fed(NamedTuple):
