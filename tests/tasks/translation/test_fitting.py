@@ -1,9 +1,16 @@
 """The preset follows the corpus, the budget and the machine."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+from headway.data.prepared import Prepared
+from headway.errors import ConfigError
 from headway.runs.kind import Sizes
-from headway.tasks.translation.fitting import LADDER
+from headway.runs.settings import Settings
+from headway.tasks.translation.fitting import LADDER, refuse_beyond_last
+from headway.tasks.translation.kind import KIND
 
 
 def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
@@ -37,3 +44,24 @@ def test_a_preset_that_does_not_go_with_the_settings_is_passed_over():
     assert LADDER.choose(few, None, True, ["small", "paper-base"])[0] == "small"
     assert LADDER.choose(few, None, True, ["paper-base", "paper-big", "small"])[0] == "small"
     assert "does not go with" in LADDER.choose(few, None, True, ["paper-base"])[1]
+
+
+def test_the_longest_side_and_its_marker_must_have_a_position():
+    stores = [
+        SimpleNamespace(lengths={side: np.array(lengths) for side, lengths in of.items()})
+        for of in ({"source": [3, 4], "target": [5, 2]}, {"source": [7], "target": [1]})
+    ]
+    prepared = object.__new__(Prepared)  # all that is looked at
+    vars(prepared).update(train=stores[0], valid=stores[1], subwords=range(9))
+
+    def check(max_length: int, **training: str) -> None:
+        model = {"positions": "learned", "max_length": max_length, "d_model": 8, "heads": 1}
+        refuse_beyond_last(Settings.of({"model": model, "training": training}, KIND), prepared)
+
+    check(8)
+    with pytest.raises(
+        ConfigError, match="got 7, .* 8 tokens.* Try --model.max-length 8, or --data"
+    ):
+        check(7)
+    with pytest.raises(ConfigError, match=r"Try --data\.max-length 6\."):  # weights have a shape
+        check(7, init_from="runs/general")
