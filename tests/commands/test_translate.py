@@ -4,12 +4,15 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
 import pytest
 from everyday_run import Finished, command
 
+from headway import cli
 from headway.commands.standard_input import (
     CHARACTERS_AT_ONCE,
     decoded,
@@ -182,6 +185,26 @@ def test_each_line_is_answered_before_the_next_one_comes():
         typed.write(b"rd")
         typed.close()
         assert [line for chunk in chunks for line in chunk] == ["third"]
+
+
+def test_a_command_that_ends_while_more_could_be_typed_has_its_own_status():
+    code = """
+import sys
+from headway.commands.standard_input import typed_lines
+for lines in typed_lines():
+    print(lines)
+    sys.exit(7)
+"""
+    command = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    found = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent)}
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=found) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"first\n")
+        process.stdin.flush()
+        assert process.wait() == 7  # and nobody has closed the pipe
+        assert process.stdout.read() == b"['first']\n"
+        assert process.stderr.read() == b""
 
 
 def test_an_error_of_the_stream_is_not_waited_for_in_vain():

@@ -4,7 +4,7 @@ import queue
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
 from typing import cast
 
 from headway.errors import DataError
@@ -13,13 +13,14 @@ from headway.text.lines import MAX_LINE_BYTES, bounded_lines
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
 CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held, however long the lines are: sub-words take a hundred times as
-much memory."""
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 
 
 def typed_lines() -> Iterator[list[str]]:
     """`waiting_lines` of standard input, where no other character than a line feed ends a line."""
-    return waiting_lines(cast("BufferedIOBase", sys.stdin.buffer))
+    given = cast("BufferedIOBase", sys.stdin.buffer)
+    # A reader of its own: Python closes stdin's when it ends, and dies where a thread waits in it.
+    return waiting_lines(BufferedReader(given.raw) if hasattr(given, "raw") else given)
 
 
 def waiting_lines(stream: BufferedIOBase) -> Iterator[list[str]]:
