@@ -1,4 +1,5 @@
 import errno
+import gzip
 import os
 import pickle
 import threading
@@ -147,6 +148,17 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
     write_text(tmp_path / "deep" / "a", "ä\r\n\n")
     assert (tmp_path / "deep" / "a").read_bytes() == "ä\r\n\n".encode()
     assert os.listdir(tmp_path / "deep") == ["a"]
+
+
+@pytest.mark.parametrize("name", ["a.de.gz", "a.GZ"])
+def test_a_text_with_a_packed_name_is_packed_and_always_the_same(tmp_path: Path, name: str) -> None:
+    write_text(tmp_path / name, "ä\r\n\n")
+    first = (tmp_path / name).read_bytes()
+    assert gzip.decompress(first) == "ä\r\n\n".encode()
+    assert first[3:8] == bytes(5)  # neither a name nor a time
+    write_text(tmp_path / name, "ä\r\n\n")
+    assert (tmp_path / name).read_bytes() == first
+    assert os.listdir(tmp_path) == [name]
 
 
 @pytest.mark.parametrize("before", [None, "old"])

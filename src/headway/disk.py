@@ -11,10 +11,13 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from gzip import GzipFile
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
 from headway.errors import DataError
+from headway.errors.text_files import undecodable
 
 _META = "meta.json"
 _DAY_S = 24 * 3600.0
@@ -73,15 +76,7 @@ def refuse_undecodable(*paths: Path) -> None:
         try:
             str(path).encode("utf-8")
         except UnicodeEncodeError:
-            try:
-                os.fsencode(path).decode("utf-8")
-                remedy = "It is, but this process does not know: set PYTHONUTF8=1."
-            except UnicodeDecodeError:
-                remedy = "Rename it."
-            raise DataError(
-                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
-                f"{remedy}"
-            ) from None
+            raise undecodable(path) from None
 
 
 def digest(value: Any) -> str:
@@ -137,9 +132,11 @@ def written_aside(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_text(final: Path) -> Iterator[TextIO]:
-    """A file of UTF-8 written aside, whose lines end with `\\n` everywhere: see `written_aside`."""
-    with written_aside(final) as aside, aside.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
+    """A file of UTF-8 `written_aside`, packed if it ends in `.gz`; `\\n` ends a line everywhere."""
+    with written_aside(final) as aside, aside.open("wb") as raw:
+        file = GzipFile("", "wb", fileobj=raw, mtime=0) if final.suffix.lower() == ".gz" else raw
+        with TextIOWrapper(file, "utf-8", newline="\n") as text:
+            yield text
 
 
 def write_bytes(final: Path, data: bytes) -> None:

@@ -73,6 +73,13 @@ def test_the_output_file_appears_whole(everyday_run, text, tmp_path):
     assert [file.name for file in out.parent.iterdir()] == ["out.zh"]
 
 
+def test_a_packed_name_gets_packed_lines(everyday_run, text, tmp_path):
+    out = tmp_path / "out.zh.gz"
+    assert translate(everyday_run, text, "--out", out).status == 0
+    lines = gzip.decompress(out.read_bytes()).decode()
+    assert lines == translate(everyday_run, text).out
+
+
 def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     out, broken = tmp_path / "out.zh", tmp_path / "in.en"
     out.write_text("earlier", encoding="utf-8")

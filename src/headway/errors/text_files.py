@@ -1,6 +1,7 @@
 """Why a file of text, or a text that was typed, is refused, in words."""
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 
@@ -60,6 +61,18 @@ def not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
     return DataError(
         f"text must be UTF-8; {path} is {what} "
         f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
+    )
+
+
+def undecodable(path: Path) -> DataError:
+    """For a name that is no UTF-8, of a file or folder that a run has or names."""
+    try:
+        os.fsencode(path).decode("utf-8")
+        remedy = "It is, but this process does not know: set PYTHONUTF8=1."
+    except UnicodeDecodeError:
+        remedy = "Rename it."
+    return DataError(
+        f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. {remedy}"
     )
 
 

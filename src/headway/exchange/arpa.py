@@ -4,20 +4,16 @@ A file lists n-grams with the decimal logarithm of a probability, and of a back-
 not listed has the probability in a context of one word less, times the weight of the context.
 """
 
-import gzip
-import io
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from headway.disk import written_aside
+from headway.disk import whole_text
 from headway.errors import DataError
 from headway.models.ngram import Ngram
 
@@ -43,7 +39,7 @@ def write_arpa(model: Ngram, pieces: Sequence[str], path: Path) -> int:
     words = checked_words(pieces, without=model.padding)
     n_grams = [len(words), *(len(model.keys(n)) for n in range(2, model.config.order + 1))]
     highest = max(n for n, many in enumerate(n_grams, start=1) if many)
-    with _packed_or_not(path) as file:
+    with whole_text(path) as file:
         file.write("\\data\\\n")
         for order in range(1, highest + 1):
             file.write(f"ngram {order}={n_grams[order - 1]}\n")
@@ -74,18 +70,6 @@ def checked_words(pieces: Sequence[str], *, without: int) -> list[str]:
             )
         seen.add(word)
     return words
-
-
-@contextmanager
-def _packed_or_not(path: Path) -> Iterator[IO[str]]:
-    with written_aside(path) as aside, aside.open("wb") as raw:
-        if path.suffix.lower() == ".gz":
-            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)  # the same bytes every time
-            with packed, io.TextIOWrapper(packed, "utf-8", newline="\n") as file:
-                yield file
-        else:
-            with io.TextIOWrapper(raw, "utf-8", newline="\n") as file:
-                yield file
 
 
 def ids_of(model: Ngram, order: int) -> Iterator[Int[Tensor, "some n"]]:
