@@ -80,6 +80,20 @@ def test_a_packed_name_gets_packed_lines(everyday_run, text, tmp_path):
     assert lines == translate(everyday_run, text).out
 
 
+@pytest.mark.parametrize("through", ["itself", "link.en"])
+def test_a_text_is_not_written_over_by_its_translation(everyday_run, text, through):
+    out = text
+    if through != "itself":
+        out = text.with_name(through)
+        out.symlink_to(text)
+    before = text.read_bytes()
+    finished = translate(everyday_run, text, "--out", out)
+    assert finished.status == 2
+    assert "does not replace what went in" in finished.err
+    assert "--in-place" not in finished.err
+    assert text.read_bytes() == before
+
+
 def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     out, broken = tmp_path / "out.zh", tmp_path / "in.en"
     out.write_text("earlier", encoding="utf-8")

@@ -1,10 +1,19 @@
-"""What is said of lines that were cut, or whose codes were put right."""
+"""What is said of terms that hold, and of lines that were cut or whose codes were put right."""
 
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from headway.text.terms.keeping import Terms
     from headway.translator import Translator
+
+
+def tell_terms(terms: "Terms") -> None:
+    """Say which terms of the run hold."""
+    from headway.workflow.steps import OFF
+
+    words = terms.glossary.in_words()
+    print(f"headway: glossary of the run{OFF}: {words}", file=sys.stderr, flush=True)
 
 
 def tell_cut(n_cut: int, translator: "Translator") -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import Several, Unread, apart, option_names, plain, ready, say
 from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.told_lines import tell_cut, tell_mended, tell_terms
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
 from headway.locks import only_writer_of_file
@@ -66,7 +67,7 @@ def translate(
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
         left out. Beside it, any setting as a flag, such as --decoding.length-penalty 1.
     out
-        Where translations go, a file or a folder; standard output if left out.
+        Where translations go, a file (.gz too) or a folder; standard output if left out.
     beam
         Hypotheses kept by beam search; 1 is greedy.
     n_best
@@ -147,6 +148,10 @@ def translate_lines(
     """Translate every line of `file` (or standard input) to `out` (or standard output)."""
     if file is not None:
         check_file(file)
+        if out is not None and out.exists() and out.samefile(file):
+            from headway.workflow.inputs import replaced
+
+            raise replaced(file)
     collected: list[dict[str, Any]] = []
     n_cut = n_mended = n_lines = 0
     doubtful: list[int] = []
@@ -154,9 +159,7 @@ def translate_lines(
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
         if translator.own_terms is not None and not begin_with:
-            from headway.workflow.steps import OFF
-
-            say(f"headway: glossary of the run{OFF}: {translator.own_terms.glossary.in_words()}")
+            tell_terms(translator.own_terms)
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))
         for chunk in in_chunks(read_lines(file)) if file else typed_lines():
             translations = translator.translate_fully(
@@ -178,13 +181,8 @@ def translate_lines(
             output.write("\n")
     if doubtful:
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
-        print(
-            f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why",
-            file=sys.stderr,
-        )
+        say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
     if n_cut or n_mended:
-        from headway.commands.told_lines import tell_cut, tell_mended  # a side room
-
         tell_cut(n_cut, translator)
         tell_mended(n_mended)
 

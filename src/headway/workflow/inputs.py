@@ -194,8 +194,9 @@ def _clashes(jobs: Iterable[Job]) -> Iterator[ConfigError]:
 
 
 def replaced(file: Path) -> ConfigError:
-    """For a result that would replace its input."""
+    """For a result that would replace its input; lines of text know no --in-place."""
+    meant = ", or, if that is meant, --in-place instead of it" if suffix_of(file) in FILLERS else ""
     return ConfigError(
         f"what comes out does not replace what went in; --out would write {file} itself. "
-        "Give another --out, or, if that is meant, --in-place instead of it."
+        f"Give another --out{meant}."
     )
