@@ -94,6 +94,27 @@ def test_a_text_is_not_written_over_by_its_translation(everyday_run, text, throu
     assert text.read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["--memory", "--glossary", "--codes"])
+@pytest.mark.parametrize("new", ["new.po", "new.json"])
+def test_a_file_that_an_option_has_taken_is_told_and_no_empty_result_written(
+    everyday_run, tmp_path, monkeypatch, option, new
+):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    out, old, app = tmp_path / new, tmp_path / "old.tsv", tmp_path / f"app{Path(new).suffix}"
+    finished = translate(everyday_run, option, old, app, "--out", out)
+    assert finished.status == 2
+    assert f"{option} has taken {old}, {app}" in finished.err
+    assert f"got --out {out} and no FILE" in finished.err
+    assert not out.exists()
+
+
+def test_lines_of_standard_input_may_become_an_object(everyday_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"I love cats.\n")))
+    out = tmp_path / "out.json"
+    assert translate(everyday_run, "--json", "--out", out).status == 0
+    assert len(json.loads(out.read_text(encoding="utf-8"))["translations"]) == 1
+
+
 def test_what_fails_half_way_leaves_the_earlier_output(everyday_run, tmp_path):
     out, broken = tmp_path / "out.zh", tmp_path / "in.en"
     out.write_text("earlier", encoding="utf-8")

@@ -1,15 +1,18 @@
 """`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.commands.arguments import plain
+from headway.commands.arguments import plain, say
 from headway.commands.filling import Told, translate_files
 from headway.commands.flowing import Place, translate_text
 from headway.errors import ConfigError
+from headway.text.fillers import FILLERS
+from headway.text.lines import shown, suffix_of
 from headway.workflow.files import Wishes
 from headway.workflow.filling import Direction
+from headway.workflow.inputs import NAMED_ONLY
 from headway.workflow.steps import Aids, Ready
 
 
@@ -27,6 +30,26 @@ class Beyond(NamedTuple):
     onto: Path | None = None
     codes: tuple[Path, ...] = ()
     begin_with: str = ""
+
+
+def read_standard_input(out: Path | None, given: Mapping[str, Sequence[Path]]) -> None:
+    """Say what options that take several files may have taken of what was to be translated.
+
+    Raises ConfigError where `out` is a file to be filled in, which lines of text are not.
+    """
+    taken = {option: files for option, files in given.items() if len(files) > 1}
+    for option, files in taken.items():
+        say(
+            "headway: no FILE is named, so standard input is translated; "
+            f"{option} has taken {', '.join(map(shown, files))}. Name a FILE before it."
+        )
+    kind = suffix_of(out) if out is not None else ""
+    kinds = {suffix_of(file) for files in taken.values() for file in files}
+    if kind in FILLERS and (kind not in NAMED_ONLY or kind in kinds):
+        raise ConfigError(
+            f"standard input is lines of text; got --out {out} and no FILE. Name what is to be "
+            "filled in right behind the run, or give an --out that ends in .txt."
+        )
 
 
 def translate_beyond(

@@ -122,6 +122,10 @@ def translate(
     decoding = {key: value for key, value in given.items() if value is not None}
     load = partial(ready, run, tag, decoding, flags, option_names(translate), codes, shortlist)
     beyond = overwrite, in_place, memory, fuzzy_from, glossary, report, leave_below, no_own_memory
+    if not named and (out or memory or glossary or codes):
+        from headway.commands.beyond import read_standard_input
+
+        read_standard_input(out, {"--memory": memory, "--glossary": glossary, "--codes": codes})
     if any(beyond) or onto or source_language or target_language or not plain(named):
         from headway.commands.beyond import Beyond, translate_beyond
         from headway.commands.filling import Told
