@@ -3,11 +3,13 @@
 import errno
 import io
 import os
+import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
-from headway.training.console import ConsoleReporter, forgiving_stderr
+from headway.training.console import ConsoleReporter, forgiving_stderr, stop_on_signal
 from headway.training.interfaces import Validation
 from headway.training.loop import Progress
 
@@ -59,3 +61,33 @@ def test_a_stream_that_has_room_again_is_heard_again(monkeypatch: pytest.MonkeyP
             reporter.say("unheard")
         reporter.say("heard")
     assert stream.getvalue() == "heard\n"
+
+
+@pytest.fixture
+def hangup() -> Iterator[int]:
+    """SIGHUP, as it was before at the end."""
+    number = getattr(signal, "SIGHUP", None)
+    if number is None:
+        pytest.skip("no such signal here")
+    before = signal.getsignal(number)
+    yield number
+    signal.signal(number, before)
+
+
+def test_a_terminal_that_is_closed_stops_and_may_say_so_twice(hangup: int) -> None:
+    signal.signal(hangup, signal.SIG_DFL)
+    said: list[str] = []
+    with stop_on_signal(said.append) as stop_asked:
+        assert not stop_asked()
+        signal.raise_signal(hangup)
+        signal.raise_signal(hangup)
+        assert stop_asked()
+    assert said[0].startswith("SIGHUP: saving, then stopping")
+    assert signal.getsignal(hangup) == signal.SIG_DFL
+
+
+def test_under_nohup_a_terminal_that_is_closed_stops_nothing(hangup: int) -> None:
+    signal.signal(hangup, signal.SIG_IGN)
+    with stop_on_signal(pytest.fail) as stop_asked:
+        signal.raise_signal(hangup)
+        assert not stop_asked()

@@ -144,8 +144,9 @@ def _serve(
     tasks: Sequence[Task],
 ) -> None:
     """In the child: answer until the parent closes its end, or is no more."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # they reach the parent too, which ends this one
-        signal.signal(number, signal.SIG_IGN)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # they reach the parent too, which ends this one
+        if name in signal.Signals.__members__:  # SIGHUP is not on Windows
+            signal.signal(signal.Signals[name], signal.SIG_IGN)
     for end in inherited:  # else the end of the parent would not be noticed
         end.close()
     torch.set_num_threads(1)

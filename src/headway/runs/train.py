@@ -25,7 +25,7 @@ from headway.training.shipped import place_of
 def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     """Train, or go on training, and leave a finished run folder.
 
-    Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
+    Raises UserError for what the user can put right, StoppedError after Ctrl-C, SIGTERM or SIGHUP.
     """
     given = request.sections
     init_from = given.get("training", {}).get("init_from")

@@ -98,20 +98,25 @@ class ConsoleReporter:
 
 @contextmanager
 def stop_on_signal(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
-    """Inside, a first signal sets a flag that the yielded function reads; a second one kills."""
+    """Inside, a first signal sets a flag that the yielded function reads; a second one kills, but
+    for SIGHUP, which a terminal that is closed may send twice. Under nohup it stays ignored."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set  # only the main thread may set handlers
         return
 
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+
     def handle(number: int, _frame: FrameType | None) -> None:
-        if asked.is_set():
+        if asked.is_set() and number != hangup:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         asked.set()
-        say(f"{signal.Signals(number).name}: saving, then stopping (again: stop without saving)")
+        say(f"{signal.Signals(number).name}: saving, then stopping (Ctrl-C: stop without saving)")
 
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+        signals.append(hangup)
     before = {number: signal.signal(number, handle) for number in signals}
     try:
         yield asked.is_set
