@@ -236,3 +236,17 @@ def test_a_small_model_learns_to_carry_placeholders(tmp_path):
     unseen = [f"take &lt; and then {{x{n}}} too 7" for n in range(10)]
     found = translator.translate_fully(unseen)
     assert sum(translation.codes_complete for translation in found) >= 8
+
+
+def test_a_text_with_a_name_has_as_many_alternatives_as_one_without(everyday_run):
+    translator = Translator.load(everyday_run, device="cpu")
+    texts = ["I love AcmeCorp cats.", "I love cats.", "AcmeCorp"]
+    how = {"beam": 4, "length_penalty": 1.0}
+    one = translator.translate_fully(texts, n_best=1, **how)
+    named, plain, alone = translator.translate_fully(texts, n_best=3, **how)
+    assert len(named.n_best) == len(plain.n_best) == 3
+    assert [found.target for found in (named, plain, alone)] == [found.target for found in one]
+    assert all(alternative.target.count("AcmeCorp") == 1 for alternative in named.n_best)
+    assert len({alternative.target for alternative in named.n_best}) > 1
+    complete = [alternative.codes_complete for alternative in named.n_best]
+    assert complete == sorted(complete, reverse=True)

@@ -104,8 +104,14 @@ class SegmentTranslation(NamedTuple):
 class Written(NamedTuple):
     """What the model wrote for a segment, not mended."""
 
-    segment: Segment
+    segments: list[Segment]
+    """Of each alternative, the best first."""
     translation: Translation
+
+    @property
+    def segment(self) -> Segment:
+        """The best one."""
+        return self.segments[0]
 
 
 class Forced(NamedTuple):
@@ -170,12 +176,18 @@ class CodedTranslator:
         segments = [self.own.alone(source.segment) for source in sources]
         translations = []
         for source, written in zip(sources, self._by_projection(segments, True), strict=True):
-            best = written.translation.n_best[0]._replace(
-                target=repaired(source.segment, written.segment).text,
-                written=written.segment.text,
-                codes_complete=check(source.segment, written.segment).complete,
-            )
-            translations.append(written.translation._replace(n_best=[best]))
+            alternatives = [
+                alternative._replace(
+                    target=repaired(source.segment, segment).text,
+                    written=segment.text,
+                    codes_complete=check(source.segment, segment).complete,
+                )
+                for alternative, segment in zip(
+                    written.translation.n_best, written.segments, strict=True
+                )
+            ]
+            alternatives.sort(key=lambda one: not one.codes_complete)  # stable
+            translations.append(written.translation._replace(n_best=alternatives))
         return translations
 
     def _search(
@@ -239,7 +251,7 @@ class CodedTranslator:
             sources = [Source.of(wholes[i], self.own, masked=True) for i in worded]
             answers = self._search(sources, want_alignment=want_alignment, done=done)
             for i, answer in zip(worded, answers, strict=True):
-                found[i] = Written(answer.candidates[0].segment, answer.ranked)
+                found[i] = Written([one.segment for one in answer.candidates], answer.ranked)
         else:
             tagless = [self.own.alone(trimmed[i].segment) for i in worded]
             found |= zip(worded, self._by_projection(tagless, want_alignment, done), strict=True)
@@ -272,26 +284,32 @@ class CodedTranslator:
         answers = self._search(sources, want_alignment=want_alignment, done=done)
         written = []
         for segment, one, answer in zip(segments, plain, answers, strict=True):
-            best = answer.candidates[0].segment
+            found = [candidate.segment for candidate in answer.candidates]
             if one.places:
-                best = parsed(self._projected(segment.codes, one, answer))
-            written.append(Written(best, answer.ranked))
+                n_read = len(answer.translation.source_tokens)
+                found = [
+                    parsed(self._projected(segment.codes, one, n_read, candidate.alternative))
+                    for candidate in answer.candidates
+                ]
+            written.append(Written(found, answer.ranked))
         return written
 
-    def _projected(self, codes: Sequence[Code], plain: Plain, answer: Searched) -> Segment:
-        """The best translation of a text that codes were taken out of, with the codes put back."""
-        best, subwords = answer.candidates[0].alternative, self.plain.subwords
+    def _projected(
+        self, codes: Sequence[Code], plain: Plain, n_read: int, alternative: Alternative
+    ) -> Segment:
+        """A translation of a text that codes were taken out of, with the codes put back.
+
+        `n_read`: of the sub-words of that text, how many the model has read.
+        """
+        subwords = self.plain.subwords
         in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
         spans = subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
         return project(
             codes,
             plain,
-            [
-                (start - in_front, end - in_front)
-                for start, end in spans[: len(answer.translation.source_tokens)]
-            ],
-            Tokens(best.written, spans_written(subwords, best.ids)),
-            best.alignment,
+            [(start - in_front, end - in_front) for start, end in spans[:n_read]],
+            Tokens(alternative.written, spans_written(subwords, alternative.ids)),
+            alternative.alignment,
         )
 
     def forced(self, source: str, target: str) -> "Forced":
