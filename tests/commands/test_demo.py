@@ -89,6 +89,14 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_corpus_that_is_no_utf_8_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "train.en").write_bytes(b"caf\xe9\n")
+    status, out, err = run_demo("--out", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert "holds another train.en" in err
+    assert (tmp_path / "train.en").read_bytes() == b"caf\xe9\n"
+
+
 def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "demo"
     file.write_text("mine", encoding="utf-8")

@@ -24,7 +24,7 @@ def write_corpus(out: Path, files: Mapping[Path, str]) -> None:
 def _refuse_others(out: Path, files: Mapping[Path, str]) -> None:
     """The folder may hold an earlier demo, however far it came, and nothing else."""
     found = [file for file in files if file.is_file()]
-    changed = [file for file in found if file.read_text(encoding="utf-8") != files[file]]
+    changed = [file for file in found if file.read_bytes() != files[file].encode()]
     if changed or not found:
         which = f"another {changed[0].name}" if changed else "no corpus of the demo"
         raise RunError(
