@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -174,7 +175,7 @@ def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
 def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     everyday_run, everyday_files, tmp_path, monkeypatch, number, step
 ):
-    run = tmp_path / "run"
+    run = tmp_path / "my run"
     next_batch = TranslationTask.next_batch
     calls: list[int] = []
 
@@ -189,7 +190,8 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     assert finished.status == 130
     assert f"{number.name}: saving" in finished.err
     assert f"stopped at step {step} of 12, saved" in finished.err
-    assert f"headway train --out {run} --resume" in finished.err
+    told = finished.err.partition("Go on with: ")[2]
+    assert shlex.split(told) == ["headway", "train", "--out", str(run), "--resume"]
     assert "Traceback" not in finished.err
     again = resume(run)
     assert again.status == 0, again.err
@@ -374,6 +376,17 @@ def test_validation_files_are_used_and_what_they_hold_is_not_trained_on(
     assert record["train"]["dropped"]["leakage"] >= 7
     assert "held_out" not in record["train"]["dropped"]
     assert str(source) in record["sha256"]
+
+
+def test_validation_pairs_that_are_all_dropped_are_told_with_the_reason(everyday_files, tmp_path):
+    source, target = write_pairs(tmp_path, "valid", [("I love cats.", " "), ("A dog.", "")])
+    finished = train(
+        everyday_files, tmp_path / "run",
+        "--valid-source", str(source), "--valid-target", str(target),
+    )  # fmt: skip
+    assert finished.status == 2
+    assert "none was left (dropped: 2 blank_side)" in finished.err
+    assert "whose pairs are kept" in finished.err
 
 
 def without(*prefixes: str) -> list[str]:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
-from headway.runs.parent import Parent, beginning
+from headway.runs.parent import Parent, beginning, first_score
 from headway.training import checkpoint
 from headway.training.run_folder import RunFolder
 
@@ -116,3 +116,20 @@ def test_other_shapes_and_nothing_in_common_are_refused_with_the_remedy():
         beginning(fresh(), {"encoder.bias": torch.ones(4)}, [], model())
     with pytest.raises(RunError, match="none of encoder.weight, .* is there"):
         beginning(fresh(), {"other": torch.ones(4)}, [], model())
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([{"step": 0, "valid_loss": 2.0, "bleu": 7.5}, {"step": 3, "loss": 1.0}], ("bleu", 7.5)),
+        ([{"step": 3, "loss": 1.0, "gradient_norm": 0.5}], None),
+        ([{"step": 3, "valid_loss": 1.0, "bleu": 9.5}], None),
+        ([], None),
+    ],
+)
+def test_the_score_before_the_first_update_is_told_where_it_is_known(tmp_path, lines, expected):
+    folder = RunFolder(tmp_path)
+    folder.metrics.write_bytes(b"\x00 lost\n")
+    for line in lines:
+        folder.log(line)
+    assert first_score(folder) == expected

@@ -93,23 +93,6 @@ def test_what_is_accepted_keeps_every_checksum(folder: RunFolder) -> None:
         accept(folder.path, pytest.fail)
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ([{"step": 0, "valid_loss": 2.0, "bleu": 7.5}, {"step": 3, "loss": 1.0}], ("bleu", 7.5)),
-        ([{"step": 3, "loss": 1.0, "gradient_norm": 0.5}], None),
-        ([{"step": 3, "valid_loss": 1.0, "bleu": 9.5}], None),
-        ([], None),
-    ],
-)
-def test_the_score_before_the_first_update_is_told_where_it_is_known(tmp_path, lines, expected):
-    folder = RunFolder(tmp_path)
-    folder.metrics.write_bytes(b"\x00 lost\n")
-    for line in lines:
-        folder.log(line)
-    assert folder.first_score() == expected
-
-
 def test_line_ends_of_another_system_are_no_damage(folder: RunFolder) -> None:
     folder.config.write_bytes(folder.config.read_bytes().replace(b"\n", b"\r\n"))
     assert folder.settings() == SECTIONS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headway.commands.arguments import say
 from headway.disk import whole_text
 from headway.errors import ConfigError, DataError
+from headway.errors.commands import command
 from headway.locks import only_writer_of_file
 from headway.text.lines import check_file, shown
 
@@ -126,5 +127,6 @@ def _summary(found: "Review", old: Path, new: Path, out: Path | None) -> list[st
     if repeated := found.counts["corrected"] - len(found.corrections):
         lines.append(f"headway: {repeated:,} of the corrected ones say the same as another")
     if found.corrections and out is not None:
-        lines.append(f"next: headway train --init-from RUN --pairs {shown(out)} --out NEW_RUN")
+        again = command("train", "--init-from", "RUN", "--pairs", shown(out), "--out", "NEW_RUN")
+        lines.append(f"next: {again}")
     return lines

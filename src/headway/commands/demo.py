@@ -5,12 +5,14 @@ With `--task language-model` the job is `headway.commands.language_demo`.
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from headway.commands.arguments import Overrides, option_names
 from headway.commands.demo_folder import write_corpus
 from headway.disk import refuse_undecodable
 from headway.errors import StoppedError
+from headway.errors.commands import command
 
 if TYPE_CHECKING:
     from headway.config import Sections
@@ -102,7 +104,8 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
             resume=True,
         )
     except StoppedError:
-        raise StoppedError(f"stopped, and saved. Go on with: headway demo --out {out}") from None
+        again = command("demo", "--out", out)
+        raise StoppedError(f"stopped, and saved. Go on with: {again}") from None
     set_threads(0)
     translator = Translator.load(run)
     _score(translator, parts, out)
@@ -244,14 +247,14 @@ def _about_it(pairs: "Sequence[Pair]") -> "list[PronounSentence]":
 
 
 def _say_what_next(out: Path) -> None:
-    run = out / "run"
+    run, source, reference = (quote(str(out / name)) for name in ("run", "test.en", "test.zh"))
     print(
         f"""
 Try:
   headway translate {run}                    then type a sentence
   headway inspect {run}                      see it think, as a page
   headway inspect {run} --pronouns           who knows what "it" is, layer by layer
-  headway evaluate {run} --source {out / "test.en"} --reference {out / "test.zh"}
+  headway evaluate {run} --source {source} --reference {reference}
 With text of your own, line by line a translation:
   headway prepare --source yours.en --target yours.de
   headway train --source yours.en --target yours.de --out runs/mine"""

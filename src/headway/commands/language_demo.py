@@ -6,10 +6,12 @@ next, and write.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.demo_folder import write_corpus
 from headway.errors import StoppedError
+from headway.errors.commands import command
 
 if TYPE_CHECKING:
     from headway.config import Sections
@@ -107,7 +109,7 @@ def _trained(
             valid_corpus=valid,
         )
     except StoppedError:
-        again = f"headway demo --task language-model --out {out}"
+        again = command("demo", "--task", "language-model", "--out", out)
         raise StoppedError(f"stopped, and saved. Go on with: {again}") from None
 
 
@@ -156,13 +158,13 @@ def _predict_and_write(models: Models) -> None:
 
 
 def _say_what_next(out: Path) -> None:
-    run = out / "learned"
+    run, counted, test = (quote(str(out / name)) for name in ("learned", "counted", "test.txt"))
     print(
         f"""Try:
   headway score {run}                        then type sentences, words parted by spaces
   headway predict {run} "{PROMPT}"
   headway generate {run} "The bat"
-  headway evaluate {out / "counted"} {run} --corpus {out / "test.txt"}
+  headway evaluate {counted} {run} --corpus {test}
 With text of your own:
   headway train --task language-model --corpus yours.txt --out runs/mine"""
     )

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from headway.errors import ConfigError, DataError
+from headway.errors.commands import command
 from headway.inspection.subject import Subject
 from headway.text.cleaning import Report
 from headway.text.corpora import read_pairs
@@ -29,7 +30,7 @@ def texts(subject: Subject) -> list[str]:
     if not found:
         raise ConfigError(
             f"the texts that {subject.run} was made from are gone. Say what to look at: "
-            f'headway inspect {subject.run} "a text of your own"'
+            f"{command('inspect', subject.run, 'a text of your own')}"
         )
     return found
 

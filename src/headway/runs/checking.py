@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headway.config import format_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
+from headway.errors.commands import command
 from headway.errors.reading import OutOfReachError
 from headway.locks import Say
 from headway.runs.gate import stored_gates
@@ -87,12 +88,14 @@ def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
             "whether texts have changed, and a run with --init-from needs a checkpoint to go on.",
         )
     if name == CHECKS:
-        return Finding(name, "damaged", f"Delete it; anew: headway check {folder.path} --measure")
+        return Finding(
+            name, "damaged", f"Delete it; anew: {command('check', folder.path, '--measure')}"
+        )
     return Finding(
         name,
         "damaged",
         "It is not as headway wrote it. Take it from a copy of the run; if it was changed on "
-        f"purpose: headway check {folder.path} --accept",
+        f"purpose: {command('check', folder.path, '--accept')}",
     )
 
 
@@ -113,10 +116,8 @@ def _model(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
 
 def _model_remedy(folder: RunFolder) -> str:
     if checkpoint.resumable(folder.checkpoints):
-        return (
-            f"Delete {folder.model}, then have it chosen again: "
-            f"headway train --out {folder.path} --resume"
-        )
+        again = command("train", "--out", folder.path, "--resume")
+        return f"Delete {folder.model}, then have it chosen again: {again}"
     return "Take it from a copy of the run."
 
 

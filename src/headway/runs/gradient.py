@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from headway.errors import StoppedError
+from headway.errors.commands import command
 from headway.runs import fitting, parent
 from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
@@ -73,7 +74,7 @@ def fit_warmup(max_steps: int, *, tuned: bool = False) -> int:
 def learn(run: Run, resume: bool) -> Learned:
     """Train to the end and choose the weights.
 
-    Raises StoppedError after Ctrl-C or SIGTERM, with everything saved.
+    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
     """
     training, folder, say = run.settings.training, run.folder, run.say
     reporter = ConsoleReporter(training.max_steps)
@@ -93,7 +94,7 @@ def learn(run: Run, resume: bool) -> Learned:
             if not progress.finished:
                 raise StoppedError(
                     f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
-                    f"Go on with: headway train --out {folder.path} --resume"
+                    f"Go on with: {command('train', '--out', folder.path, '--resume')}"
                 )
     chosen = trainer.choose(run.kind.rank(run))
     say(f"the model is {chosen}")

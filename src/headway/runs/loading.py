@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from headway import runtime as machine
 from headway.errors import RunError
+from headway.errors.commands import command
 from headway.runs.kind import Kind
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
@@ -72,7 +73,7 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     if not folder.model.exists():
         raise RunError(
             f"{folder.path} has no model yet: training has not reached its first validation. "
-            f"Go on with: headway train --out {folder.path} --resume"
+            f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
     folder.refuse_damaged()
     vocabulary = fitting_vocabulary(kind, settings, folder)

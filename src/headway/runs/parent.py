@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from headway.config import Sections
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
+from headway.errors.commands import command
 from headway.runs.kind import Kind, Request, Run
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, upgraded
@@ -67,7 +68,7 @@ class Parent:
         if not folder.model.exists() or not folder.finished:
             raise RunError(
                 f"only a finished run can be gone on from; {run} is not. "
-                f"Finish it with: headway train --out {run} --resume"
+                f"Finish it with: {command('train', '--out', folder.path, '--resume')}"
             )
         vocabulary = None
         if kind:
@@ -243,10 +244,18 @@ def begin_with(run: Run) -> None:
     )
 
 
+def first_score(folder: RunFolder) -> tuple[str, float] | None:
+    """Name and value of the score before the first update; None if metrics.jsonl lost it."""
+    log = folder.read_log()
+    of_step_0 = (line for line in log if not line["step"] and "valid_loss" in line)
+    *_, (name, value) = next(of_step_0, {"": None}).items()
+    return (name, value) if isinstance(value, float) else None
+
+
 def say_what_it_brought(run: Run, chosen: str) -> None:
     """The score before the first update beside the best one; `chosen` are the weights, in words."""
     best = run.trainer.progress.best_score
-    if first := run.folder.first_score():
+    if first := first_score(run.folder):
         name, before = first
         run.say(
             f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint"
@@ -264,7 +273,7 @@ def origin(folder: RunFolder) -> str:
     parent = folder.record().get("parent") if folder.data.exists() else None
     if not parent:
         return ""
-    first = folder.first_score()
+    first = first_score(folder)
     scored = (
         f",\nwhose {first[0].upper()} on the validation data was {first[1]:.2f}" if first else ""
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import Tensor
 
-from headway.disk import checksum, digest, refuse_large
+from headway.disk import checksum, digest, refuse_large, whole_text
 from headway.errors import RunError, UserError
 from headway.errors.reading import OutOfReachError, refuse_out_of_reach
 from headway.training.checkpoint import RESUME, STATE, WEIGHTS, folder_of, resumable
@@ -19,6 +19,7 @@ from headway.training.tensor_files import load_tensors, shapes
 
 if TYPE_CHECKING:
     from headway.training.loop import Trainer
+    from headway.training.run_folder import RunFolder
 
 UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What another content than is expected leads to."""
@@ -112,7 +113,7 @@ def resume(trainer: "Trainer[Any]") -> bool:
     folder = trainer.folder
     saved = read_newest(folder.checkpoints, trainer.reporter.say)
     if saved is None:
-        folder.cut_log(-1)
+        cut_log(folder, -1)
         return False
     try:
         trainer.go_on_from(saved)
@@ -123,6 +124,14 @@ def resume(trainer: "Trainer[Any]") -> bool:
             f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
             "or take the run from a copy."
         ) from error
-    folder.cut_log(saved.step)
+    cut_log(folder, saved.step)
     trainer.tidy()
     return True
+
+
+def cut_log(folder: "RunFolder", step: int) -> None:
+    """Forget what was logged after `step`: those steps will be made again."""
+    with whole_text(folder.metrics) as file:
+        for line in folder.read_log():
+            if line["step"] <= step:
+                file.write(json.dumps(line) + "\n")

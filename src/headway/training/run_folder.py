@@ -16,10 +16,10 @@ from headway.disk import (
     refuse_large,
     refuse_undecodable,
     sync,
-    whole_text,
     write_text,
 )
 from headway.errors import RunError
+from headway.errors.commands import command
 from headway.locks import Say, only_writer_of_folder
 from headway.text.lines import bounded_lines
 from headway.training.shipped import DEMO, place_of
@@ -289,31 +289,17 @@ class RunFolder:
 
     def read_log(self) -> list[dict[str, Any]]:
         """All lines of metrics.jsonl; what a lost power supply left is no line."""
-        return list(self._entries())
-
-    def _entries(self) -> Iterator[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
         if not self.metrics.exists():
-            return
+            return found
         self._refuse_large(self.metrics)
         with self.metrics.open("rb") as file:
             for raw in bounded_lines(file):
                 with suppress(ValueError, RecursionError):
                     line = json.loads(raw or b"0")
                     if isinstance(line, dict) and isinstance(line.get("step"), int):
-                        yield line
-
-    def first_score(self) -> tuple[str, float] | None:
-        """Name and value of the score before the first update; None if metrics.jsonl lost it."""
-        of_step_0 = (line for line in self._entries() if not line["step"] and "valid_loss" in line)
-        *_, (name, value) = next(of_step_0, {"": None}).items()
-        return (name, value) if isinstance(value, float) else None
-
-    def cut_log(self, step: int) -> None:
-        """Forget what was logged after `step`: those steps will be made again."""
-        with whole_text(self.metrics) as file:
-            for line in self._entries():
-                if line["step"] <= step:
-                    file.write(json.dumps(line) + "\n")
+                        found.append(line)
+        return found
 
     def keep_log(self) -> None:
         """Have the disk keep what was logged."""
@@ -329,5 +315,5 @@ def _unreadable(file: Path, error: OSError) -> RunError:
 def _changed(file: Path) -> str:
     return (
         f"{file} is not as headway wrote it. Put it back from a copy; if it was changed on "
-        f"purpose: headway check {file.parent} --accept"
+        f"purpose: {command('check', file.parent, '--accept')}"
     )

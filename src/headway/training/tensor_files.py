@@ -20,6 +20,7 @@ from torch import Tensor
 
 from headway.disk import written_aside
 from headway.errors import RunError
+from headway.errors.commands import command
 from headway.errors.reading import refuse_out_of_reach
 
 NAMES = {
@@ -219,5 +220,5 @@ def _end_to_end(header: Mapping[str, Any], n_bytes: int) -> bool:
 def _damaged(path: Path, why: str) -> RunError:
     return RunError(
         f"weights are read whole or not at all; {path} cannot be used: {why}. "
-        f"See what can be done: headway check {path.parent}"
+        f"See what can be done: {command('check', path.parent)}"
     )

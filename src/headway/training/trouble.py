@@ -16,6 +16,7 @@ import torch
 
 from headway.disk import DiskError, disk_errors, free_bytes
 from headway.errors import HeadwayError, RunError, StoppedError
+from headway.errors.commands import command
 from headway.errors.reports import out_of_memory
 from headway.training import checkpoint
 from headway.training.interfaces import Batch, Task
@@ -193,7 +194,7 @@ def rest(trainer: "Trainer[Any]") -> None:
             raise StoppedError(
                 f"stopped at step {trainer.progress.step:,} while the disk is full; "
                 f"{last_saved(trainer)}. Free some space, then: "
-                f"headway train --out {trainer.folder.path} --resume"
+                f"{command('train', '--out', trainer.folder.path, '--resume')}"
             )
         if time.monotonic() >= until:
             return
