@@ -291,6 +291,31 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert ran.stderr == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full is needed")
+@pytest.mark.parametrize(
+    ("stream", "body", "status", "says"),
+    [
+        (1, "print('text')", 1, b"headway: error: standard output cannot be written: No space"),
+        (1, "print('text', flush=True)", 1, b"standard output cannot be written: No space"),
+        (1, "print('text'); raise HeadwayError('a rule')", 1, b"headway: error: a rule\n"),
+        (2, "raise UserError('a rule')", 2, b""),
+        (2, "with forgiving_stderr(): print('a note', file=sys.stderr)", 0, b""),
+    ],
+)
+def test_a_stream_on_a_full_disk_is_said_once_and_keeps_the_status(
+    stream: int, body: str, status: int, says: bytes
+) -> None:
+    setup = (
+        f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), {stream})\n"
+        "from headway.errors import HeadwayError, UserError\n"
+        "from headway.training.console import forgiving_stderr\n"
+    )
+    ran = python(setup + SAY.format(body=body), PYTHONUNBUFFERED="")
+    assert ran.returncode == status
+    assert says in ran.stderr
+    assert ran.stderr.count(b"\n") == (stream == 1)
+
+
 def test_streams_that_have_no_encoding_are_left_alone(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:

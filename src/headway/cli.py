@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from headway import __version__
 from headway.errors import HeadwayError, UserError
 from headway.errors.reports import complain, report
+from headway.errors.streams import lead_nowhere
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -60,12 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return complain("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13  # as if ended by SIGPIPE, which not every system names
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # tokenizers' panic is no Exception
         return report(error, show_traceback)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:  # said already: Python would say it again at its end, with status 120
+                lead_nowhere(stream)
 
 
 def _run(tokens: list[str]) -> int:

@@ -3,6 +3,7 @@
 import errno
 import sys
 import traceback
+from typing import TextIO
 
 from headway.errors.streams import let_go
 
@@ -57,6 +58,8 @@ def _began_with_ctrl_c(error: BaseException | None) -> bool:
 
 
 def _about_file(error: OSError) -> str:
+    if error.filename is None and _holds_what_cannot_be_written(sys.stdout):
+        return f"standard output cannot be written: {error.strerror}. Send it elsewhere."
     where = f": {error.filename}" if error.filename else ""
     remedy = {
         errno.ENOSPC: "Free some space, then run the same command again (train: with --resume).",
@@ -64,6 +67,14 @@ def _about_file(error: OSError) -> str:
         errno.EACCES: "Check the permissions, or choose another place.",
     }.get(error.errno or 0, "")
     return f"{error.strerror}{where}. {remedy}".rstrip()
+
+
+def _holds_what_cannot_be_written(stream: TextIO) -> bool:
+    try:
+        stream.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _save_traceback(error: BaseException) -> str:

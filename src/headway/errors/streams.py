@@ -60,5 +60,10 @@ def let_go(stream: TextIO, error: OSError) -> None:
     Any other stays as it is; where its disk is full, there may be room again.
     """
     if error.errno in GONE:
-        with suppress(OSError), open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())
+        lead_nowhere(stream)
+
+
+def lead_nowhere(stream: TextIO) -> None:
+    """Have what a stream still holds, and whatever is written to it, go nowhere."""
+    with suppress(OSError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
