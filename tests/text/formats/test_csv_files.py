@@ -68,6 +68,18 @@ def test_columns_are_found_by_their_names(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("first", "is_header"),
+    [("en,de", 1), ("EN,DE", 1), ("pt_BR,de-AT", 1), ("Go,Va", 0), ("Ja,No", 0), ("a,b", 0)],
+)
+def test_only_codes_of_languages_in_one_case_are_a_header(tmp_path, first, is_header):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{first}\nA dog.,Ein Hund.\n", encoding="utf-8")
+    pairs, report = read(path)
+    assert report.dropped["header"] == is_header
+    assert len(pairs) == 2 - is_header
+
+
 def test_a_quote_that_is_never_closed_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('a,b\n"c,d\n')

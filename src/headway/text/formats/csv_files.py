@@ -17,6 +17,8 @@ _LOOKED_AT = 50
 """Rows that are looked at for the sign between cells."""
 _REMARKS = frozenset(("note", "notes", "comment", "comments", "status", "state", "review"))
 _KEYS = frozenset(("key", "id", "identifier", "context"))
+_CODE = re.compile(r"([a-z]{2}|[A-Z]{2})([-_]\w+)?")
+"""A language where none is known; `Go` and `Va` are words."""
 _WIDTHS = frozenset(("maxlength", "max_length", "maxwidth", "max_width", "limit"))
 
 
@@ -216,7 +218,7 @@ def _columns(first: Sequence[str], languages: Languages) -> _Columns:
         wanted = languages.source_language, languages.target_language
         sides = [next((n for n in codes if same_language(first[n].strip(), w)), -1) for w in wanted]
         known = _REMARKS | _KEYS | _WIDTHS
-        codes = [n for n in codes if names[n] not in known and len(names[n].split("-")[0]) == 2]
+        codes = [n for n in codes if names[n] not in known and _CODE.fullmatch(first[n].strip())]
         others = [n for n in codes if n not in sides]
         if -1 in sides and (len(others) < sides.count(-1) or len(codes) != 2):
             return _Columns()
