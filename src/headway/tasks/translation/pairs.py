@@ -185,9 +185,10 @@ def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool =
         say(f"WARNING: {suspicion}")
     refuse_unusable(report, least=1 if few else LEAST_PAIRS)
     if not (prepared.valid_texts or few):
+        lost = ", ".join(f"{n:,} {reason}" for reason, n in prepared.valid_report.dropped.items())
         raise DataError(
-            "validation needs at least one usable pair; none was left. "
-            "Give --valid-source and --valid-target, or more text."
+            f"validation needs a usable pair; none was left (dropped: {lost or 'none'}). "
+            "Give --valid-source and --valid-target whose pairs are kept, or more text."
         )
     pairs = Pairs(prepared, glossary=data.glossary)
     if data.glossary:
