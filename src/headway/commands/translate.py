@@ -131,9 +131,8 @@ def translate(
         from headway.commands.filling import Told
 
         told = Told(json, scores, n_best is not None, alignment)
-        languages = source_language, target_language
         asked = Beyond(*beyond, onto, codes, begin_with)
-        translate_beyond(run, named, out, asked, languages, told, load)
+        translate_beyond(run, named, out, asked, (source_language, target_language), told, load)
         return
     text = Path(named[0]) if named else None
     translate_lines(text, out, load, begin_with, scores=scores, alignment=alignment, json=json)
