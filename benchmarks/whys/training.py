@@ -44,7 +44,7 @@ MODEL: dict[str, Any] = {
 """As the preset `tiny` is, but smaller."""
 TRAINING: dict[str, Any] = {
     "max_steps": 300,
-    "warmup_steps": 40,
+    "warmup_steps": 80,
     "learning_rate": 6e-3,
     "batch_tokens": 1024,
     "patience": 0,

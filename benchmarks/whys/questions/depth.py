@@ -358,8 +358,8 @@ ORDER = Question(
         "每个子层之后接 Add & Norm（000：Post-LN）；学习率先线性上升，再下降（002）。",
     ),
     experiment=Text(
-        "Sentences, 300 updates. Each order with Xavier's first weights, with a warm-up of 40 updates and with none; and with the last matrix of each attention and feed-forward begun as 0.35 of that (`--model.residual-gain`).",
-        "译句子，300 次更新。两种次序都用 Xavier 的初始权重，各有 40 次更新的升温和没有升温两种；再有一组，各注意力与前馈的最后一个矩阵从它的 0.35 倍开始（`--model.residual-gain`）。",
+        "Sentences, 300 updates. Each order with Xavier's first weights, with a warm-up of 80 updates and with none; and with the last matrix of each attention and feed-forward begun as 0.35 of that (`--model.residual-gain`).",
+        "译句子，300 次更新。两种次序都用 Xavier 的初始权重，各有 80 次更新的升温和没有升温两种；再有一组，各注意力与前馈的最后一个矩阵从它的 0.35 倍开始（`--model.residual-gain`）。",
     ),
     cells=ORDERS,
     claims=order_claims,

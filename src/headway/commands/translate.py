@@ -65,7 +65,7 @@ def translate(
         The run folder.
     file
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
-        left out. Beside it, any setting as a flag, such as --decoding.length-penalty 1.
+        left out. Beside it, settings of [decoding] and [runtime]: --decoding.length-penalty 1.
     out
         Where translations go, a file (.gz too) or a folder; standard output if left out.
     beam
@@ -161,6 +161,10 @@ def translate_lines(
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
         translator, how = load()
+        if alignment and not json:
+            from headway.tasks.translation.attention import refuse_unaligned
+
+            refuse_unaligned(translator.plain)
         if translator.own_terms is not None and not begin_with:
             tell_terms(translator.own_terms)
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))

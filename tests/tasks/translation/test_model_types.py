@@ -76,6 +76,10 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
         found = translator.translate_fully(texts, beam=beam)
         assert all(np.isfinite(one.n_best[0].score) for one in found)
     if {"--model.attention=none", "--model.type=bytenet"} & set(flags):
+        asked = command("translate", str(whole), str(everyday_files[0]), "--alignment")
+        assert asked.status == 2
+        assert "no attention to align by. Leave out --alignment." in asked.err
+        assert asked.out == ""
         with pytest.raises(ConfigError, match="attention = none|has a method `look`"):
             translator.attention(texts[0])
         return
