@@ -15,8 +15,8 @@ caption { text-align: left; font-weight: 600; padding: 0.2rem 0; }
 th[scope="row"] { text-align: left; font-weight: normal; white-space: pre; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); }
 .plots > figure:only-child { max-width: 34rem; }
-@media (min-width: 60rem) { .three { grid-template-columns: 1fr 1fr 1fr; } }
-.three { margin-bottom: 0.8rem; }
+@media (min-width: 60rem) { .plots.three { grid-template-columns: 1fr 1fr 1fr; } }
+.plots.three { margin-bottom: 0.8rem; }
 .side td, .side th { overflow-wrap: anywhere; text-align: left; white-space: normal;
   vertical-align: top; }
 .side { width: 100%; table-layout: fixed; margin-bottom: 1rem; } .side th { width: 12rem; }
