@@ -1,7 +1,7 @@
 # make demo   train, score and use a small translator (installs into .venv first)
 # make test   what continuous integration runs: lint, types, the suite
 # make lint   lint and types alone
-# make why    every reason of the notes measured anew, and docs/why.md written (about 45 minutes)
+# make why    every reason of the notes measured anew, and docs/why.md written (about 25 minutes)
 
 PYTHON ?= python3
 BIN := .venv/bin

@@ -1,6 +1,6 @@
 """Every "why" of the notes, measured: what is said of the Transformer, and whether that holds.
 
-Trains and measures every question on text and letters that are generated here (about 45 minutes on
+Trains and measures every question on text and letters that are generated here (about 25 minutes on
 two cores), then writes docs/why.md, docs/why.zh-CN.md and their pictures; every verdict follows
 from the figures. Each finished cell (one training, mostly) is kept in the cache: started again
 after a kill, it goes on; --write-only writes the pages from what is there. With --data DIR the main
