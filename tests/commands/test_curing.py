@@ -205,3 +205,28 @@ def test_strict_ends_with_3_where_train_would_refuse(
     assert prepare("--pairs", str(tmp_path / "few.tsv")) == 0
     assert prepare("--pairs", str(tmp_path / "good.tsv"), "--strict") == 0
     assert "Verdict: fit to train on." in capsys.readouterr().out
+
+
+def test_what_is_written_is_what_was_said_and_the_next_command_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Noted units are left out where notes were named, whatever else is dropped or mended."""
+    note = "<note>Not OK</note>"
+    read = tmx([*PAIRS, PAIRS[0], ("Nobody knows.", "")])
+    for n in (3, 30, 60):
+        unit = tmx(PAIRS[n : n + 1]).split("<body>")[1].split("\r\n</body>")[0]
+        read = read.replace(unit, unit.replace("<tu>", f"<tu>{note}"), 1)
+    (tmp_path / "a.tmx").write_text(read, encoding="utf-8", newline="")
+    out = tmp_path / "b.tmx"
+    named = ["--pairs", str(tmp_path / "a.tmx"), "--drop", "duplicate", "--out", str(out)]
+    assert prepare(*named, "--skip-notes", "not ok") == 0
+    told = capsys.readouterr()
+    assert "read 122 pairs, kept 117" in told.out
+    assert f"(118 units, 1 of them not for training: 1 {DROPPED[62]})" in told.err
+    assert f"headway train --pairs {out} --out" in told.out.replace("\n", " ")
+    assert note.encode() not in out.read_bytes()
+    assert prepare("--pairs", str(out), "--strict") == 0
+    again = capsys.readouterr().out
+    assert "kept 117" in again
+    assert "duplicate" not in again
+    assert "note" not in again

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -92,6 +93,17 @@ class Curing:
         return [*self.files, self.log]
 
     @property
+    def written_corpus(self) -> Corpus:
+        """The corpus as it will be read from the files that are written."""
+        read = (file for part, _ in self._parts for file in part.files)
+        new = dict(zip(read, self.files, strict=True))
+        sides = {
+            name: tuple(new[file] for file in getattr(self._corpus, name))
+            for name in ("source", "target", "pairs")
+        }
+        return replace(self._corpus, **sides)
+
+    @property
     def everything(self) -> bool:
         """Whether slow checks must look at every pair."""
         return "other_language" in self.drop
@@ -131,7 +143,9 @@ class Curing:
         for what, counts in (("dropped", changes.n_dropped), ("fixed", changes.n_fixed)):
             told = ", ".join(f"{n:,} {kind}" for kind, n in counts.most_common()) or "nothing"
             say(f"{what}: {told}")
-        say(f"cleaned: {', '.join(map(str, self.files))} ({changes.n_kept:,} units)")
+        others = ", ".join(f"{n:,} {kind}" for kind, n in changes.n_left.most_common())
+        others = f", {changes.n_left.total():,} of them not for training: {others}" * bool(others)
+        say(f"cleaned: {', '.join(map(str, self.files))} ({changes.n_kept:,} units{others})")
         say(f"every change: {self.log}")
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,17 @@ if TYPE_CHECKING:
 
 
 def found_in(
-    cleaned: CleanedCorpus, examination: Examination, settings: "TranslationData"
+    cleaned: CleanedCorpus,
+    examination: Examination,
+    settings: "TranslationData",
+    trained_on: Corpus,
+    options: Sequence[str],
 ) -> dict[str, Any]:
-    """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training."""
+    """Everything the doctor says, as plain values; `read`, `kept`, `dropped`, .. of training.
+
+    The next command is told for `trained_on`, the corpus itself or what is written of it, with the
+    `options` that training needs besides.
+    """
     corpus, valid_corpus = settings.corpus(), settings.validation()
     report = cleaned.reports["train"]
     valid = cleaned.reports["valid"]
@@ -46,7 +54,7 @@ def found_in(
         "subwords": examination.subwords,
         "n_sampled": examination.n_sampled,
         "figures": figures(examination),
-        "next": _next(corpus, valid_corpus, problems, examination),
+        "next": _next(trained_on, valid_corpus, options, problems, examination),
     }
 
 
@@ -72,7 +80,11 @@ def _problems(report: Report, held_out: int) -> list[str]:
 
 
 def _next(
-    corpus: Corpus, valid: Corpus | None, problems: list[str], examination: Examination
+    corpus: Corpus,
+    valid: Corpus | None,
+    options: Sequence[str],
+    problems: list[str],
+    examination: Examination,
 ) -> str:
     """What to do after reading the report: `train` with all that was said here of the files."""
     if problems:
@@ -80,6 +92,7 @@ def _next(
     command = ["headway", "train", *_named(corpus, "--"), *_named(valid, "--valid-")]
     for side, code in (("source", corpus.source_language), ("target", corpus.target_language)):
         command += [f"--{side}-language", code] if code else []
+    command += options
     urgent = any(finding.severity == "look" for finding in examination.findings)
     first = "when you have looked at what was found, " if urgent else ""
     return printable(f"Next: {first}{shlex.join(command)} --out RUN")

@@ -4,6 +4,7 @@ import json as json_format
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -94,6 +95,7 @@ def prepare(
     settings.corpus().check()
     refuse_mixed(settings.corpus(), settings.validation())
     curing = _curing(drop, fix, out, settings)
+    options = [*_repeated(flags, written=curing is not None), *overrides]
     clean = _clean_files(out, settings.corpus()) if out and not curing else []
     tools = _tools(
         tokenizer, settings, own_codes, everything=curing is not None and curing.everything
@@ -102,7 +104,8 @@ def prepare(
     with _only_writer(None if curing else out, [file for file in files if file not in clean]):
         with Stages() as stages:
             cleaned, examination = _examined(settings, tools, files, suspects, curing, stages)
-        found = _said(cleaned, examination, settings)
+        written = _written(settings.corpus(), clean, curing)
+        found = _said(cleaned, examination, settings, written, options)
         if page is not None:
             _write_page(page, found)
         if json:
@@ -164,11 +167,31 @@ def _examined(
 
 
 def _said(
-    cleaned: "CleanedCorpus", examination: "Examination", settings: "TranslationData"
+    cleaned: "CleanedCorpus",
+    examination: "Examination",
+    settings: "TranslationData",
+    written: "Corpus",
+    options: Sequence[str],
 ) -> dict[str, Any]:
     from headway.commands.diagnosis import found_in
 
-    return found_in(cleaned, examination, settings)
+    return found_in(cleaned, examination, settings, written, options)
+
+
+def _repeated(flags: dict[str, Any], *, written: bool) -> list[str]:
+    """The options that `train` needs as well; what notes leave out is not written in any case."""
+    names = ["codes"] if written else ["codes", "skip_notes"]
+    given = ((name.replace("_", "-"), flags.get(name)) for name in names)
+    return [word for name, values in given if values for word in (f"--{name}", *values)]
+
+
+def _written(corpus: "Corpus", clean: Sequence[Path], curing: "Curing | None") -> "Corpus":
+    """What is there to train on afterwards: the files that are written, else those that were."""
+    if curing:
+        return curing.written_corpus
+    if not clean:
+        return corpus
+    return replace(corpus, source=(clean[0],), target=(clean[1],), pairs=(), uses=())
 
 
 def _curing(
@@ -184,7 +207,8 @@ def _curing(
 
     corpus = settings.corpus()
     corpus.check()
-    return Curing(drop or (), fix or (), out, corpus)
+    asked = [*(drop or ()), *(["noted"] if settings.skip_notes else ())]
+    return Curing(asked, fix or (), out, corpus)
 
 
 def _different(*files: Path | None) -> list[Path]:

@@ -36,6 +36,15 @@ def test_texts_whose_accents_were_taken_off_are_named() -> None:
     assert finding.examples[0].detail.startswith("target: ")
 
 
+def test_a_single_word_tells_however_many_texts_lost_their_accents() -> None:
+    pairs = texts(400)
+    for row in range(0, 400, 10):
+        pairs[row] = pairs[row][0], "Haus und Weg der Haus uber"
+    finding = found(pairs)["accents_missing"]
+    assert finding.n == 40
+    assert finding.examples[0].detail == "target: uber"
+
+
 def test_words_that_are_written_both_ways_say_nothing() -> None:
     pairs = [
         (f"t {i}", "schon schön mutter mütter" if i % 2 else "schon mutter") for i in range(90)

@@ -45,10 +45,16 @@ def test_two_languages_on_one_side_are_told_with_their_shares() -> None:
         assert [case.line for case in mixed.examples] == [1, 91]
 
 
+@pytest.mark.parametrize("second", ["fr", "en"])
+def test_a_second_language_of_a_few_percent_is_serious(second: str) -> None:
+    texts = [(f"en {LONG}", f"de {LONG}")] * 191 + [(f"en {LONG}", f"{second} {LONG}.")] * 9
+    assert any(finding.serious for finding in found("en", "de", texts)[0].values())
+
+
 def test_untranslated_text_and_a_few_mistakes_are_no_second_language() -> None:
     texts = [(f"en {LONG}", f"de {LONG}")] * 90 + [(f"en {LONG}", f"en {LONG}.")] * 10
     assert "mixed_languages" not in found("en", "de", texts)[0]
-    texts = [(f"en {LONG}", f"de {LONG}")] * 200 + [(f"en {LONG}", f"nl {LONG}")] * 5
+    texts = [(f"en {LONG}", f"de {LONG}")] * 400 + [(f"en {LONG}", f"nl {LONG}")] * 5
     assert "mixed_languages" not in found("en", "de", texts)[0]
 
 

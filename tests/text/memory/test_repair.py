@@ -46,6 +46,8 @@ def test_numbers_and_codes_are_put_right(query: str, source: str, target: str, r
         ("Pay 2.5", "Pay 2", "Zahle 2", ("2 -> 2.5",)),
         ("Click <b>OK</b>", "Click OK", "OK klicken", ("none -> <b>", "none -> </b>")),
         ("Hello {x}", "Hello %s", "Hallo %s", ("%s -> {x}",)),  # of another kind
+        ("0, 1, 2 or 3", "0, 1, 2, 3 or 4", "0, 1, 2, 3 eller 4", ("4 -> 3",)),  # one is missing
+        ("0, 1, 2 or 3", "0, 1 or 2", "0, 1 eller 2", ("2 -> 3",)),
         ("Hello", "Hello %s", "Hallo %s", ("%s -> none",)),  # no tag: something is lost
     ],
 )

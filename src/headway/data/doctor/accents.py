@@ -47,10 +47,8 @@ _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"\?{2,}")
 _ADDRESS = re.compile(r"[/=&\\*|<>{}\[\]()]|::|\.\w+\?")
 _LEAST_RUN = 4  # question marks in a text of which nothing is left
-_LEAST_ACCENTED = 4  # times that a word is seen with accents
 _USUAL = 4.0  # times as often as without
 _LEAST_NATS = 2.7  # that the words of a text say together
-_LEAST_WORDS = 2
 
 
 @cache
@@ -75,14 +73,21 @@ class _Words(NamedTuple):
 
     @classmethod
     def of(cls, found: Tokens, bare: Hashes) -> "_Words":
-        """Count the words of some texts, given as they are and without accents: [tokens]."""
+        """Count the words of some texts, given as they are and without accents: [tokens].
+
+        Only where another word of the text has an accent: of texts that lost all of theirs none is
+        counted, however many there are, and `schon` beside `für` shows that it is a word, too.
+        """
+        accented = bare != found.hashes
+        n_accented = np.bincount(found.rows, accented)
+        intact = n_accented[found.rows] - accented > 0
         distinct = np.unique(bare)
         places = np.searchsorted(distinct, bare)
-        accented = bare != found.hashes
-        n_with = np.bincount(places[accented], minlength=len(distinct))
-        n_without = np.bincount(places[~accented], minlength=len(distinct))
-        usual = (n_with >= _LEAST_ACCENTED) & (n_with >= _USUAL * n_without)
-        return cls(distinct[usual], np.log(n_with[usual] / (n_without[usual] + 1.0)))
+        n_with = np.bincount(places[intact & accented], minlength=len(distinct))
+        n_without = np.bincount(places[intact & ~accented], minlength=len(distinct))
+        nats = np.log((n_with + 0.5) / (n_without + 0.5))
+        usual = nats >= np.log(_USUAL)
+        return cls(distinct[usual], nats[usual])
 
     def missing(self, found: Tokens, bare: Hashes) -> Floats:
         """How much each word that lacks its accent says, 0 for any other: [tokens]."""
@@ -140,15 +145,14 @@ class Accents:
         n_rows = len(batch.pairs)
         has_accent = np.bincount(found.rows[bare != found.hashes], minlength=n_rows) > 0
         total = np.bincount(found.rows, nats, minlength=n_rows)
-        n_missing = np.bincount(found.rows[nats > 0], minlength=n_rows)
-        marks = ~has_accent & (n_missing >= _LEAST_WORDS) & (total >= _LEAST_NATS)
+        marks = ~has_accent & (total >= _LEAST_NATS)
         for row in np.flatnonzero(marks):
             name = ("source", "target")[n]
             odd = found.starts[(found.rows == row) & (nats > 0)] - side.starts[row]
             text = side.texts[row]
             words_there = (_WORD.match(text, start) for start in odd.tolist())
             shown = [word[0] for word in words_there if word and len(word[0]) > 1]
-            if len(shown) >= _LEAST_WORDS:
+            if shown:
                 detail = f"{name}: {', '.join(shown[:4])}"
                 self._notes.take(ACCENTS_MISSING, batch.pairs[row], detail, float(total[row]))
 

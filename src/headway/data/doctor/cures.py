@@ -108,6 +108,8 @@ class Changes:
     n_dropped: Counter[str] = field(default_factory=Counter)
     n_fixed: Counter[str] = field(default_factory=Counter)
     n_kept: int = 0
+    n_left: Counter[str] = field(default_factory=Counter)
+    """Units that are kept although training leaves them out, by reason."""
 
 
 class Change(NamedTuple):
@@ -199,6 +201,8 @@ def written(
         for kind in done:
             changes.n_fixed[kind] += 1
         changes.n_kept += 1
+        if reason and unit.raw[0]:
+            changes.n_left[reason] += 1
         if done:
             after = _texts(fixed[0], places, encoding)
             note(Change("fixed", " ".join(done), part.name, unit.line, texts, after))

@@ -14,7 +14,7 @@ OTHER_LANGUAGE = Symptom(
     "third language.",
     "Remove these pairs; if there are many, look where they came from.",
     tolerated=0.003,
-    serious=0.05,
+    serious=0.02,
 )
 _MIXED = Symptom(
     "mixed_languages",
@@ -22,8 +22,8 @@ _MIXED = Symptom(
     "",
     "Separate the languages (--drop other_language keeps the one that --target-language names), or "
     "give each file its tag, so that a model can tell them apart (--pairs F:target=de:tag=de).",
-    tolerated=0.03,
-    serious=0.03,
+    tolerated=0.02,
+    serious=0.02,
 )
 _LEAST_HEARD = 5
 

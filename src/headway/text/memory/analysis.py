@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.text.cleaning import Report
+from headway.text.corpora import Corpus, read_pairs
 from headway.text.fillers import filler_of
 from headway.text.formats.segments import Document
 from headway.text.languages import Languages
@@ -14,7 +16,7 @@ from headway.text.memory.memory import Memories
 from headway.text.memory.words import normal, words_of
 from headway.text.units import Unit
 
-CONTEXT, EXACT, REPEATED, NOTHING = "context", "exact", "repeated", "none"
+CONTEXT, EXACT, REPEATED, NOTHING, FUZZY = "context", "exact", "repeated", "none", "fuzzy"
 _NEAR = (("95-99", 95), ("85-94", 85), ("75-84", 75), (f"{LEAST}-74", LEAST))
 BANDS = {
     CONTEXT: "in context (101%)",
@@ -22,6 +24,7 @@ BANDS = {
     REPEATED: "repetitions",
     **{name: f"{name}%" for name, _ in _NEAR},
     NOTHING: "no match",
+    FUZZY: "fuzzy: to review",
 }
 """The bands, the best first, and what they are called."""
 
@@ -71,32 +74,62 @@ class Analysis:
         return {"bands": plain(self.bands), "total": total, "left": self.left, "files": files}
 
 
-def opened(paths: Iterable[Path], languages: Languages) -> list[tuple[str, Document]]:
-    """Files that are to be translated, with their names as they are shown.
+class _FuzzyTexts(Report):
+    """Hears of the units of a file whose translations nobody has gone over yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+        """Line and source text of each."""
+
+    def drop(self, reason: str, file: str, line: int, text: str) -> None:
+        """Keep it, if it is one."""
+        if reason == FUZZY:
+            self.texts.append((line, text))
+
+
+def _fuzzy_texts(path: Path, document: Document) -> list[str]:
+    """Source texts of a file's fuzzy units that are no gaps."""
+    if FUZZY not in document.counts.left:
+        return []
+    heard, gaps = _FuzzyTexts(), {gap.line for gap in document.gaps}
+    languages = document.source_language, document.target_language
+    for _ in read_pairs(Corpus((), (), (path,), *languages), heard):
+        pass
+    return [text for line, text in heard.texts if line not in gaps]
+
+
+def opened(paths: Iterable[Path], languages: Languages) -> list[tuple[Path, Document]]:
+    """Files that are to be translated.
 
     Raises:
         DataError: a file cannot be read, or is of a kind that is not filled in.
     """
     wanted = languages.source_language, languages.target_language
-    return [(shown(path), filler_of(path)(path, *wanted, False)) for path in paths]
+    return [(path, filler_of(path)(path, *wanted, False)) for path in paths]
 
 
 def analysed(
-    documents: Sequence[tuple[str, Document]],
+    documents: Sequence[tuple[Path, Document]],
     memories: Memories,
     progress: Callable[[str, int, int | None], None],
 ) -> Analysis:
-    """Look up every unit that has no translation yet.
+    """Look up every unit that has no translation yet, and count those that are to be reviewed.
 
     A text that stands there a second time is a repetition, unless it is an exact match.
     """
     analysis = Analysis()
     n_gaps, done = sum(len(document.gaps) for _, document in documents), 0
     known: dict[str, str] = {}
-    for name, document in documents:
+    for path, document in documents:
+        name = shown(path)
         bands = analysis.files.setdefault(name, _no_counts())
         for reason, n in document.counts.left.items():
-            analysis.left[reason] = analysis.left.get(reason, 0) + n
+            if reason != FUZZY:
+                analysis.left[reason] = analysis.left.get(reason, 0) + n
+        for text in _fuzzy_texts(path, document):
+            for count in (bands[FUZZY], analysis.bands[FUZZY]):
+                count.add(len(words_of(normal(text))))
         for gap in document.gaps:
             around = gap.before, gap.after
             unit = Unit(gap.source, name, gap.line, gap.key, *around, form=gap.form)

@@ -42,8 +42,9 @@ def repaired(query: str, source: str, target: str) -> Repair:
     """Carry the query's numbers and codes over to the translation of a source that is like it.
 
     A number or code is exchanged where nothing is left to guess: it stands in the translation as
-    often as in its source, and every time in the place of the same other one. A tag that the query
-    lacks goes; one around the whole query is put around the translation.
+    often as in its source, and every time in the place of the same other one; numbers only where
+    both sources have as many, each beside its own. A tag that the query lacks goes; one around the
+    whole query is put around the translation.
     """
     numbers, codes, before, behind = _differences(query, source)
     if not (numbers or codes or before or behind):
@@ -85,6 +86,7 @@ def _differences(query: str, source: str) -> _Differences:
     old, new = tokens(source), tokens(query)
     pairs: dict[str, list[tuple[str, str]]] = {NUMBER: [], CODE: []}
     old_alone, new_alone = Counter[str](), Counter[str]()
+    one_to_one = True
     for one in aligned([token.kind for token in old], [token.kind for token in new]):
         if one.same:
             for mine, theirs in zip(old[one.old], new[one.new], strict=True):
@@ -93,13 +95,16 @@ def _differences(query: str, source: str) -> _Differences:
         else:
             old_alone += _codes(old[one.old])
             new_alone += _codes(new[one.new])
+            one_to_one &= NUMBER not in (token.kind for token in (*old[one.old], *new[one.new]))
     gone, added = old_alone - new_alone, new_alone - old_alone
     before, behind = _around(query, added) if not gone else ([], [])
     added -= Counter((*before, *behind))
     counts = {kind: [token.written for token in old if token.kind == kind] for kind in pairs}
     swaps = _swaps([*pairs[CODE], *((code, "") for code in gone.elements())], counts[CODE], str)
     swaps += [Swap("", code, 0, False) for code in added.elements()]
-    return _Differences(_swaps(pairs[NUMBER], counts[NUMBER], _digits), swaps, before, behind)
+    numbers = _swaps(pairs[NUMBER], counts[NUMBER], _digits)
+    numbers = [swap._replace(plain=swap.plain and one_to_one) for swap in numbers]
+    return _Differences(numbers, swaps, before, behind)
 
 
 def _codes(some: Iterable[Token]) -> Counter[str]:
