@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -97,11 +96,9 @@ class Curing:
         """The corpus as it will be read from the files that are written."""
         read = (file for part, _ in self._parts for file in part.files)
         new = dict(zip(read, self.files, strict=True))
-        sides = {
-            name: tuple(new[file] for file in getattr(self._corpus, name))
-            for name in ("source", "target", "pairs")
-        }
-        return replace(self._corpus, **sides)
+        old = self._corpus
+        sides = (tuple(new[file] for file in some) for some in (old.source, old.target, old.pairs))
+        return Corpus(*sides, old.source_language, old.target_language, old.uses)
 
     @property
     def everything(self) -> bool:
