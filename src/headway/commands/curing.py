@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -96,9 +97,17 @@ class Curing:
         """The corpus as it will be read from the files that are written."""
         read = (file for part, _ in self._parts for file in part.files)
         new = dict(zip(read, self.files, strict=True))
+
+        def renamed(files: Sequence[Path]) -> tuple[Path, ...]:
+            return tuple(new[file] for file in files)
+
         old = self._corpus
-        sides = (tuple(new[file] for file in some) for some in (old.source, old.target, old.pairs))
-        return Corpus(*sides, old.source_language, old.target_language, old.uses)
+        return replace(
+            old,
+            source=renamed(old.source),
+            target=renamed(old.target),
+            pairs=renamed(old.pairs),
+        )
 
     @property
     def everything(self) -> bool:
