@@ -16,13 +16,13 @@ from headway.text.everyday import generate
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
-OWN = ("$KEY$", "⟦7⟧")
+OWN = ("~KEY~", "⟦7⟧")
 
 
 @pytest.fixture(scope="session")
 def patterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("own") / "codes.txt"
-    file.write_text("# ours\n\\$[A-Z]+\\$\n⟦\\d+⟧\n", encoding="utf-8")
+    file.write_text("# ours\n~[A-Z]+~\n⟦\\d+⟧\n", encoding="utf-8")
     return file
 
 
@@ -43,17 +43,17 @@ def own_run(tmp_path_factory: pytest.TempPathFactory, patterns: Path) -> Path:
 
 def test_patterns_are_kept_in_the_run_and_used_by_it(own_run):
     kept = read_toml(own_run / "config.toml")["text"]["own_codes"]
-    assert kept == [r"\$[A-Z]+\$", r"⟦\d+⟧"]
-    text = "The dog $OTHER$ is behind ⟦12⟧ the house."
+    assert kept == [r"~[A-Z]+~", r"⟦\d+⟧"]
+    text = "The dog ~OTHER~ is behind ⟦12⟧ the house."
     [found] = Translator.load(own_run, device="cpu").translate([text])
-    assert found.count("$OTHER$") == 1
+    assert found.count("~OTHER~") == 1
     assert found.count("⟦12⟧") == 1
 
 
 def test_any_run_takes_patterns_when_it_translates(everyday_run, patterns, tmp_path):
-    text = "The dog $OTHER$ is behind the house."
+    text = "The dog ~OTHER~ is behind the house."
     [found] = Translator.load(everyday_run, device="cpu", codes=[patterns]).translate([text])
-    assert found.count("$OTHER$") == 1
+    assert found.count("~OTHER~") == 1
     file = tmp_path / "a.en"
     file.write_text(text + "\n", encoding="utf-8")
     finished = command("translate", str(everyday_run), str(file), "--codes", str(patterns))
@@ -61,12 +61,12 @@ def test_any_run_takes_patterns_when_it_translates(everyday_run, patterns, tmp_p
     po = tmp_path / "a.po"
     po.write_text(f'msgid ""\nmsgstr ""\n\nmsgid "{text}"\nmsgstr ""\n', encoding="utf-8")
     translate_files(everyday_run, po, out=tmp_path / "b.po", codes=[patterns], say=print)
-    assert (tmp_path / "b.po").read_text(encoding="utf-8").count("$OTHER$") == 2
+    assert (tmp_path / "b.po").read_text(encoding="utf-8").count("~OTHER~") == 2
 
 
 def test_a_lost_one_is_flagged(own_run):
     own = Translator.load(own_run, device="cpu").checker.own
-    source, target = "The dog $OTHER$ is here.", "狗在这里。"
+    source, target = "The dog ~OTHER~ is here.", "狗在这里。"
     assert [one.name for one in Checker(Held(), Trust(), own).look(source, target).flags] == [
         "code"
     ]
@@ -74,8 +74,8 @@ def test_a_lost_one_is_flagged(own_run):
 
 
 def test_the_doctor_compares_them(tmp_path, patterns):
-    pairs = [(f"{a} $K$", f"{b} $K$") for a, b in generate(50, seed=3)] + [
-        ("A dog is $X$", "一只狗")
+    pairs = [(f"{a} ~K~", f"{b} ~K~") for a, b in generate(50, seed=3)] + [
+        ("A dog is ~X~", "一只狗")
     ]
     source, target = write_pairs(tmp_path, "train", pairs)
     given = ["prepare", "--source", str(source), "--target", str(target), "--json"]

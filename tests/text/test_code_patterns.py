@@ -1,13 +1,15 @@
 """What the hint lets pass unseen holds no code."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 from code_samples import SAMPLES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headway.text import code_patterns
+from headway.text import code_kinds, code_patterns
 from headway.text.cleaning import may_hold_codes
 
 signs = st.text(st.sampled_from("aZ7é字 .:-()/<>&%{}`$|\\@[]_#w\ue000\uf8ff"), max_size=12)
@@ -33,7 +35,7 @@ def test_no_text_that_holds_a_code_passes_unseen(some: list[str]) -> None:
 @example(["1http://a.b"])
 @example(["_C:\\x"])
 def test_no_code_begins_where_none_is_looked_for(some: list[str]) -> None:
-    anywhere = re.compile("|".join(code_patterns._PATTERNS.values()), re.VERBOSE | re.ASCII)
+    anywhere = re.compile("|".join(code_kinds.PATTERNS.values()), re.VERBOSE | re.ASCII)
     found, expected = (
         [match.span() for match in pattern.finditer("".join(some))]
         for pattern in (code_patterns._CODE, anywhere)
@@ -41,9 +43,9 @@ def test_no_code_begins_where_none_is_looked_for(some: list[str]) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("kind", code_patterns._PATTERNS)
+@pytest.mark.parametrize("kind", code_kinds.PATTERNS)
 def test_no_code_of_any_kind_passes_unseen(kind: str) -> None:
-    pattern = re.compile(code_patterns._PATTERNS[kind], re.VERBOSE | re.ASCII)
+    pattern = re.compile(code_kinds.PATTERNS[kind], re.VERBOSE | re.ASCII)
 
     @settings(max_examples=25)
     @given(st.from_regex(pattern, fullmatch=True), signs)
@@ -86,3 +88,47 @@ def test_plain_text_is_not_asked_further(text: str) -> None:
 )
 def test_placeholders_of_qt_drupal_and_laravel(text: str, codes: list[str]) -> None:
     assert [text[start:end] for start, end, _ in code_patterns.find(text)] == codes
+
+
+def kinds_of_codes() -> list[tuple[str, str, str]]:
+    """Name, code, and where it is one, of each row of the benchmark's table."""
+    table = Path(__file__).parents[2] / "benchmarks" / "code_kinds.tsv"
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [(name, code, where) for name, code, where in rows[1:]]
+
+
+EVERYWHERE = [row[:2] for row in kinds_of_codes() if row[2] == "*"]
+
+
+@pytest.mark.parametrize(("name", "code"), EVERYWHERE, ids=[name for name, _ in EVERYWHERE])
+@pytest.mark.parametrize("begins", [False, True])
+def test_every_kind_of_placeholder_is_seen_whole(name: str, code: str, begins: bool) -> None:
+    opening, framing, closing = code.partition(" … ")
+    text = f"{opening}runs{closing}" if framing else opening
+    text = f"{text} fast." if begins else f"The dog, {text} in the street"
+    expected = [opening, closing] if framing else [opening]
+    assert [text[start:end] for start, end, _ in code_patterns.find(text)] == expected
+
+
+def test_a_hundred_kinds_and_more_are_known() -> None:
+    assert len(EVERYWHERE) >= 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It cost $5, US$ 10 or $US 12; $A and $3.50 (50% off, 100 % sure).",
+        "He said [sic] that [s]he, no. 3, had 2 * 3 * 4 = 24 'or so'.",
+        "We're there: a < b and c > d; C# and F#, AT&T, R&D, he/she.",
+        "{see the manual} { } [optional] [1] (see: note) 10:30, 5:0",
+    ],
+)
+def test_plain_prose_holds_no_placeholder(text: str) -> None:
+    assert code_patterns.find(text) == []
+
+
+@pytest.mark.parametrize("code", [code for _, code in EVERYWHERE if " … " in code])
+def test_codes_that_frame_text_are_partners(code: str) -> None:
+    if "{%" not in code and "<%" not in code:  # what these do is written in a language
+        assert code_patterns.partners(code.split(" … ")) == {0: 1}

@@ -16,7 +16,7 @@ from headway.text.code_patterns import find, frame, kind_of, needs_words, partne
 from headway.text.formats.segments import Code, Segment
 from headway.text.word_boundaries import at_boundaries
 
-VERSION = 3
+VERSION = 4
 """Raised whenever other codes are found, or they are masked in another way."""
 
 PLACEHOLDERS = tuple(chr(0xE000 + n) for n in range(64))

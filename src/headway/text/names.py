@@ -89,10 +89,16 @@ def located(output: Segment, source: Segment) -> Segment:
     """An output with its codes found: those of every text, and the names that its source has."""
     names = sorted({code.text for code in source.codes if is_own(code)}, key=len, reverse=True)
     if names:
-        whole = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names)
+        whole = "|".join(map(_bounded, names))
         pattern = re.compile(whole, re.ASCII)
         output = _split(output, lambda text: _matches(pattern, text))
     return parsed(output)
+
+
+def _bounded(code: str) -> str:
+    """A pattern of it where it is no part of a word."""
+    before, behind = (r"\b" * (sign.isalnum() or sign == "_") for sign in (code[0], code[-1]))
+    return before + re.escape(code) + behind
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:

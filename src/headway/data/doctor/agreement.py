@@ -92,9 +92,9 @@ _ENDINGS = dict.fromkeys(QUESTION_MARKS, _QUESTION) | dict.fromkeys(FULL_STOPS, 
 _LEAST_STOPS = 20
 _HARDLY_EVER = 0.05  # of as many stops as the other side has
 _CLOSERS = "\"'”’»›)）」』】］] "
-_CODE_HINTS = "<>%{}&`|\\@/$_!:"
+_CODE_HINTS = "<>%{}&`|\\@/$_!:#*["
 _ROLE = re.compile(r"(:[\w:+.-]+:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
-_PLACEHOLDER = re.compile(r"%[\w(]|\{\w*\}|</?\w+>|\$\{?\w")
+_PLACEHOLDER = re.compile(r"%[\w({<#]|\{|</?[\w%?]|\$[\w({]")
 _BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 1_000_000}
 _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
 
