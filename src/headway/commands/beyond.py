@@ -1,6 +1,6 @@
 """`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,9 +10,11 @@ from headway.commands.flowing import Place, translate_text
 from headway.errors import ConfigError
 from headway.text.fillers import FILLERS
 from headway.text.lines import shown, suffix_of
+from headway.training.run_folder import RunFolder
+from headway.training.shipped import DEMO
 from headway.workflow.files import Wishes
 from headway.workflow.filling import Direction
-from headway.workflow.inputs import NAMED_ONLY
+from headway.workflow.inputs import NAMED_ONLY, is_pattern
 from headway.workflow.steps import Aids, Ready
 
 
@@ -28,15 +30,28 @@ class Beyond(NamedTuple):
     leave_below: float | None
     no_own_memory: bool
     onto: Path | None = None
+    as_text: str | None = None
+    """What stands behind `--as`; a file is lines of text then, whatever its name says."""
+    keep_going: bool = False
+    languages: tuple[str | None, str | None] = (None, None)
     codes: tuple[Path, ...] = ()
     begin_with: str = ""
 
 
-def read_standard_input(out: Path | None, given: Mapping[str, Sequence[Path]]) -> None:
+def read_standard_input(
+    run: Path | None,
+    out: Path | None,
+    memory: Sequence[Path],
+    glossary: Sequence[Path],
+    codes: Sequence[Path],
+) -> None:
     """Say what options that take several files may have taken of what was to be translated.
 
     Raises ConfigError where `out` is a file to be filled in, which lines of text are not.
     """
+    if _is_memory_alone(run, (), memory):
+        return
+    given = {"--memory": memory, "--glossary": glossary, "--codes": codes}
     taken = {option: files for option, files in given.items() if len(files) > 1}
     for option, files in taken.items():
         say(
@@ -52,16 +67,41 @@ def read_standard_input(out: Path | None, given: Mapping[str, Sequence[Path]]) -
         )
 
 
+def _is_memory_alone(run: Path | None, names: Sequence[str], memory: Sequence[Path]) -> bool:
+    """Whether a memory is to fill in files without a run: `run` is left out, or is a file."""
+    if not memory or run is None:
+        return bool(memory)
+    if run.is_file() or names or run == DEMO:
+        return run.is_file()
+    return is_pattern(str(run)) or (run.is_dir() and not RunFolder(run).config.exists())
+
+
+def _without_run(
+    run: Path | None, names: Sequence[str], memory: Sequence[Path]
+) -> tuple[list[str], tuple[Path, ...]]:
+    """The files to be filled in, and the memory, of a call that names no run."""
+    files = [*([] if run is None else [str(run)]), *names]
+    if not files and len(memory) > 1:  # `--memory M FILE`: the option took both
+        *memory, last = memory
+        files = [str(last)]
+    if not files or plain(files):
+        raise ConfigError(
+            "a memory alone fills in files (.po, .json, ..); lines of text need a RUN as well; "
+            f"got {files[0] if files else 'no FILE'}. Name files: headway translate FILE --memory M"
+        )
+    say(f"headway: no RUN is named: {', '.join(files)} filled in from the memory alone")
+    return files, tuple(memory)
+
+
 def translate_beyond(
-    run: Path,
+    run: Path | None,
     names: Sequence[str],
     out: Path | None,
     asked: Beyond,
-    languages: tuple[str | None, str | None],
     told: Told,
     ready: Ready,
-) -> None:
-    """Translate files, or lines of text with more than a model.
+) -> int | None:
+    """Translate files, or lines of text with more than a model; returns the exit status.
 
     Raises:
         ConfigError: an option is for files, or for lines, only; or as `fill_files`.
@@ -74,11 +114,19 @@ def translate_beyond(
             f"{asked.begin_with!r} with a file that is filled in, or with --glossary, --memory, "
             "--report or --leave-below. Leave one out."
         )
-    given = asked.memory, asked.fuzzy_from, asked.glossary, asked.leave_below
+    memory, lines = asked.memory, plain(names) or bool(asked.as_text)
+    if _is_memory_alone(run, names, memory):
+        names, memory = _without_run(run, names, memory)
+        run, lines = None, False
+    elif run is None:
+        raise ConfigError(
+            "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
+        )
+    given = memory, asked.fuzzy_from, asked.glossary, asked.leave_below
     own = not (asked.no_own_memory or asked.overwrite)
     aids = Aids(*given, own=own, codes=asked.codes)
-    direction = Direction(*languages)
-    if not plain(names):
+    direction = Direction(*asked.languages)
+    if not lines:
         places = (
             out,
             asked.in_place,
@@ -87,14 +135,20 @@ def translate_beyond(
             asked.report,
             told.anything,
             asked.onto,
+            asked.keep_going,
         )
-        translate_files(run, names, Wishes(*places), aids, told, ready)
-        return
+        return translate_files(run, names, Wishes(*places), aids, told, ready)
+    assert run is not None, "a memory alone fills in files"
     named = names[0] if names else "standard input"
-    if asked.overwrite or asked.in_place or asked.onto or (any(languages) and not asked.memory):
+    for_files = asked.overwrite, asked.in_place, asked.onto, asked.keep_going
+    if any(for_files) or (any(asked.languages) and not memory):
         raise ConfigError(
-            "--overwrite, --in-place, --onto, --source-language and --target-language are for "
-            f"files that are filled in (.po, .tmx, ..); got {named}. Leave them out."
+            "--overwrite, --in-place, --onto, --keep-going, --source-language and "
+            f"--target-language are for files that are filled in (.po, .tmx, ..); got {named}. "
+            "Leave them out."
         )
+    if len(names) > 1:
+        raise ConfigError(f"--as text reads one file at a time; got {', '.join(names)}.")
     text = Path(names[0]) if names else None
     translate_text(run, text, Place(out, asked.report, direction), aids, told, ready)
+    return None

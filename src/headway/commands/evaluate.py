@@ -201,8 +201,11 @@ def _evaluate_corpus(runs: list[Path], corpus: list[Path], others: list[str], js
 
 
 def _read(path: Path) -> list[str]:
-    from headway.text.lines import MAX_LINE_BYTES, read_lines
+    from headway.errors.text_files import NO_TEXT, no_plain_text
+    from headway.text.lines import MAX_LINE_BYTES, read_lines, suffix_of
 
+    if suffix_of(path) in NO_TEXT:
+        raise no_plain_text(path)
     lines = []
     for number, line in enumerate(read_lines(path), 1):
         if line is None:

@@ -17,6 +17,8 @@ from headway.workflow.steps import Aids, Ready
 
 _WORST = 5
 _EACH = 5
+PARTIAL = 3
+"""Exit status of `--keep-going` where files could not be translated."""
 """So many files have a line each; more are told in one."""
 
 
@@ -35,9 +37,11 @@ class Told(NamedTuple):
 
 
 def translate_files(
-    run: Path, names: Sequence[str], wishes: Wishes, aids: Aids, told: Told, ready: Ready
-) -> None:
+    run: Path | None, names: Sequence[str], wishes: Wishes, aids: Aids, told: Told, ready: Ready
+) -> int:
     """Fill in the files with the run's translator; `wishes.direction` goes before the run's own.
+
+    Without a run a memory does it alone. The exit status is `PARTIAL` where files were left out.
 
     Raises:
         ConfigError: an option is for lines of text only, or as `fill_files`.
@@ -58,12 +62,18 @@ def translate_files(
         if done.go_on:
             say(f"headway: interrupted; {done.go_on}")
         raise KeyboardInterrupt
+    return PARTIAL if any(one.refused for one in done.files) else 0
 
 
 def tell(files: Sequence[FileReport], *, listed: bool) -> None:
     """A line for each file, or for all of many, and the units that need a look most, on stderr."""
-    for one in files if len(files) <= _EACH else [total(files)]:
+    done, refused = [one for one in files if not one.refused], [one for one in files if one.refused]
+    for one in done if len(done) <= _EACH else [total(done)]:
         say(f"headway: {summary(one)}")
+    if refused:
+        say(f"headway: {len(refused):,} of {len(files):,} files could not be translated:")
+        for one in refused:
+            say(f"  {one.file}: {one.refused}")
     doubtful = [row for row in rows(files) if row["reasons"]]
     if listed or not doubtful:
         return

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from json import dump
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headway.commands.arguments import Several, Unread, apart, option_names, plain, ready, say
 from headway.commands.standard_input import in_chunks, typed_lines
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def translate(
-    run: Path,
+    run: Path | None = None,
     /,
     *file: Unread,
     out: Path | None = None,
@@ -37,6 +37,8 @@ def translate(
     json: bool = False,
     overwrite: bool = False,
     in_place: bool = False,
+    keep_going: bool = False,
+    as_: Literal["text"] | None = None,
     onto: Path | None = None,
     memory: Several = (),
     fuzzy_from: int | None = None,
@@ -48,21 +50,20 @@ def translate(
     precision: str | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
-) -> None:
+) -> int | None:
     """Translate a file, or standard input, with a trained run.
 
     N lines in, N lines out, in order; a blank line stays blank; a line longer than the model was
     trained on is cut at its end, and that is counted on stderr.
 
-    A translation file (.po, .tmx, .xliff, .tsv, ..: docs/files.md, each also .gz) comes out as the
-    same kind of file: what was empty is filled in and marked as made by a machine, every other byte
-    is as it was, and nothing is cut. Several files, a folder or a pattern in quotes ('po/**/*.po')
-    go to the folder --out, as the same tree, or stay --in-place.
+    A translation file (.po, .json, ..: docs/files.md, also .gz) comes out as the same kind of file:
+    what was empty is filled in, every other byte is as it was. Several files, a folder or a pattern
+    in quotes ('po/**/*.po') go to the folder --out, as the same tree, or stay --in-place.
 
     Parameters
     ----------
     run
-        The run folder.
+        The run folder; left out, files are filled in from --memory alone.
     file
         Text to translate, one sentence a line (.gz too), or translation files; standard input if
         left out. Beside it, settings of [decoding] and [runtime]: --decoding.length-penalty 1.
@@ -79,8 +80,7 @@ def translate(
     begin_with
         What each line's translation begins with: words that are typed already.
     tag
-        Which of the run's tags stands before each text (train --pairs F:tag=NAME); otherwise none,
-        or the only one if the run has read no text without.
+        Which of the run's tags stands before each text; else none, or the one that all texts had.
     scores
         Put each translation's score and a tab in front of it; of translation files, a table.
     alignment
@@ -91,9 +91,12 @@ def translate(
         In a translation file, translate everything anew, also what is there already.
     in_place
         Results take the place of their files.
+    keep_going
+        Leave out files that cannot be translated, list them, and end with status 3.
+    as
+        text: read the file line by line, whatever its name says.
     onto
-        The target file that is there already, for a file of one language (.json, .srt, ..): its
-        texts are kept, and only what it lacks is translated.
+        The target file that a file of one language (.json, ..) has: what it lacks is translated.
     memory
         Files with earlier translations: what is in them is not translated again.
     fuzzy_from
@@ -119,23 +122,23 @@ def translate(
     named, flags = apart(file)
     flags += ("--runtime.precision", precision) if precision else ()
     given = {"beam": beam, "n_best": n_best, "method": method}
-    decoding = {key: value for key, value in given.items() if value is not None}
-    load = partial(ready, run, tag, decoding, flags, option_names(translate), codes, shortlist)
-    beyond = overwrite, in_place, memory, fuzzy_from, glossary, report, leave_below, no_own_memory
+    how = {key: value for key, value in given.items() if value is not None}
+    load = partial(ready, run or Path(), tag, how, flags, option_names(translate), codes, shortlist)
     if not named and (out or memory or glossary or codes):
         from headway.commands.beyond import read_standard_input
 
-        read_standard_input(out, {"--memory": memory, "--glossary": glossary, "--codes": codes})
-    if any(beyond) or onto or source_language or target_language or not plain(named):
+        read_standard_input(run, out, memory, glossary, codes)
+    beyond = (overwrite, in_place, memory, fuzzy_from, glossary, report, leave_below, no_own_memory,
+              onto, as_, keep_going, (source_language, target_language))  # fmt: skip
+    if run is None or any(beyond[:-1]) or any(beyond[-1]) or not plain(named):
         from headway.commands.beyond import Beyond, translate_beyond
         from headway.commands.filling import Told
 
         told = Told(json, scores, n_best is not None, alignment)
-        asked = Beyond(*beyond, onto, codes, begin_with)
-        translate_beyond(run, named, out, asked, (source_language, target_language), told, load)
-        return
+        return translate_beyond(run, named, out, Beyond(*beyond, codes, begin_with), told, load)
     text = Path(named[0]) if named else None
     translate_lines(text, out, load, begin_with, scores=scores, alignment=alignment, json=json)
+    return None
 
 
 def translate_lines(
@@ -184,8 +187,7 @@ def translate_lines(
                 output.write(as_text(translation, scores=scores, alignment=alignment))
             output.flush()
         if json:
-            dump({"translations": collected}, output, ensure_ascii=False)
-            output.write("\n")
+            output.write(dumps({"translations": collected}, ensure_ascii=False) + "\n")
     if doubtful:
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
         say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")

@@ -10,9 +10,17 @@ from headway.errors import ConfigError, DataError
 _OTHER_ENCODINGS = {
     b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
     b"PK": ("a zip archive", "unpack it first"),
+    b"%P": ("a PDF", "copy its text out, or convert the document that it was made of"),
     b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
     b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
 }
+NO_TEXT = frozenset(
+    ".7z .adoc .css .dita .doc .docm .docx .epub .go .htm .html .idml .ini .ipynb .java .js .jsx "
+    ".latex .md .mdx .odp .ods .odt .pdf .php .pot .ppt .pptx .py .rst .rtf .sgm .sgml .sql "
+    ".stringsdict .svg .tbx .tex .toml .tsx .vue .xcstrings .xhtml .xls .xlsx .xml .yaml .yml "
+    ".zip".split()
+)
+"""Kinds of documents: as lines of plain text they would come out destroyed."""
 _UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
 
 
@@ -56,11 +64,31 @@ def damaged(path: Path, place: str, error: Exception) -> DataError:
 
 def not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
     """For a line that is no UTF-8 at a byte, counted from 1."""
-    start = raw[:2] if line == 1 else b""
+    with path.open("rb") as file:
+        start = raw[:2] if line == 1 else file.read(2)
     what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
     return DataError(
         f"text must be UTF-8; {path} is {what} "
         f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
+    )
+
+
+def holds_zeros(path: Path, raw: bytes) -> DataError:
+    """For a first line that is full of zero bytes."""
+    if raw[:2] in _OTHER_ENCODINGS:
+        return not_utf8(path, 1, raw, raw.index(0) + 1)
+    return DataError(
+        f"text must be UTF-8; the first line of {path} is full of zero bytes, as in UTF-16 and in "
+        "binary files. If it is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8."
+    )
+
+
+def no_plain_text(path: Path) -> DataError:
+    """For a document among what is read line by line."""
+    return DataError(
+        "what is read line by line is plain text (.txt, no suffix, or a language's, as .de); got "
+        f"{path}, whose markup would be taken for text. Take the text out of it; if it is plain "
+        "text, give it a name that says so."
     )
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
+from headway.errors.text_files import NO_TEXT
 from headway.text.cleaning import Pair, Report
 from headway.text.languages import folded
-from headway.text.lines import KEYED, check_file, is_language, read_lines, shown, suffix_of
+from headway.text.lines import KEYED, PAIRED, check_file, is_language, read_lines, shown, suffix_of
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 
@@ -83,8 +84,8 @@ class Corpus:
             )
         for path in self.files:
             check_file(path)
-        for path in self.pairs:
-            _reader(path)
+            if path in self.pairs or suffix_of(path) in {*PAIRED, *NO_TEXT}:
+                _reader(path, side=path not in self.pairs)
 
 
 class Part(NamedTuple):
@@ -120,10 +121,10 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
             yield pair if pair.file == part.name else pair._replace(file=part.name)
 
 
-def _reader(path: Path) -> "Reader":
+def _reader(path: Path, *, side: bool = False) -> "Reader":
     from headway.text.readers import reader_of
 
-    return reader_of(path)
+    return reader_of(path, side=side)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:

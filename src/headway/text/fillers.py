@@ -56,6 +56,7 @@ def filler_of(path: Path) -> Opener:
     if suffix not in FILLERS:
         raise DataError(
             f"a file that is filled in is one of {', '.join(FILLERS)} (or the same with .gz); got "
-            f"{path}. Plain text is translated line by line, one file at a time."
+            f"{path}. Plain text (.txt, no suffix, or a language's, as .de) is translated line by "
+            "line, one file at a time. If that is plain text, say so: --as text."
         )
     return FILLERS[suffix]

@@ -52,9 +52,8 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     """
     check_file(path)
     with io.FileIO(path) as file:
-        raw: io.RawIOBase = file
-        if path.suffix.lower() == ".gz":
-            raw = unpacked(io.BufferedReader(raw, _BUFFER_BYTES))
+        packed = path.suffix.lower() == ".gz"
+        raw = unpacked(io.BufferedReader(file, _BUFFER_BYTES)) if packed else file
         yield io.BufferedReader(raw, _BUFFER_BYTES)
 
 
@@ -68,6 +67,8 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
         DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
     """
     for line, raw in enumerate(raw_lines(path), start=1):
+        if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
+            raise refused.holds_zeros(path, raw)
         yield None if raw is None else _decode(raw, line, path, mended)
 
 
@@ -80,8 +81,7 @@ def raw_lines(path: Path) -> Iterator[bytes | None]:
     n_read = 0
     with damage_told(path, lambda: f" after line {n_read:,}"):
         with open_bytes(path) as file:
-            for raw in bounded_lines(file):
-                n_read += 1
+            for n_read, raw in enumerate(bounded_lines(file), start=1):  # noqa: B007
                 yield raw
         if not n_read:
             raise refused.empty(path, "unpacks to nothing")
@@ -118,17 +118,15 @@ def suffix_of(path: Path) -> str:
 
 def is_plain_text(path: Path) -> bool:
     """Whether a file is of no kind that is known, and so translated line by line."""
-    return suffix_of(path) not in (*KEYED, *PAIRED, ".pot")
+    return suffix_of(path) not in {*KEYED, *PAIRED, *refused.NO_TEXT}
 
 
 def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
     """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
     read = file.readline
     while raw := read(MAX_LINE_BYTES + 1):
-        if raw[-1] == 0x0A:
-            yield raw[:-1]
-        elif len(raw) <= MAX_LINE_BYTES:  # the last line of a file without a line end
-            yield raw
+        if raw[-1] == 0x0A or len(raw) <= MAX_LINE_BYTES:  # the last one may have no line end
+            yield raw.removesuffix(b"\n")
         else:
             while raw and raw[-1] != 0x0A:
                 raw = read(MAX_LINE_BYTES)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
+from headway.errors.text_files import no_plain_text
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.csv_files import csv_languages, read_csv
 from headway.text.formats.po import po_languages, read_po
@@ -40,9 +41,20 @@ READERS = {
 """The kinds of file that hold both sides, by suffix; each may also end in `.gz`."""
 
 
-def reader_of(path: Path) -> Reader:
-    """How a file is read; raises DataError for a kind that is not known."""
+def reader_of(path: Path, *, side: bool = False) -> Reader:
+    """How a file of pairs is read.
+
+    Raises:
+        DataError: its kind is not known; or it is to be one `side` of pairs, and holds both.
+    """
     suffix = suffix_of(path)
+    if side and suffix != ".ts":  # of a side, that may be the code of Tsonga
+        if suffix not in READERS:
+            raise no_plain_text(path)
+        raise DataError(
+            f"--source and --target are files of one language each; {path} is of a kind that holds "
+            "both. Give it as --pairs."
+        )
     if suffix not in READERS:
         raise DataError(
             f"a file of pairs is one of {', '.join(READERS)} (or the same with .gz); got {path}. "

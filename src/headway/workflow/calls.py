@@ -22,13 +22,13 @@ PathLike = str | Path
 
 _PATHS = ("out", "report")
 _SEVERAL = ("memory", "glossary", "codes")
-_WISHES = ("out", "in_place", "overwrite", "report", "everything")
+_WISHES = ("out", "in_place", "overwrite", "report", "everything", "keep_going")
 _AIDS = ("memory", "fuzzy_from", "glossary", "codes", "leave_below")
 _LANGUAGES = ("source_language", "target_language")
 
 
 def translate_files(
-    run: PathLike,
+    run: PathLike | None,
     inputs: PathLike | Sequence[PathLike],
     *,
     tag: str | None = None,
@@ -41,9 +41,9 @@ def translate_files(
 
     `inputs` are files, folders and patterns. `options` are those of `headway translate`, with the
     same meaning: `out` or `in_place`, `overwrite`, `memory`, `fuzzy_from`, `glossary`, `codes`,
-    `report`, `leave_below`, `source_language`, `target_language`; with `everything=True` each unit
-    has a row in `FileReport.rows`, not only what should be looked at. `decoding` are settings of
-    `DecodingSettings`.
+    `report`, `leave_below`, `keep_going`, `source_language`, `target_language`; with
+    `everything=True` each unit has a row in `FileReport.rows`, not only what should be looked at.
+    `decoding` are settings of `DecodingSettings`. Without a run (None), `memory` fills in alone.
 
     >>> headway.translate_files("runs/x", "po/", out="new/", memory=["old.tmx"], leave_below=0.4)
 
@@ -66,13 +66,15 @@ def translate_files(
     def ready() -> "tuple[Translator, dict[str, Any]]":
         from headway.translator import Translator
 
+        assert run is not None, "a memory alone loads none"
         translator = Translator.load(run, device=device, codes=aids.codes)
         return translator, {"tag": tag, **asdict(translator.decoding(decoding or {}))}
 
     names = [str(one) for one in _listed(inputs)]
     tell = say or partial(print, file=sys.stderr, flush=True)
     known = [tag, dict(decoding or {})]
-    done = called(Path(run), names, wishes, aids, ready, known, tell, lambda *_: None)
+    path = None if run is None else Path(run)
+    done = called(path, names, wishes, aids, ready, known, tell, lambda *_: None)
     if not done.whole:
         tell(f"headway: interrupted; {done.go_on}")
         raise KeyboardInterrupt
@@ -84,7 +86,7 @@ def _listed(given: PathLike | Sequence[PathLike]) -> Sequence[PathLike]:
 
 
 def called(
-    run: Path,
+    run: Path | None,
     names: Sequence[str],
     wishes: Wishes,
     aids: Aids,
@@ -98,8 +100,10 @@ def called(
     Raises:
         UserError: as `fill_files` and `filler`.
     """
-    wanted = languages_of(run, wishes.direction)
-    stored = RunFolder.open(run).config.read_text(encoding="utf-8")
+    wanted, stored = wishes.direction, ""
+    if run is not None:
+        wanted = languages_of(run, wanted)
+        stored = RunFolder.open(run).config.read_text(encoding="utf-8")
     how = digest([stored, wishes.overwrite, wishes.everything, list(wanted), aids.known(), *known])
     call = Call(
         wanted,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.text.fillers import FILLERS
-from headway.text.lines import KEYED, is_plain_text, suffix_of
+from headway.text.lines import KEYED, is_plain_text, shown, suffix_of
 from headway.workflow.filling import (
     UNKNOWN,
     Direction,
@@ -28,6 +28,7 @@ from headway.workflow.rows import FileReport
 
 Say = Callable[[str], None]
 
+_KEEP_GOING = "--keep-going translates the others, and lists these."
 _GO_ON = "the same command goes on with the rest"
 
 
@@ -48,6 +49,8 @@ class Wishes:
     """Each unit gets a row, and without a place nothing is written."""
     onto: Path | None = None
     """A target file that is to be completed: its texts are kept."""
+    keep_going: bool = False
+    """Files that cannot be translated are left out, and told."""
 
     @property
     def has_place(self) -> bool:
@@ -71,7 +74,8 @@ class Outcomes(NamedTuple):
     """What a call has done."""
 
     files: list[FileReport]
-    """Those that are finished, in their order; after an interrupt also what was begun."""
+    """Those that were left out, then those that are finished, in their order; after an interrupt
+    also what was begun."""
     whole: bool
     """It came to its end before an interrupt."""
     go_on: str
@@ -94,7 +98,9 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
         plain = [job.file for job in jobs if is_plain_text(job.file)]
         refuse([_only_copy(file) for file in plain], len(jobs))
     tell_passed_over(names, wishes.out, call.say)
-    opened = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
+    opened, errors = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
+    if not (wishes.keep_going and opened):
+        refuse(list(errors.values()), len(jobs), _KEEP_GOING)
     if wishes.report is not None:
         check_report(wishes.report, jobs)
     with ExitStack() as stack:
@@ -102,7 +108,8 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
             stack.enter_context(only_writer_of_file(wishes.report, call.say))
         stack.enter_context(_alone(jobs, wishes, call.say, several=several))
         journal = Journal(_journal_place(jobs, wishes, several=several), call.how)
-        reports: list[FileReport] = []
+        reports = [FileReport(shown(job.file), None, 0, 0, refused=str(error))
+                   for job, error in errors.items()]  # fmt: skip
         filling = Filling(
             call.load(opened),
             call.wanted,

@@ -19,7 +19,7 @@ from headway.text.languages import same_language
 from headway.text.lines import check_file, is_plain_text, shown, suffix_of
 from headway.text.units import Outcome, Unit
 from headway.workflow.flow import Cut, Flow, Steps, Translate
-from headway.workflow.inputs import Job, refuse
+from headway.workflow.inputs import Job
 from headway.workflow.journal import Journal
 from headway.workflow.plain_text import open_text
 from headway.workflow.rows import UNWRITABLE, FileReport, report_of
@@ -46,7 +46,8 @@ UNKNOWN = Direction()
 class Filler(NamedTuple):
     """What a run does for files."""
 
-    translate: Translate
+    translate: Translate | None
+    """None: what no memory has is left."""
     longest: int | None
     """Sub-words that it reads at once."""
     steps: Steps = Steps()
@@ -70,25 +71,22 @@ class Opened:
     """Its result is written, and told."""
 
 
-def open_all(jobs: Sequence[Job], wanted: Direction, *, overwrite: bool) -> list[Opened]:
-    """Open every file, and refuse those that cannot be filled in by a run of these languages.
-
-    Raises:
-        UserError: one cannot be read or has other languages; of several, all reasons.
-    """
-    opened, errors, n_bytes = list[Opened](), list[UserError](), 0
+def open_all(
+    jobs: Sequence[Job], wanted: Direction, *, overwrite: bool
+) -> tuple[list[Opened], dict[Job, UserError]]:
+    """Open every file; those that cannot be filled in by a run of these languages, and why."""
+    opened, errors, n_bytes = list[Opened](), dict[Job, UserError](), 0
     for job in jobs:
         try:
             document = open_one(job, wanted, overwrite=overwrite)
         except UserError as error:
-            errors.append(error)
+            errors[job] = error
             continue
         n_bytes += job.file.stat().st_size
         held = document if n_bytes <= HELD_BYTES or len(jobs) == 1 else None
         n_translated = document.counts.left.get("translated", 0)
         opened.append(Opened(job, len(document.gaps), held, n_translated))
-    refuse(errors, len(jobs))
-    return opened
+    return opened, errors
 
 
 def open_one(job: Job, wanted: Direction, *, overwrite: bool) -> Document:

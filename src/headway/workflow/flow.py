@@ -13,6 +13,7 @@ from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outc
 from headway.workflow.interfaces import Checks, Glossary, Memory
 from headway.workflow.judging import side_by_side
 from headway.workflow.ranking import fitted, ranked
+from headway.workflow.rows import NO_MATCH
 
 Translate = Callable[[list[Segment]], Sequence[Translated]]
 """A model, with the terms that it is to keep."""
@@ -42,14 +43,15 @@ class Flow:
 
     def __init__(
         self,
-        translate: Translate,
+        translate: Translate | None,
         steps: Steps,
         target_language: str | None = None,
         cut: Cut = lines_of,
     ) -> None:
-        """`cut` gives the pieces of a text that the model takes at once."""
+        """`cut` gives the pieces of a text that the model takes at once; without a model to
+        `translate`, what no memory has is left."""
         self.steps, self._target_language = steps, target_language
-        self._pieces = Piecewise(translate, target_language, cut)
+        self._pieces = Piecewise(translate, target_language, cut) if translate else None
         self._exact: dict[Unit, Match | None] = {}
         self._near: dict[Unit, tuple[Match, ...]] = {}
 
@@ -60,9 +62,10 @@ class Flow:
         gone on with.
         """
         self._look_up(units)
-        yield from self._pieces.run(
-            _bare(unit).segment for unit in units if self._taken(unit) is None
-        )
+        if self._pieces is not None:
+            yield from self._pieces.run(
+                _bare(unit).segment for unit in units if self._taken(unit) is None
+            )
 
     def outcome(self, unit: Unit) -> Outcome:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
@@ -75,7 +78,8 @@ class Flow:
         """Let go of what was run, but for the newest texts, which may come again."""
         self._exact.clear()
         self._near.clear()
-        self._pieces.forget(_REMEMBERED)
+        if self._pieces is not None:
+            self._pieces.forget(_REMEMBERED)
 
     def _look_up(self, units: Sequence[Unit]) -> None:
         memory = self.steps.memory
@@ -93,6 +97,8 @@ class Flow:
         return near[0] if near and enough is not None and near[0].percent >= enough else None
 
     def _of_model(self, unit: Unit) -> Outcome:
+        if self._pieces is None:
+            return Outcome(unit, None, why_not=NO_MATCH)
         without, letter = _bare(unit)
         whole = self._pieces.whole(without)
         made = whole.segment

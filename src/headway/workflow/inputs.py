@@ -31,21 +31,25 @@ class Job:
 class RefusedError(UserError):
     """Several files cannot be translated; nothing was."""
 
-    def __init__(self, reasons: Sequence[str], n_files: int) -> None:
+    def __init__(self, reasons: Sequence[str], n_files: int, remedy: str = "") -> None:
         more = len(reasons) - _SHOWN
         super().__init__(
             f"nothing was translated, as {len(reasons):,} of {n_files:,} files cannot be:\n  "
             + "\n  ".join(reasons[:_SHOWN])
             + (f"\n  and {more:,} more" if more > 0 else "")
+            + (f"\n{remedy}" if remedy and len(reasons) < n_files else "")
         )
 
 
-def refuse(errors: Sequence[UserError], n_files: int) -> None:
-    """Raise the only error as it is, several as one that gives all reasons; nothing for none."""
-    if len(errors) == 1:
+def refuse(errors: Sequence[UserError], n_files: int, remedy: str = "") -> None:
+    """Raise that of the only file as it is, else one that gives all reasons; nothing for none.
+
+    `remedy` is said where others could have been translated.
+    """
+    if n_files == 1 and errors:
         raise errors[0]
     if errors:
-        raise RefusedError([str(error) for error in errors], n_files)
+        raise RefusedError([str(error) for error in errors], n_files, remedy)
 
 
 def is_several(names: Sequence[str], out: Path | None) -> bool:

@@ -23,7 +23,7 @@ TRAINING_BYTES = 30_000_000
 
 
 def memories_for(
-    run: Path,
+    run: Path | None,
     files: Sequence[Path],
     named: Sequence[Path],
     wanted: Languages,
@@ -48,7 +48,7 @@ def memories_for(
         names = ", ".join(shown(path) for path in named)
         n_units = len(found[-1])
         say(f"headway: the memory has {n_units:,} unit{'s' * (n_units != 1)} ({names})")
-    if files:
+    if files and run is not None:
         found += training_memories(run, wanted, say)
     held = [memory for memory in found if len(memory)]
     return Memories(held, min(SHOWN_FROM, fuzzy_from or SHOWN_FROM)) if held else None

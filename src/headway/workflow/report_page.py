@@ -78,7 +78,8 @@ def _files(files: Sequence[FileReport]) -> Iterator[str]:
     for file in files:
         numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
         cells = "".join(f'<td class="n">{n:,}</td>' for n in numbers)
-        yield f"<tr><td><bdi>{escape(file.file)}</bdi></td>{cells}</tr>"
+        why = f"<p>could not be translated: {escape(file.refused)}</p>" if file.refused else ""
+        yield f"<tr><td><bdi>{escape(file.file)}</bdi>{why}</td>{cells}</tr>"
     yield "</table></div></details>"
 
 

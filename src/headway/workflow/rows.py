@@ -9,10 +9,12 @@ from headway.text.formats.piecewise import CHOICE, CUT, MISSING, SILENT
 from headway.text.units import DOUBTFUL, FUZZY, Outcome
 
 UNWRITABLE = "unwritable"
+NO_MATCH = "no_match"
 WHY_NOT = {
     CUT: "longer than the {limit} sub-words that the model was trained to read, even in sentences",
     SILENT: "the model had nothing to say",
     MISSING: "not reached",
+    NO_MATCH: "not in the memory",
     CHOICE: "a choice of texts, as in {{n, plural, ..}}, that could not be taken apart: "
     "translate each branch by hand",
     DOUBTFUL: "less sure than --leave-below asks for",
@@ -47,6 +49,8 @@ class FileReport:
     codes_at_end: int = 0
     flagged: int = 0
     rows: list[Row] = field(default_factory=list)
+    refused: str = ""
+    """Why nothing was done of it, with `--keep-going`."""
 
     @property
     def n_filled(self) -> int:
@@ -85,7 +89,7 @@ def report_of(
 def to_look_at(outcome: Outcome) -> bool:
     """Whether a person should see this one."""
     if outcome.segment is None:
-        return outcome.why_not != MISSING
+        return outcome.why_not not in (MISSING, NO_MATCH) or bool(outcome.near)
     return bool(outcome.flags) or not outcome.complete or outcome.origin == FUZZY
 
 
@@ -196,7 +200,7 @@ def summary(report: FileReport) -> str:
     return f"{report.file}: {report.units:,} units; {told}"
 
 
-_LEFT = {MISSING: "not reached"}
+_LEFT = {MISSING: "not reached", NO_MATCH: "not in the memory"}
 _ORIGINS = {
     "model": "by the model",
     "memory": "from memory",

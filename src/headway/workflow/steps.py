@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import ConfigError
+from headway.text.formats.segments import Document
 from headway.text.terms import NONE
 from headway.training.run_folder import RunFolder
 from headway.workflow.filling import Direction, Filler, Opened, Progress
@@ -52,7 +53,7 @@ class Aids:
 
 
 def filler(
-    run: Path,
+    run: Path | None,
     files: Sequence[Opened],
     wanted: Direction,
     aids: Aids,
@@ -62,9 +63,13 @@ def filler(
 ) -> Filler:
     """Everything that fills in files; what cannot be read is refused before the model is loaded.
 
+    Without a run that is a memory, in the languages of the first file where none are given.
+
     Raises:
         UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
     """
+    if run is None:
+        wanted = _languages(wanted, files)
     memory: Memory | None = None
     if aids.memory or (files and aids.own):
         from headway.workflow.memories import memories_for
@@ -73,6 +78,13 @@ def filler(
         jobs = [file.job for file in files] if aids.own else []
         begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
         memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun)
+    if run is None:
+        if aids.glossary or aids.leave_below is not None or aids.codes:
+            raise ConfigError(
+                "--glossary, --leave-below and --codes are for what a run translates; got one with "
+                "a memory alone. Leave it out, or name a RUN."
+            )
+        return Filler(None, None, Steps(memory, aids.fuzzy_from))
     kept = None
     if files_of_terms := terms_of(run, aids.glossary):
         from headway.text.terms.keeping import Terms
@@ -96,6 +108,15 @@ def filler(
         Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below, translator.own_codes),
         translator.portions().of_segment,
     )
+
+
+def _languages(given: Direction, files: Sequence[Opened]) -> Direction:
+    """What the call does not say, the first file does that says it."""
+    said: list[Direction | Document] = [given]
+    said += [file.document for file in files if file.document is not None]
+    source = next((one.source_language for one in said if one.source_language), None)
+    target = next((one.target_language for one in said if one.target_language), None)
+    return Direction(source, target)
 
 
 def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
