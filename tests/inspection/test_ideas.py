@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import softmax
+from small_models import OF_TEXT, OTHERS, STANDARD, ablated
 
-from headway.inspection.ideas import causal, positions, scale
+from headway.inspection.ideas import causal, chance_cosine, order_known_by, positions, scale
 from headway.inspection.packing import KINDS, packed, unpacked
 from headway.inspection.tracing import traced
 from headway.models.convolutional import Convolutional, ConvolutionalConfig
@@ -79,3 +80,24 @@ def test_packed_arrays_come_back(kind: str) -> None:
     back = unpacked(packed(array, kind))
     np.testing.assert_array_equal(back, array)
     assert back.dtype == np.dtype(KINDS[kind])
+
+
+def test_a_page_says_what_tells_the_order_where_nothing_is_added() -> None:
+    models = {name: make() for name, make in {**STANDARD, **OTHERS, **OF_TEXT}.items()}
+    knows = {name: order_known_by(model, model.config) for name, model in models.items()}
+    assert knows["rotary"] == knows["relative"] == knows["window"] == "attention"
+    assert knows["none"] == "mask"
+    assert knows["rnn"] == knows["gru"] == knows["additive"] == "recurrence"
+    assert knows["bytenet"] == knows["convolutional"] == "convolution"
+    assert knows["nnlm"] == "window"
+    not_even = ablated(positions="none", causal=False)
+    assert order_known_by(not_even, not_even.config) == "nothing"
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 8), (500, 64)])
+def test_chance_is_what_random_directions_do_not_exceed_in_19_of_20_cases(n: int, d: int) -> None:
+    generator = np.random.default_rng(1)
+    vectors = generator.standard_normal((400, n, d)).astype(np.float32)
+    cosines = vectors[:, :, 0] / np.linalg.norm(vectors, axis=-1)  # with the first axis
+    below = (cosines.max(axis=1) <= chance_cosine(n, d)).mean()
+    assert 0.91 < below < 0.99

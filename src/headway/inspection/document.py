@@ -9,7 +9,7 @@ from typing import Any
 
 from headway import __version__
 from headway.inspection.forcing import beginning, refuse_beside_force
-from headway.inspection.ideas import positions
+from headway.inspection.ideas import order_known_by, positions
 from headway.inspection.sight import ROOM, Change, Sight
 from headway.inspection.subject import Subject
 
@@ -78,6 +78,7 @@ def run(subject: Subject) -> dict[str, Any]:
         "n_parameters": sum(parameter.numel() for parameter in subject.model.parameters()),
         "vocabulary": len(subject.vocabulary),
         "positions": positions(subject.model, settings.model),
+        "order_known_by": order_known_by(subject.model, settings.model),
         "languages": [
             getattr(settings.data, f"{side}_language", None) for side in ("source", "target")
         ],

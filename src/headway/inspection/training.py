@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from headway import __version__
-from headway.errors import ConfigError
+from headway.errors import ConfigError, RunError
+from headway.errors.commands import command
 from headway.inspection import document
 from headway.inspection.packing import missing, packed
 from headway.inspection.subject import OPENERS, Subject, open_subject
@@ -42,9 +43,19 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
     """The document of a page of trainings: the curves of all runs, and of the first run one text
     under every checkpoint. Without `text` it is one of the run's own.
 
-    Raises as `training` does, and ConfigError for a text that cannot be looked at.
+    Raises as `training` does, ConfigError for a text that cannot be looked at, and RunError where
+    there is nothing to draw and nothing is to come.
     """
     found = training(runs) | {"learning": Watched(runs[0], text).learning()}
+    if all(
+        run["finished"] and "missing" in run
+        for run in found["runs"] + [found["learning"] | {"finished": True}]
+    ):
+        raise RunError(
+            f"what is drawn is a training's log and its checkpoints; {runs[0]} has neither: it was "
+            "counted, imported, or shared without them. Name a run that was trained here, such as "
+            f"that of {command('demo')}."
+        )
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
     if task in OPENERS and RunFolder.open(runs[0]).model.exists():
         run = document.run(open_subject(runs[0]))

@@ -27,7 +27,7 @@ export const words = {
   },
   zh: {
     title: "注意力", lead: "每一层、每个头里谁在看谁。图中每一行是一个在看的词，整行之和为 100 %。选一幅图可放大，再选其中一格可看到背后的每个数字。",
-    "encoder.self": "原文看原文", "decoder.self": "译文看译文", "decoder.cross": "译文看原文",
+    "encoder.self": "原文看原文", "decoder.self": "输出看输出", "decoder.cross": "输出看原文",
     kind: "哪种注意力", unit: "单位", word: "词", piece: "子词", markers: "显示标记",
     order: "排序", byLayer: "按层与头", layer: "第 {layer} 层", head: "头 {head}", layers: "层", heads: "头", mean: "平均", meanOf: "各头平均", all: "所有层",
     form: "形式", matrix: "方格", lines: "连线", hold: "留作对照", release: "移除对照",

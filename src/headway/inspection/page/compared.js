@@ -10,7 +10,7 @@ export const part = "compared";
 export const words = {
   en: {
     title: "Side by side",
-    lead: "Two runs on the same text: what each writes, how sure it is, what it makes of the other's translation, and where it looks.",
+    lead: "Two runs on the same text: what each writes, how sure it is, what it makes of the other's text, and where it looks.",
     type: "Model", parameters: "Parameters", vocabulary: "Vocabulary", sizes: "Sizes", writes: "What each writes",
     sure: "Tokens, coloured by the probability that the run gave them.",
     crossed: "How likely each finds what was written", crossedLead: "Nats per character, the end included: lower is likelier. Both models read the same characters, whatever their tokens.",
@@ -24,8 +24,8 @@ export const words = {
   },
   zh: {
     title: "两个运行并排",
-    lead: "同一段文本上的两个运行：各自写出什么、有多大把握、如何看待对方的译文，以及看向哪里。",
-    type: "模型", parameters: "参数", vocabulary: "词表", sizes: "大小", writes: "各自写出的译文",
+    lead: "同一段文本上的两个运行：各自写出什么、有多大把握、如何看待对方所写，以及看向哪里。",
+    type: "模型", parameters: "参数", vocabulary: "词表", sizes: "大小", writes: "各自写出的文本",
     sure: "词元按该运行给出的概率着色。",
     crossed: "各自认为写出的文字有多可能", crossedLead: "每个字符的奈特数（含结尾），越低越可能。不论如何切分，两个模型读的是同样的字符。",
     text: "写出者", by: "由 {name} 评估", same: "两者的文字相同。",

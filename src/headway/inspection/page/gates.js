@@ -18,7 +18,7 @@ export const words = {
   zh: {
     title: "门",
     lead: "循环或卷积模型在每个词元处让多少通过：每个门在该层所有单元上的平均值。0 % 为全关，100 % 为全开。",
-    encoder: "读原文", decoder: "写译文", layer: "第 {layer} 层", left: "从左读", right: "从右读",
+    encoder: "读原文", decoder: "写输出", layer: "第 {layer} 层", left: "从左读", right: "从右读",
     "g reset": "重置门：看多少旧记忆", "g update": "更新门：保留多少旧记忆", "g input": "输入门：收进多少新内容",
     "g forget": "遗忘门：单元保留多少", "g output": "输出门：单元展示多少", "g gate": "门：通过多少",
     shut: "0 %", open: "100 %",

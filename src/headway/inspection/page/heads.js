@@ -21,7 +21,7 @@ export const words = {
     title: "多段文本中的头",
     lead: "在所有文本上测得的每个头的作用：落在每类位置上的权重份额。单个句子里偶然居多；在所有文本中都如此的才是习惯。",
     texts: "共 {n} 段文本。", left: "另有 {n} 段未计入：太多了。",
-    "encoder.self": "原文看原文", "decoder.self": "译文看译文", "decoder.cross": "译文看原文",
+    "encoder.self": "原文看原文", "decoder.self": "输出看输出", "decoder.cross": "输出看原文",
     head: "头", place: "第 {layer} 层，头 {head}", does: "作用", spread: "分散程度", even: "平均分配时的份额",
     read: "颜色越浓，落在该处的权重越多于平均分配。分散程度：100 % 为完全均匀。",
     "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",

@@ -2,7 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { unpack } from "./data.js";
-import { short } from "./numbers.js";
+import { short, whole } from "./numbers.js";
 import { paint, legend } from "./heat.js";
 
 export const part = "ideas";
@@ -14,14 +14,21 @@ export const words = {
     positions: "Positions ({kind})",
     positionsLead: "What is added to the embedding at each position: one row a position, one column a dimension.",
     similarity: "How alike two positions are, by their distance", distance: "distance in tokens", cosine: "mean cosine",
-    noPositions: "Nothing is added to the embeddings: attention itself knows positions ({kind}).",
+    noPositions: "Nothing is added to the embeddings.",
+    attention_knows: "Attention knows distances by itself ({kind}): they act where queries meet keys.",
+    recurrence_knows: "Recurrent layers read one token after the other, which is how they know the order.",
+    convolution_knows: "A convolution has other weights for each of its inputs, from the left to the right, which is how it knows the order.",
+    window_knows: "Each of the last words has columns of its own in H and W, which is how the model knows the order.",
+    mask_knows: "Attention without positions cannot tell the order of what it sees. Only the decoder's causal mask tells it something: each token sees those before it. An encoder knows no order at all.",
+    nothing_knows: "Nothing tells the order: shuffled tokens give shuffled vectors.",
     masks: "Masks", causal: "Causal: what each step of the decoder may look at. Row = the token that is fed, column = what it sees.",
     padding: "Padding: these sentences as one batch. What is filled up is hidden from every query.",
     scale: "Why scores are divided by √d_k",
     scaleLead: "Each attention of this sentence with its scale and without. Without it the scores spread √d_k times as far, softmax puts most weight on one key, and less gradient gets through it: Σ p (1 − p) is the sum of its derivatives, 0 where all weight is on one key.",
     attention: "attention", largest: "largest weight", gradient: "gradient Σ p (1 − p)", spread: "spread of scores",
     withScale: "with 1/√d_k", without: "without",
-    neighbours: "What embeddings mean", neighboursLead: "For each piece the pieces whose embeddings point the same way, with their cosine.",
+    neighbours: "What embeddings mean", neighboursLead: "For each piece the pieces whose embeddings point the same way, with their cosine. Of {n} random directions of {d} numbers the nearest has a cosine of up to {chance} in 19 of 20 cases: what is no nearer is grey, and says nothing.",
+    onlyChance: "No piece is nearer to another than chance alone explains.",
     source: "source", target: "target", below: "−{n}", above: "+{n}", position: "position", dimension: "dimension",
   },
   zh: {
@@ -30,15 +37,22 @@ export const words = {
     positions: "位置编码（{kind}）",
     positionsLead: "每个位置加到词向量上的数：一行一个位置，一列一个维度。",
     similarity: "两个位置的相似度随距离的变化", distance: "距离（词元）", cosine: "平均余弦",
-    noPositions: "词向量上不加任何东西：注意力自身知道位置（{kind}）。",
+    noPositions: "词向量上不加任何东西。",
+    attention_knows: "注意力自身知道距离（{kind}）：距离在查询与键相遇处起作用。",
+    recurrence_knows: "循环层逐个读入词元，由此知道先后。",
+    convolution_knows: "卷积从左到右对每个输入各有权重，由此知道先后。",
+    window_knows: "前面的每个词在 H 与 W 中各占几列，由此知道先后。",
+    mask_knows: "没有位置的注意力分不出所见词元的先后；只有解码器的因果掩码透露一些：每个词元只看得到它之前的。编码器完全不知道先后。",
+    nothing_knows: "没有任何东西透露先后：打乱词元，向量只是跟着打乱。",
     masks: "掩码", causal: "因果掩码：解码器每一步能看到什么。行 = 输入的词元，列 = 它看到的词元。",
     padding: "填充掩码：把这些句子放进一个批次。填充处对所有查询隐藏。",
     scale: "为什么分数要除以 √d_k",
     scaleLead: "本句的每个注意力，有缩放与没有缩放相比。没有缩放时分数的离散程度大 √d_k 倍，softmax 把大部分权重放到一个键上，通过它的梯度随之减少：Σ p (1 − p) 是其导数之和，全部权重在一个键上时为 0。",
     attention: "注意力", largest: "最大权重", gradient: "梯度 Σ p (1 − p)", spread: "分数的标准差",
     withScale: "除以 √d_k", without: "不除",
-    neighbours: "词向量的含义", neighboursLead: "与每个子词方向最接近的子词及其余弦。",
-    source: "原文", target: "译文", below: "−{n}", above: "+{n}", position: "位置", dimension: "维度",
+    neighbours: "词向量的含义", neighboursLead: "与每个子词方向最接近的子词及其余弦。{n} 个 {d} 维的随机方向中，最近的一个在 20 次里有 19 次余弦不超过 {chance}：不比它更近的显示为灰色，说明不了什么。",
+    onlyChance: "没有哪两个子词的接近程度超出随机所能解释的。",
+    source: "原文", target: "输出", below: "−{n}", above: "+{n}", position: "位置", dimension: "维度",
   },
 };
 
@@ -46,8 +60,8 @@ export function draw(root, context) {
   const { part, run, t } = context;
   root.append(h("div", {},
     run.positions ? positions(run.positions, t)
-      : h("p", { class: "missing" }, t("noPositions", { kind: run.model.positions ?? run.type })),
-    h("h3", {}, t("masks")), h("div", { class: "pair" }, causal(context), padding(context)),
+      : h("p", { class: "soft" }, t("noPositions"), " ", t(`${run.order_known_by}_knows`, { kind: run.model.positions })),
+    masks([causal(context), padding(context)].filter(Boolean), t),
     part.scale.length > 0 && scales(part.scale, t),
     part.neighbours && neighbours(part.neighbours, t)));
 }
@@ -84,6 +98,10 @@ function curve(similarity, t) {
       svg("text", { x: x(k), y: height - bottom + 16, "text-anchor": "middle" }, String(k))),
     svg("text", { x: width - 8, y: height - 3, "text-anchor": "end" }, t("distance")),
     svg("polyline", { class: "curve", points: line }));
+}
+
+function masks(figures, t) {
+  return figures.length > 0 && [h("h3", {}, t("masks")), h("div", { class: "pair" }, figures)];
 }
 
 function causal({ part, sentence, t }) {
@@ -131,15 +149,17 @@ function both({ scaled, unscaled }, key, found) {
   return [bar(scaled[key], "one"), bar(unscaled[key], "two")];
 }
 
-function neighbours(found, t) {
+function neighbours({ pieces, n, d, chance }, t) {
+  const any = pieces.some(({ near }) => near.some(({ cosine }) => cosine > chance));
   return [
-    h("h3", {}, t("neighbours")), h("p", { class: "soft" }, t("neighboursLead")),
+    h("h3", {}, t("neighbours")),
+    h("p", { class: "soft" }, t("neighboursLead", { n: whole(n), d, chance: chance.toFixed(2) }), " ", any ? "" : h("b", {}, t("onlyChance"))),
     ["source", "target"].map((side) => {
-      const own = found.filter((one) => one.side === side);
+      const own = pieces.filter((one) => one.side === side);
       return own.length > 0 && h("details", { open: own.length < 30 }, h("summary", {}, t(side)),
         h("dl", { class: "near" }, own.map((one) => h("div", {}, h("dt", {}, one.piece),
           h("dd", {}, one.near.map(({ piece, cosine }) =>
-            h("span", { class: "one-near" }, piece, h("small", {}, ` ${cosine.toFixed(2)}`))))))));
+            h("span", { class: cosine > chance ? "one-near" : "one-near soft" }, piece, h("small", {}, ` ${cosine.toFixed(2)}`))))))));
     }),
   ];
 }

@@ -8,7 +8,7 @@ export const part = "layers";
 
 export const words = {
   en: {
-    title: "Layer by layer", lead: "What the model would already say after each layer, whether its vectors stay apart, and which words of the source the translation hangs on.",
+    title: "Layer by layer", lead: "What the model would already say after each layer, whether its vectors stay apart, and, of a translator, which words of the source its translation hangs on.",
     lens: "What each layer would already write", lensLead: "Each decoder layer’s vectors through the last norm and the output matrix, as if no layer came behind (logit lens). The last row is what the model says.",
     nearest: "What each encoder layer is nearest to", nearestLead: "The embedding that points most the same way as the vector at each position (cosine). A token that stays near itself keeps its own meaning; one that moves away takes on what is around it.",
     show: "Show", guess: "best guess", rank: "rank of the right one", layer: "layer {layer}", axis: "layer", in: "goes in", right: "as the final one",
@@ -25,7 +25,7 @@ export const words = {
     loss: "Without {word}, token by token:", lossScale: "nats lost; below 0: the token became more probable", choose: "Choose a word to see which tokens lose.",
   },
   zh: {
-    title: "逐层", lead: "每一层之后模型已经会说什么，各位置的向量是否仍可区分，译文依赖原文的哪些词。",
+    title: "逐层", lead: "每一层之后模型已经会说什么，各位置的向量是否仍可区分，翻译模型的译文又依赖原文的哪些词。",
     lens: "每一层已经会写什么", lensLead: "解码器各层的向量直接经过最后的归一化和输出矩阵，仿佛后面没有别的层（logit lens）。最后一行就是模型的输出。",
     nearest: "编码器每一层最接近什么", nearestLead: "与该位置向量方向最一致的词嵌入（余弦）。靠近自己的词保留本义；离开的词吸收了上下文。",
     show: "显示", guess: "最佳猜测", rank: "正确者的名次", layer: "第 {layer} 层", axis: "层", in: "输入", right: "与最终一致",

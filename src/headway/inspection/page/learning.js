@@ -11,10 +11,10 @@ export const shown = (page) => Boolean(page.training?.learning);
 export const words = {
   en: {
     title: "Attention being learned",
-    lead: "One text under every checkpoint that was kept. Move the slider from the weights as they were drawn to those of the finished model, and see the maps, the translation and the probabilities come to be.",
+    lead: "One text under every checkpoint that was kept. Move the slider from the weights as they were drawn to those of the finished model, and see the maps, the text that is written and the probabilities come to be.",
     slider: "Moment of the training", play: "Play", stop: "Stop", drawn: "Before the first update", at: "After update {n}", model: "The run's model",
-    follows: "The text is followed with the same translation under all weights, so that the maps compare. Its tokens, coloured by their probability:",
-    writes: "By itself it would write", loss: "Loss on this translation", lossUnit: "nats per token", spread: "How spread out the weights are, by layer", spreadUnit: "1 = all that is seen alike", layer: "layer {layer}", text: "this text",
+    follows: "The same output is followed under all weights, so that the maps compare. Its tokens, coloured by their probability:",
+    writes: "By itself it would write", loss: "Loss on this output", lossUnit: "nats per token", spread: "How spread out the weights are, by layer", spreadUnit: "1 = all that is seen alike", layer: "layer {layer}", text: "this text",
     kind: "Attention", "encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "decoder to source", head: "layer {layer}, head {head}",
     updates: "updates", masked: "hidden by the mask", point: "Point at a cell, or move with the arrow keys.", move: "The arrow keys move over the cells.", rows: "looks", columns: "is looked at",
     "h previous": "previous", "h itself": "itself", "h next": "next", "h same word": "same piece", "h punctuation": "punctuation", "h first": "first token",
@@ -24,10 +24,10 @@ export const words = {
   },
   zh: {
     title: "看注意力如何学成",
-    lead: "同一段文本在每个保留下来的检查点下的样子。把滑块从初始权重拖到训练好的模型，看注意力图、译文和概率如何形成。",
+    lead: "同一段文本在每个保留下来的检查点下的样子。把滑块从初始权重拖到训练好的模型，看注意力图、所写文本和概率如何形成。",
     slider: "训练的时刻", play: "播放", stop: "停止", drawn: "第一次更新之前", at: "第 {n} 次更新之后", model: "该运行的模型",
-    follows: "所有权重下都沿用同一译文，这样注意力图才能比较。译文的词元按概率着色：",
-    writes: "它自己会写出", loss: "这一译文的损失", lossUnit: "奈特/词元", spread: "各层权重的分散程度", spreadUnit: "1 = 对所见一视同仁", layer: "第 {layer} 层", text: "此文本",
+    follows: "所有权重下都沿用同一输出，这样注意力图才能比较。输出的词元按概率着色：",
+    writes: "它自己会写出", loss: "这一输出的损失", lossUnit: "奈特/词元", spread: "各层权重的分散程度", spreadUnit: "1 = 对所见一视同仁", layer: "第 {layer} 层", text: "此文本",
     kind: "注意力", "encoder.self": "编码器", "decoder.self": "解码器", "decoder.cross": "解码器看原文", head: "第 {layer} 层第 {head} 头",
     updates: "更新次数", masked: "被掩码遮住", point: "指向一格，或用方向键移动。", move: "用方向键在格子间移动。", rows: "看", columns: "被看",
     "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",

@@ -20,7 +20,8 @@
      onChoose(element, f)  calls f(chosen) whenever it does, as long as element is on the page
      live      null, or { ask(change) }: asks the server for another document of the sentence, such
                as ask({text, target, off: [..], force: [..]}), and shows it
-   A part that a model has not got is { missing: { en, zh } }: the page says so, draw is not called.
+   A part that a model has not got is { missing: { en, zh } }: draw is not called, and there is no
+   section; what there is not stands together at the end of the page, with its reason.
 
    Rules: every text of a user goes through h(), which makes text nodes; styles stand in style.css,
    and what must be computed is set by the object model (h's `style`); handlers are added by h's
@@ -70,7 +71,7 @@ function show() {
   state.focused = document.activeElement?.id ?? "";
   state.listeners = [];
   const drawn = views().map((view) => section(view, heights[view.id] ?? 0));
-  const content = h("main", { id: "content" }, drawn);
+  const content = h("main", { id: "content" }, drawn, notThere(t));
   const parts = [bar(t), navigation(language), content, footer(t)];
   clear(document.body, (element) => element.tagName !== "SCRIPT");
   document.body.prepend(
@@ -82,10 +83,23 @@ function show() {
 
 const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
 
-/* Those that have something to draw. */
-function views() {
+/* Those that have something to draw; with `without` those that a model has not got. */
+function views(without = false) {
   const sentence = state.sentences[state.sentence];
-  return VIEWS.filter((view) => (view.shown?.(page, sentence) ?? true) && (!view.part || sentence?.[view.part]));
+  return VIEWS.filter((view) => (view.shown?.(page, sentence) ?? true) && (!view.part || sentence?.[view.part]))
+    .filter(({ part }) => without === lacking(sentence?.[part], sentence?.beside && (sentence.beside[part] ?? {})));
+}
+
+function lacking(own, beside) {
+  return Boolean(own?.missing && (!beside || beside.missing));
+}
+
+/* What a model has not got, in one place. */
+function notThere(t) {
+  const none = views(true);
+  const sentence = state.sentences[state.sentence];
+  return none.length > 0 && h("div", { id: "not-there" }, h("h2", {}, t("notThere")), h("dl", {}, none.map(({ part, words }) =>
+    h("div", {}, h("dt", {}, words[preferences.language].title), h("dd", {}, sentence[part].missing[preferences.language])))));
 }
 
 function bar(t) {

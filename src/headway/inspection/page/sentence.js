@@ -8,10 +8,10 @@ export const part = "tokens";
 export const words = {
   en: {
     title: "The sentence",
-    lead: "What the model reads and writes, piece by piece. Point at a piece that was written, or move to it with Tab and the arrow keys, to see what else was likely.",
+    lead: "What the model reads and writes, or finds how likely, piece by piece. Point at a piece on the coloured row, or move to it with Tab and the arrow keys, to see what else was likely.",
     source: "Source", written: "Written", text: "Text",
     id: "id {id}", rank: "rank {rank} of {vocabulary}", entropy: "entropy {entropy} nats",
-    likely: "Probability of what was written", unlikely: "0 %", sure: "100 %",
+    likely: "Probability of each piece", unlikely: "0 %", sure: "100 %",
     alternatives: "What could have come in place of {piece}", others: "all {n} others",
     unknown: "unknown", marker: "marker", code: "code", byte: "byte",
     cut: "The model reads {n} tokens at once: the {left} characters behind them are left out.",
@@ -20,10 +20,10 @@ export const words = {
   },
   zh: {
     title: "句子",
-    lead: "模型读到和写出的每个子词。指向写出的子词（或用 Tab 与方向键移动到它），可看到当时还有哪些可能。",
+    lead: "模型读到的、写出的（或给出概率的）每个子词。指向着色一行的子词（或用 Tab 与方向键移动到它），可看到当时还有哪些可能。",
     source: "原文", written: "写出", text: "文本",
     id: "编号 {id}", rank: "在 {vocabulary} 个中排第 {rank}", entropy: "熵 {entropy} 奈特",
-    likely: "写出的子词的概率", unlikely: "0 %", sure: "100 %",
+    likely: "各子词的概率", unlikely: "0 %", sure: "100 %",
     alternatives: "{piece} 处还可能是什么", others: "其余 {n} 个之和",
     unknown: "未知", marker: "标记", code: "代码", byte: "字节",
     cut: "模型一次最多读 {n} 个词元：其后的 {left} 个字符未读。",
@@ -35,7 +35,7 @@ export const words = {
 export function draw(root, context) {
   const { part, t } = context;
   const details = h("div", { class: "details", "aria-live": "polite" });
-  const written = row(t("written"), part.target.map((token, i) => writtenToken(token, i, context)));
+  const written = row(t(part.source.length ? "written" : "text"), part.target.map((token, i) => writtenToken(token, i, context)));
   context.onChoose(root, ({ token }) => describe(token));
   const describe = (i) => {
     for (const one of written.querySelectorAll("button")) {

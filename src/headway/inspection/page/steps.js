@@ -12,7 +12,7 @@ let forcing = false; // a reader has forced a piece, and waits for the page that
 export const words = {
   en: {
     title: "Step by step",
-    lead: "A translation is written one piece at a time: what was written is fed back, and a probability comes out for every piece of the vocabulary. Move the slider, or click a piece, to see the step at which it was taken.",
+    lead: "A text is written one piece at a time: what was written is fed back, and a probability comes out for every piece of the vocabulary. Move the slider, or click a piece, to see the step at which it was taken.",
     greedy: "Greedy", beam: "Beam of {beam}", target: "Teacher-forced", forced: "Forced", text: "The text, fed", sayText: "the text",
     sayGreedy: "greedy search", sayBeam: "the beam", sayTarget: "the target", sayForced: "the forced beginning",
     greedyMeans: "Always the likeliest piece.",
@@ -42,12 +42,12 @@ export const words = {
   },
   zh: {
     title: "逐步解码",
-    lead: "译文一次写一个子词：已写出的被送回模型，模型为词表中的每个子词给出一个概率。移动滑块或点击子词，查看它被选中的那一步。",
+    lead: "文本一次写一个子词：已写出的被送回模型，模型为词表中的每个子词给出一个概率。移动滑块或点击子词，查看它被选中的那一步。",
     greedy: "贪心", beam: "束宽 {beam}", target: "教师强制", forced: "强制", text: "送入文本", sayText: "文本",
-    sayGreedy: "贪心搜索", sayBeam: "束搜索", sayTarget: "目标译文", sayForced: "强制的开头",
+    sayGreedy: "贪心搜索", sayBeam: "束搜索", sayTarget: "指定的文本", sayForced: "强制的开头",
     greedyMeans: "每步都取最可能的子词。",
     beamMeans: "同时写 {beam} 个假设，取其中最好的。",
-    targetMeans: "无论模型会选什么，下一步都送入目标译文的子词，与训练时相同。",
+    targetMeans: "无论模型会选什么，下一步都送入指定的文本的子词，与训练时相同。",
     textMeans: "无论模型会选什么，下一步都送入文本的子词。",
     forcedMeans: "前 {n} 个子词是给定的，之后由束搜索继续。",
     step: "步骤", of: "{step}（0 至 {last}）", before: "上一步", after: "下一步",
