@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "headway"
 FLOORS = {
     "errors": -1,  # open to all
     "runtime": 0,
+    "argument_types": 0,
     "config": 0,
     "disk": 0,
     "pages": 0,

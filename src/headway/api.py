@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.config import Sections, merge, read_toml
 from headway.errors import ConfigError
+from headway.errors.argument_types import no_path, no_settings, no_string
 from headway.runs.flags import sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import TRANSLATION, task_of
@@ -38,6 +39,7 @@ def train(
     right.
     """
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))
+    _refuse_types(out, config, preset, settings)
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     request = Request(sections, Path(out), preset, resume)
     stored = _refuse_unusable(request, say)
@@ -45,6 +47,15 @@ def train(
 
     kind = kind_named(task_of(merge(stored, sections)))
     return run_training(kind, request, say).path
+
+
+def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
+    for name, path in (("out", out), ("config", config or ""), ("preset", preset or "")):
+        if not isinstance(path, str | Path):
+            raise no_path(path, name) if name != "preset" else no_string(path, name)
+    tables = settings.values() if isinstance(settings, Mapping) else [settings or {}]
+    if wrong := [one for one in tables if not isinstance(one, Mapping)]:
+        raise no_settings(wrong[0], "settings", '{"training": {"budget": "30m"}}')
 
 
 def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:

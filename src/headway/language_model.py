@@ -1,11 +1,12 @@
 """A trained language model in use: score text, say what comes next, write on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, overload
 
 import torch
 
+from headway.argument_types import in_shape, paths, string
 from headway.decoding.sampling import draw
 from headway.errors.settings import other_than_fp32
 from headway.errors.text_files import refuse_no_unicode
@@ -75,8 +76,21 @@ class TrainedLanguageModel:
             raise other_than_fp32(precision)
         return cls(open_run(KIND, run, device=device))
 
-    def score(self, texts: Sequence[str]) -> list[LineScore]:
-        """Each text by itself, as one line: what it costs, its end included."""
+    @overload
+    def score(self, texts: str) -> LineScore: ...  # type: ignore[overload-overlap]
+    @overload
+    def score(self, texts: Iterator[str]) -> Iterator[LineScore]: ...  # type: ignore[overload-overlap]
+    @overload
+    def score(self, texts: Iterable[str]) -> list[LineScore]: ...
+    def score(self, texts: Any) -> Any:
+        """Each text by itself, as one line: what it costs, its end included.
+
+        Of a string that is one score, of an iterator an iterator, of other rows of strings a list.
+        Raises ArgumentTypeError for what is no text.
+        """
+        return in_shape(texts, self._scored)
+
+    def _scored(self, texts: list[str]) -> list[LineScore]:
         rows = [self.vocabulary.encode(self.cut(text)) for text in texts]
         special, found = self.vocabulary.special, []
         for text, ids, log_probs in zip(texts, rows, self.scorer.lines(rows), strict=True):
@@ -166,7 +180,7 @@ class TrainedLanguageModel:
 
     def _fed(self, prompt: str) -> list[int]:
         """The begin marker in front of each line. Raises ConfigError for a text of no Unicode."""
-        refuse_no_unicode(prompt)
+        refuse_no_unicode(prompt := string(prompt, "prompt"))
         fed: list[int] = []
         for line in prompt.split("\n"):
             ids = self.vocabulary.encode(self.cut(line)) if line.strip() else []
@@ -181,6 +195,6 @@ class TrainedLanguageModel:
             state = self.decoder.start(None, row[:, :-1])
             return self.decoder.step(state, row[:, -1])
 
-    def evaluate(self, files: Sequence[str | Path]) -> Evaluation:
-        """Score all text of some files, read one after the other as one long text."""
-        return evaluated(self.scorer, [Path(f) for f in files], self.vocabulary, self.unit)
+    def evaluate(self, files: str | Path | Sequence[str | Path]) -> Evaluation:
+        """Score all text of a file or several, read one after the other as one long text."""
+        return evaluated(self.scorer, paths(files, "files"), self.vocabulary, self.unit)

@@ -1,18 +1,20 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import torch
+from torch import nn
 
+from headway.argument_types import in_shape, path, paths, string
 from headway.config import build
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
-from headway.runtime import Device, EngineName, Precision
+from headway.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
@@ -52,6 +54,8 @@ class Translator:
         `codes` are patterns of what is a code, besides those that the run has; `terms` hold where
         no others are asked for.
         """
+        self.run: Path | None = None
+        """The folder that it was loaded from."""
         self.own_terms = terms
         self.own_codes = (*codes, *(settings.text.patterns()))
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
@@ -71,7 +75,7 @@ class Translator:
         run: str | Path,
         *,
         device: Device = "auto",
-        codes: Sequence[str | Path] = (),
+        codes: str | Path | Sequence[str | Path] = (),
         precision: Precision = "fp32",
         engine: EngineName = "auto",
         say: Callable[[str], None] = lambda _: None,
@@ -82,9 +86,9 @@ class Translator:
         `precision` that of its products (docs/speed.md). Raises RunError when there is no trained
         translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
-        opened = open_run(KIND, run, device=device)
+        build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
+        opened, folder = open_run(KIND, run, device=device), RunFolder.open(run)
         model = cast(StepDecoder, opened.model)
-        folder = RunFolder.open(Path(run))
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:
             from headway.text.terms.keeping import Terms
@@ -95,9 +99,9 @@ class Translator:
         if codes:
             from headway.text.own_codes import compiled, patterns_of
 
-            own = compiled(tuple(patterns_of([str(file) for file in codes])))
+            own = compiled(tuple(patterns_of([str(file) for file in paths(codes, "codes")])))
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
-        found.plain.how["engine"] = engine
+        found.run, found.plain.how["engine"] = folder.path.resolve(), engine
         unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
         if engine == "ctranslate2" or not unmeasured:
             from headway.tasks.translation.engines import settle  # a side room
@@ -116,32 +120,34 @@ class Translator:
         """Code of the language that is translated into, if it is known."""
         return self.settings.data.target_language
 
-    def translate(
-        self,
-        texts: Sequence[str],
-        *,
-        tag: str | None = None,
-        glossary: "Glossaries" = None,
-        prefixes: Sequence[str] = (),
-        **decoding: Any,
-    ) -> list[str]:
+    @overload
+    def translate(self, texts: str, **how: Any) -> str: ...
+    @overload
+    def translate(self, texts: Iterator[str], **how: Any) -> Iterator[str]: ...
+    @overload
+    def translate(self, texts: Iterable[str], **how: Any) -> list[str]: ...
+    def translate(self, texts: Any, **how: Any) -> Any:
         """The best translation of each text, in order; a blank one stays blank.
 
-        `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
-        taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
-        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
-        are what the translations begin with, one for each text, empty for none.
-        `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`. Raises
-        ConfigError where there is a tag to choose, and for settings that do not exist.
+        Of a string that is a string, of an iterator an iterator, of other rows of strings a list.
+        `how` is what `translate_fully` takes but for `want_scores`.
         """
-        how: dict[str, Any] = {"tag": tag, "glossary": glossary, "prefixes": prefixes, **decoding}
-        found = self.translate_fully(texts, want_scores=False, **how)
-        return [translation.target for translation in found]
+        found = self.translate_fully(texts, **{**how, "want_scores": False})
+        if isinstance(found, Translation):
+            return found.target
+        targets = (one.target for one in found)
+        return list(targets) if isinstance(found, list) else targets
 
+    @overload
+    def translate_fully(self, texts: str, **how: Any) -> Translation: ...
+    @overload
+    def translate_fully(self, texts: Iterator[str], **how: Any) -> Iterator[Translation]: ...
+    @overload
+    def translate_fully(self, texts: Iterable[str], **how: Any) -> list[Translation]: ...
     @torch.inference_mode()
     def translate_fully(
         self,
-        texts: Sequence[str],
+        texts: Any,
         *,
         tag: str | None = None,
         want_alignment: bool = False,
@@ -149,34 +155,53 @@ class Translator:
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
         glossary: "Glossaries" = None,
-        prefixes: Sequence[str] = (),
+        prefixes: str | Sequence[str] = (),
         **decoding: Any,
-    ) -> list[Translation]:
+    ) -> Any:
         """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
+
+        `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
+        taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
+        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
+        are what the translations begin with, one for each text, empty for none.
+        `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
 
         A text of more than `at_once` is translated in portions, which are put together again: see
         `headway.tasks.translation.portions.combined`. A portion longer than `longest` is cut at
         its end, which `Translation.n_cut` tells. `done` hears how many portions each batch
-        finished.
+        finished. Of an iterator comes an iterator, see `headway.argument_types.in_shape`.
+
+        Raises:
+            ArgumentTypeError: something is given that is no text.
+            ConfigError: there is a tag to choose, or a setting does not exist.
         """
         settings, tag = self.decoding(decoding), self.chosen_tag(tag)
         how = {"want_alignment": want_alignment, "generator": generator, "done": done}
-        if any(prefixes):
-            from headway.tasks.translation.prefixes import translate_begun  # a side room
-
-            return translate_begun(self, texts, prefixes, settings, tag, want_scores, how, glossary)
         plain = self._plain(tag, glossary)
-        if not any(map(self._may_be_cut, texts)):
-            return self._found(texts, plain, settings, tag, want_scores, how)
-        from headway.tasks.translation.portions import translate_texts
+        begun: Sequence[str] = ()
+        if prefixes or not isinstance(prefixes, tuple):
+            from headway.tasks.translation.prefixes import prefixes_of, translate_begun
 
-        return translate_texts(
-            texts,
-            self.portions(),
-            lambda some: self._found(some, plain, settings, tag, want_scores, how),
-            alpha=settings.length_penalty,
-            n_best=settings.n_best,
-        )
+            begun = prefixes_of(texts, prefixes)
+
+        def find(some: Sequence[str]) -> list[Translation]:
+            if any(begun):
+                return translate_begun(self, some, begun, settings, tag, want_scores, how, glossary)
+            if not any(map(self._may_be_cut, some)):
+                return self._found(some, plain, settings, tag, want_scores, how)
+            from headway.tasks.translation.portions import translate_texts
+
+            return translate_texts(
+                some,
+                self.portions(),
+                lambda parts: self._found(parts, plain, settings, tag, want_scores, how),
+                alpha=settings.length_penalty,
+                n_best=settings.n_best,
+            )
+
+        if type(texts) is list and {*map(type, texts)} <= {str}:
+            return find(texts)
+        return in_shape(texts, find)
 
     def _found(
         self,
@@ -299,7 +324,22 @@ class Translator:
         ConfigError for a model without attention to be looked at.
         """
         refuse_blind(self.model, self.settings.model_type)
-        tag = self.chosen_tag(tag)
-        if target is None:
-            target = self.translate([text], tag=tag)[0]
+        text, tag = string(text, "text"), self.chosen_tag(tag)
+        target = self.translate(text, tag=tag) if target is None else string(target, "target")
         return attention(self.coded(self.plain, self.settings.decoding, tag), text, target)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a run folder that `load` opens, with the weights as they are now: see
+        `headway.runs.copying.save_copy`."""
+        from headway.runs.copying import save_copy
+
+        return save_copy(self.run, cast(nn.Module, self.model), path(folder, "folder"))
+
+    def __repr__(self) -> str:
+        data, model = self.settings.data, cast(nn.Module, self.model)
+        n = sum(one.numel() for one in model.parameters())
+        ways = f"{data.source_language or '?'} to {data.target_language or '?'}"
+        return (
+            f"<Translator {self.run or 'made in memory'}: {ways}, {self.settings.model_type} of "
+            f"{n:,} parameters, {len(self.subwords):,} sub-words, on {self.device}>"
+        )

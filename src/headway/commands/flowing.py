@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from headway.commands.arguments import say
 from headway.commands.filling import Told, tell
 from headway.commands.stages import Stages
-from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.standard_input import typed_lines
 from headway.disk import whole_text
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file
 from headway.text.formats.segments import Segment
-from headway.text.lines import check_file, read_lines, shown
+from headway.text.lines import check_file, in_chunks, read_lines, shown
 from headway.text.units import Outcome, Unit
 from headway.workflow.calls import languages_of
 from headway.workflow.filling import Direction

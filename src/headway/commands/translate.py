@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from headway.commands.arguments import Several, Unread, apart, option_names, plain, ready, say
-from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.standard_input import typed_lines
 from headway.commands.told_lines import tell_cut, tell_mended, tell_terms
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
 from headway.locks import only_writer_of_file
-from headway.text.lines import check_file, read_lines
+from headway.text.lines import check_file, in_chunks, read_lines
 
 if TYPE_CHECKING:
     from headway.tasks.translation.texts import Translation
@@ -172,8 +172,9 @@ def translate_lines(
             tell_terms(translator.own_terms)
         output = sys.stdout if out is None else opened.enter_context(whole_text(out))
         for chunk in in_chunks(read_lines(file)) if file else typed_lines():
+            begun = (begin_with,) * len(chunk) if begin_with else ()
             translations = translator.translate_fully(
-                chunk, want_alignment=alignment or json, prefixes=[begin_with] * len(chunk), **how
+                chunk, want_alignment=alignment or json, prefixes=begun, **how
             )
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             n_mended += sum(not translation.codes_complete for translation in translations)

@@ -97,7 +97,7 @@ def undecodable(path: Path) -> DataError:
     try:
         os.fsencode(path).decode("utf-8")
         remedy = "It is, but this process does not know: set PYTHONUTF8=1."
-    except UnicodeDecodeError:
+    except UnicodeError:
         remedy = "Rename it."
     return DataError(
         f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. {remedy}"

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headway.argument_types import string, strings
 from headway.inspection.forcing import beginning, begun, refuse_beside_force
 from headway.inspection.notes import Array
 from headway.inspection.subject import Passage, Subject, open_subject
@@ -39,8 +40,8 @@ def inspect(
     text: str,
     target: str | None = None,
     *,
-    off: Sequence[str] = (),
-    force: Sequence[str] = (),
+    off: str | Sequence[str] = (),
+    force: str | Sequence[str] = (),
     tag: str | None = None,
     device: Device = "auto",
 ) -> Inspected:
@@ -51,9 +52,13 @@ def inspect(
     `headway.inspection.switching`), `force` words that are written, such as "3=street" (see
     `headway.inspection.forcing`). Raises ConfigError for what cannot be looked at so.
     """
+    text = string(text, "text")
+    target = None if target is None else string(target, "target")
+    off = [off] if isinstance(off, str) else strings(off, "off")
+    force = [force] if isinstance(force, str) else strings(force, "force")
     if force:
         refuse_beside_force(target)
-    subject = open_subject(Path(run), device=device, tag=tag)
+    subject = open_subject(run, device=device, tag=tag)
     begin, passage = list[int](), None
     if force:
         passage = subject.passage_of(text)

@@ -122,12 +122,13 @@ class Subject:
         return passage
 
 
-def open_subject(run: Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
+def open_subject(run: str | Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
     """Open a run of a task that can be looked into; `tag` is one of the run's tags, if it has any.
 
     Raises RunError where there is none, or its task cannot be looked into.
     """
     task = task_of(RunFolder.open(run).settings())
+    run = Path(run)
     if task not in OPENERS:
         raise RunError(
             f"runs of the tasks {', '.join(OPENERS)} can be looked into; {run} is one of {task}."

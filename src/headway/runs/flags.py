@@ -3,12 +3,13 @@
 `--source a.en` is `[data] source`. Every other setting is written `--section.key VALUE`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.config import Sections, merge
 from headway.errors import settings as refused
+from headway.errors.argument_types import no_path
 
 
 class Flag(NamedTuple):
@@ -131,12 +132,17 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> 
         if value is None or value in ([], ()):
             continue
         flag = known[name]
-        given = listed(value) if flag.many else str(value) if isinstance(value, Path) else value
-        given = flag.read(given) if flag.read else given
+        given = str(value) if isinstance(value, Path) else value
+        if flag.many:
+            given = listed(value, name)
+            given = flag.read(given) if flag.read else given
         sections = merge(sections, {flag.section: {flag.key or name: given}})
     return sections
 
 
-def listed(value: Sequence[str | Path] | str | Path) -> list[str]:
-    """One path or several, as a list."""
-    return [str(value)] if isinstance(value, str | Path) else [str(one) for one in value]
+def listed(value: Sequence[str | Path] | str | Path, name: str = "") -> list[str]:
+    """One path or several, as a list; raises ArgumentTypeError for anything else."""
+    several = list(value) if isinstance(value, list | tuple | Iterator) else [value]
+    if wrong := [one for one in several if not isinstance(one, str | Path)]:
+        raise no_path(wrong[0], name)
+    return list(map(str, several))

@@ -1,7 +1,6 @@
 """A run opened for use: settings, vocabulary and model, on the device that is there."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from headway import runtime as machine
+from headway.config import build
 from headway.errors import RunError
 from headway.errors.commands import command
 from headway.runs.kind import Kind
@@ -62,7 +62,7 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     Raises:
         RunError: there is no run, it is another task's, or it has no trained model.
     """
-    folder = RunFolder.open(Path(run))
+    folder = RunFolder.open(run)
     sections = folder.settings()
     if task_of(sections) != kind.name:
         raise RunError(
@@ -80,7 +80,8 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     with torch.random.fork_rng(devices=[]), _Undrawn():
         model = kind.build(settings, vocabulary)
     (kind.load(settings) if kind.load else copied)(model, folder.model)
-    place = machine.chosen_device(replace(settings.runtime, device=device))
+    wanted = {**vars(settings.runtime), "device": device}
+    place = machine.chosen_device(build(machine.RuntimeSettings, wanted, section="runtime"))
     return Opened(settings, vocabulary, model.to(place).eval(), place)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from headway.argument_types import string
 from headway.errors import ConfigError
 from headway.text.lines import is_language
 
@@ -95,7 +96,7 @@ def chosen_tag(asked: str | None, known: Sequence[str]) -> str:
     """
     names = ", ".join(tag for tag in known if tag)
     if asked:
-        tag = check_tag(asked)
+        tag = check_tag(string(asked, "tag"))
         if tag not in known:
             remedy = f"Its tags: {names}." if names else "It has none: leave the tag out."
             raise ConfigError(f"a model knows the tags of its training; got {tag!r}. {remedy}")

@@ -19,6 +19,7 @@ from headway.disk import (
     write_text,
 )
 from headway.errors import RunError
+from headway.errors.argument_types import no_path
 from headway.errors.commands import command
 from headway.locks import Say, only_writer_of_folder
 from headway.text.lines import bounded_lines
@@ -235,9 +236,11 @@ class RunFolder:
         return str(self.settings().get("run", {}).get("below_use", ""))
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
+    def open(cls, path: str | Path) -> "RunFolder":
         """An existing run; raises RunError when there is none."""
-        refuse_undecodable(path)
+        if not isinstance(path, str | Path):
+            raise no_path(path, "run")
+        refuse_undecodable(path := Path(path))
         folder = cls(place_of(path) if path == DEMO else path)
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.argument_types import path, paths, table
 from headway.disk import digest
 from headway.errors import ConfigError
 from headway.training.run_folder import RunFolder
@@ -56,9 +57,12 @@ def translate_files(
         )
     given = {name: value for name, value in options.items() if value is not None}
     for name in _PATHS:
-        given |= {name: Path(given[name])} if name in given else {}
+        given |= {name: path(given[name], name)} if name in given else {}
     for name in _SEVERAL:
-        given |= {name: tuple(map(Path, _listed(given[name])))} if name in given else {}
+        given |= {name: tuple(paths(given[name], name))} if name in given else {}
+    run = None if run is None else path(run, "run")
+    names = list(map(str, paths(inputs, "inputs")))
+    decoding = table(decoding or {}, "decoding")
     direction = Direction(*(given.get(name) for name in _LANGUAGES))
     wishes = Wishes(direction=direction, **{k: v for k, v in given.items() if k in _WISHES})
     aids = Aids(own=not wishes.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
@@ -68,21 +72,15 @@ def translate_files(
 
         assert run is not None, "a memory alone loads none"
         translator = Translator.load(run, device=device, codes=aids.codes)
-        return translator, {"tag": tag, **asdict(translator.decoding(decoding or {}))}
+        return translator, {"tag": tag, **asdict(translator.decoding(decoding))}
 
-    names = [str(one) for one in _listed(inputs)]
     tell = say or partial(print, file=sys.stderr, flush=True)
-    known = [tag, dict(decoding or {})]
-    path = None if run is None else Path(run)
-    done = called(path, names, wishes, aids, ready, known, tell, lambda *_: None)
+    known = [tag, decoding]
+    done = called(run, names, wishes, aids, ready, known, tell, lambda *_: None)
     if not done.whole:
         tell(f"headway: interrupted; {done.go_on}")
         raise KeyboardInterrupt
     return done.files
-
-
-def _listed(given: PathLike | Sequence[PathLike]) -> Sequence[PathLike]:
-    return [given] if isinstance(given, (str, Path)) else given
 
 
 def called(

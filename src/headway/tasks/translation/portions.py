@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from headway.decoding.hypothesis import penalty
+from headway.errors.argument_types import ArgumentTypeError
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.tasks.translation.texts import Alternative, Translation
 from headway.text.code_patterns import hidden
@@ -159,7 +160,16 @@ def translate_segments(
     portions: Portions,
     find: Callable[[list[Segment]], Sequence[SegmentTranslation]],
 ) -> list[SegmentTranslation]:
-    """Translations of segments, each put together from those of its portions."""
+    """Translations of segments, each put together from those of its portions.
+
+    Raises:
+        ArgumentTypeError: something else is given, such as texts.
+    """
+    if not all(isinstance(one, Segment) for one in segments):
+        raise ArgumentTypeError(
+            "segments must be a list of headway.text.formats.segments.Segment, the units of a "
+            "file; got something else. Texts are for Translator.translate."
+        )
     cut_segments = [portions.of_segment(segment) for segment in segments]
     found = iter(find([piece for piece in _flattened(cut_segments) if not piece.blank]))
     translations = []

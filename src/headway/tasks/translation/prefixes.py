@@ -1,12 +1,14 @@
 """Translations that go on from what a person has typed: `Translator.translate(.., prefixes=..)`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headway.argument_types import strings
 from headway.decoding.begun import Begun
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
 from headway.errors import ConfigError
+from headway.errors.argument_types import ArgumentTypeError
 from headway.tasks.translation.texts import TextTranslator, Translation
 from headway.text.cleaning import clean, may_hold_codes
 from headway.text.mixing import tagged
@@ -14,6 +16,22 @@ from headway.text.mixing import tagged
 if TYPE_CHECKING:
     from headway.tasks.translation.terms import Glossaries
     from headway.translator import Translator
+
+
+def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
+    """What the translations of some texts begin with, as a list.
+
+    Raises:
+        ArgumentTypeError: they are no strings, or not in the shape of the texts.
+    """
+    if isinstance(prefixes, str) and isinstance(texts, str):
+        return [prefixes]
+    if isinstance(prefixes, str) or isinstance(texts, Iterator):
+        raise ArgumentTypeError(
+            "prefixes go with a list of texts, one with each; got texts of type "
+            f"{type(texts).__name__}, prefixes of type {type(prefixes).__name__}. Give two lists."
+        )
+    return strings(prefixes, "prefixes")
 
 
 def translate_begun(

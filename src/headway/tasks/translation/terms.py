@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import torch
 
+from headway.argument_types import paths
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
 from headway.tasks.translation.texts import TextTranslator, Translation
@@ -32,12 +33,11 @@ def term_translator(
     """A translator that keeps these terms; for "none" one that keeps none."""
     if glossary is None:
         return plain
-    if isinstance(glossary, str | Path):
-        glossary = [glossary]
     if isinstance(glossary, Terms):
         return TermTranslator(plain, glossary, tag)
-    files = chosen(glossary, Path())
-    return TermTranslator(plain, Terms.read(files, languages), tag) if glossary and files else plain
+    given = paths(glossary, "glossary")
+    files = chosen(given, Path())
+    return TermTranslator(plain, Terms.read(files, languages), tag) if given and files else plain
 
 
 class TermTranslator(TextTranslator):

@@ -72,6 +72,13 @@ class TextTranslator:
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
         self.how: dict[str, Any] = {"engine": "auto", "kept": {}}  # see `decode_all`
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without what an engine made of the weights in this process."""
+        how = {**self.how, "kept": {}}
+        how["engine"] = "auto" if how["engine"] == "ctranslate2" else how["engine"]
+        kept = {name: value for name, value in vars(self).items() if name != "spellings"}
+        return {**kept, "how": how}
+
     def __call__(
         self,
         texts: Sequence[str],

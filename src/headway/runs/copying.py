@@ -1,0 +1,39 @@
+"""A run that was opened, written to another folder: what publishing it takes, and no more."""
+
+from pathlib import Path
+
+from torch import nn
+
+from headway.disk import write_bytes
+from headway.errors import RunError
+from headway.training.parameters import saved_tensors
+from headway.training.run_folder import CHECKS, CONFIG, CONSTANT, RunFolder
+from headway.training.tensor_files import save_tensors
+
+_COPIED = (*CONSTANT, CHECKS, "precision.json", "README.md", CONFIG)
+"""The last is where it is that there is a run."""
+
+
+def save_copy(run: Path | None, model: nn.Module, out: Path) -> Path:
+    """Write a run folder with the files of `run` and the weights that `model` has now.
+
+    Checkpoints, the log of training and lists of likely words stay behind. Returns `out`.
+
+    Raises:
+        RunError: `run` is gone, or None; or there is something in `out`.
+        DiskError: the disk is full or cannot be written to.
+    """
+    if run is None:
+        raise RunError(
+            "a model is saved with the files of the run that it was loaded from; this one was made "
+            "in memory. Load a run, and give its model these weights."
+        )
+    source = RunFolder.open(run)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise RunError(f"save writes to a folder of its own; {out} is there already. Name another.")
+    with RunFolder.alone(out, lambda _: None) as copy:
+        save_tensors(saved_tensors(model), copy.model)
+        for file in (source.path / name for name in _COPIED):
+            if file.is_file():
+                write_bytes(out / file.name, file.read_bytes())
+    return out
