@@ -5,7 +5,8 @@ system are counted, and made to fail, by a library between Python and C. Everyth
 --seed. What went wrong is listed; the exit status is 1 if anything did.
 
     kills     kill -9 at chosen writes, fsyncs, renames, .. (half of a write done), and at chosen
-              times, up to three in a row; gone on with, all files must be those of a run left alone
+              times, or SIGTERM, up to three in a row; gone on with, all files must be those of a
+              run left alone
     errors    one such call fails with EIO or ENOSPC, once or for good, in run folder and cache:
               no checkpoint may be lost, no error called a bug, and going on gives the same
     flips     one bit of any file of run folder, checkpoints and cache: no other text or model
@@ -20,6 +21,7 @@ import errno
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,12 +38,15 @@ from faults import Ground, Trial  # noqa: E402
 
 
 def kills(place: Ground, n_cases: int, rng: random.Random) -> Iterator[Trial]:
-    """A quarter of them among the last calls, where the weights are chosen, a fifth by time."""
+    """A quarter of them among the last calls, where the weights are chosen, a fifth by time, and a
+    fifth asked to stop."""
     for number in range(n_cases):
         deaths: list[dict[str, float]] = []
         for _ in range(rng.choice((1, 1, 2, 3))):
-            if rng.random() < 0.2:
+            if (kind := rng.random()) < 0.2:
                 deaths.append({"killed_after_s": rng.uniform(0.05, 1.5)})
+            elif kind < 0.4:
+                deaths.append({"at": rng.randint(1, place.n_calls), "error": -signal.SIGTERM})
             else:
                 first = place.n_calls * 3 // 4 if rng.random() < 0.25 else 1
                 deaths.append({"at": rng.randint(first, place.n_calls)})

@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,17 @@ def test_a_run_that_is_killed_at_any_call_ends_as_if_left_alone(place: Ground) -
     deaths = [{"at": at} for at in (*first, *last)]
     for number in range(4):  # three deaths of each run
         trial = faults.killed(place, place.folder / f"killed{number}", deaths[number::4])
+        assert not trial.wrong, trial
+
+
+def test_a_run_that_is_asked_to_stop_leaves_in_the_end_what_one_left_alone_leaves(
+    place: Ground,
+) -> None:
+    stops = [
+        {"at": place.n_calls * share // 12, "error": -signal.SIGTERM} for share in range(2, 12)
+    ]
+    for number in range(2):  # five stops of each run
+        trial = faults.killed(place, place.folder / f"stopped{number}", stops[number::2])
         assert not trial.wrong, trial
 
 

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from headway.metrics.diagnosis import diagnose
+from headway.metrics.evaluation import by_length, compare, measure, summarize
+from headway.metrics.score_card import score_card
 from headway.metrics.tokenizers import bleu_metric
 from headway.metrics.translation import bleu_statistics
+from headway.metrics.usefulness import below_use
 
 N = 40
 FRENCH = "le la un une chien chat homme femme court mange rouge bleu vite rue maison".split()
@@ -48,6 +53,26 @@ def test_short_output_is_told_with_the_brevity_penalty():
     assert f"{length / wanted:.2f} of the references' length" in note.finding
     assert f"({penalty:.2f}) it would be {counts.score() / penalty:.1f}" in note.finding
     assert "length_penalty" in note.remedy
+
+
+@given(
+    lines=st.lists(
+        st.tuples(st.sampled_from(["", "a", "a.", "the dog runs.", "的", "a " * 900]),
+                  st.sampled_from(["", "b", "the dog runs away.", "的 狗", "b " * 900])),
+        min_size=1, max_size=25,
+    )
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+@example(lines=[("a", "b " * 900)])
+def test_no_lengths_are_too_odd_for_any_figure(lines):
+    outputs, references = map(list, zip(*lines, strict=True))
+    notes(outputs, references, outputs)
+    measured = measure(outputs, references, ter=False)
+    summarize(measured, n_bootstrap=40)
+    by_length(measured, [len(line.split()) for line in references])
+    compare(measured, measured, n_bootstrap=40)
+    score_card(outputs, references, ter=False, n_bootstrap=40)
+    below_use(references, outputs, references)
 
 
 def test_the_shortest_outputs_are_the_examples():

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,10 +99,13 @@ class Trial(NamedTuple):
 
 
 def killed(place: Ground, out: Path, deaths: Sequence[dict[str, float]]) -> Trial:
-    """A run that is killed at each of these moments, one after the other, and then left alone."""
+    """A run that is killed at each of these moments, one after the other, and then left alone.
+
+    With an `error` of -15 it is asked to stop there (SIGTERM), and may do so in its own way.
+    """
     for death in deaths:
         end = place.nursery.life(place.train(out), below=out, **death)  # type: ignore[arg-type]
-        if end.status not in (0, -9):
+        if end.status not in (0, -9, -signal.SIGTERM, 130):
             return Trial(str(deaths), f"status {end.status}: {end.said[-500:]}")
     return _finished(place, out, f"killed at {deaths}")
 

@@ -16,7 +16,7 @@
 
 static char below[4096];      /* only what lies here counts; empty: nothing does */
 static long fails_at = 0;     /* the number of the call that fails; 0: none */
-static int how = 0;           /* 0: SIGKILL; else the errno */
+static int how = 0;           /* 0: SIGKILL; below 0: a signal is sent; else the errno */
 static int lasting = 0;       /* whether all later ones fail as well */
 static long n_calls = 0;
 
@@ -53,6 +53,7 @@ static int fails(void) {
     n_calls++;
     if (!fails_at || !(lasting ? n_calls >= fails_at : n_calls == fails_at)) return 0;
     if (!how) { kill(getpid(), SIGKILL); pause(); }
+    if (how < 0) { kill(getpid(), -how); return 0; }
     errno = how;
     return 1;
 }

@@ -87,8 +87,8 @@ class Nursery:
     ) -> End:
         """Run `headway` with these arguments; call `at` that writes below `below` fails.
 
-        `error` is its errno; 0 kills the process there, with half of a write done. With `lasting`
-        all later calls fail too.
+        `error` is its errno; 0 kills the process there, with half of a write done, and -n sends it
+        signal n. With `lasting` all later calls fail too.
         """
         order = {
             "arguments": list(arguments), "below": str(below or ""), "at": at, "error": error,

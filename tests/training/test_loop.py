@@ -94,11 +94,7 @@ def test_stopped_after_any_step_and_resumed_equals_never_stopped(
     assert again.progress.step == step
     again.train(never)
     choose(again)
-    left = everything(tmp_path / "run")
-    assert left["log"] == never_stopped["log"]
-    for name, content in never_stopped.items():
-        if "step-" not in name or "step-12" in name:
-            assert left[name] == content, name
+    assert everything(tmp_path / "run") == never_stopped
 
 
 @pytest.mark.parametrize("step", range(1, 13))
@@ -122,9 +118,7 @@ def test_stopped_again_and_again_equals_never_stopped(tmp_path, dtype, never_sto
         assert trainer.resume() == (step > 1)
         trainer.train(stop_after(step, trainer))
     choose(trainer)
-    left = everything(tmp_path / "run")
-    assert left["log"] == never_stopped["log"]
-    assert left["model.safetensors"] == never_stopped["model.safetensors"]
+    assert everything(tmp_path / "run") == never_stopped
 
 
 def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
@@ -256,6 +250,52 @@ def test_patience_counts_validations_without_a_better_score(tmp_path, patience, 
     assert progress.step == last
 
 
+@pytest.mark.parametrize("kill_at", [0, 5, 8, 11])
+@pytest.mark.parametrize("scores", [[0.01] * 4, [0.14, 0.13, 0.0, 0.12]])
+def test_while_the_loss_falls_and_scores_cannot_be_told_apart_training_goes_on(
+    tmp_path, scores, kill_at
+):
+    settings = replace(SETTINGS, patience=1, schedule="inverse-square-root")
+    options = {"scores": scores, "losses": [4.0, 3.0, 2.0, 1.0], "noise": 0.5}
+    trainer = trainer_in(tmp_path / "run", settings, kill_at=kill_at, **options)
+    if kill_at:
+        with pytest.raises(KilledError):
+            trainer.train(never)
+        trainer = trainer_in(tmp_path / "run", settings, **options)
+        trainer.resume()
+    progress = trainer.train(never)
+    assert progress.step == progress.best_step == 12
+    assert "step 12" in choose(trainer) or "the average" in choose(trainer)
+    options["losses"] = [1.0, 2.0, 3.0, 4.0]
+    rising = trainer_in(tmp_path / "rising", settings, **options).train(never)
+    assert (rising.step, rising.best_step) == (6, 3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "losses", "best"),
+    [
+        ([20.0, 21.0, 20.9, 20.0], [4.0, 3.0, 2.0, 1.0], 9),  # the last lost more than noise
+        ([20.0, 20.9, 20.8, 20.7], [4.0, 3.0, 3.5, 3.2], 6),  # no loss as low as the best one's
+        ([20.0, 19.7, 19.4, 19.1], [4.0, 3.0, 2.0, 1.0], 6),  # no creeping down: 20 is the measure
+        ([20.0, 20.1, 20.2, 20.3], [1.0, 2.0, 3.0, 4.0], 12),  # a higher score needs no loss
+    ],
+)
+def test_of_scores_that_cannot_be_told_apart_the_lowest_loss_is_the_best(
+    tmp_path, scores, losses, best
+):
+    trainer = trainer_in(tmp_path / "run", scores=scores, losses=losses, noise=0.5)
+    assert trainer.train(never).best_step == best
+
+
+def test_of_weights_that_cannot_be_told_apart_by_score_those_of_the_lowest_loss_are_left(tmp_path):
+    trainer = trainer_in(tmp_path / "run", scores=[1.0, 2.0, 7.0, 3.0])
+    trainer.train(never)
+    found = iter([(3.0, 9.0), (1.0, 8.8), (0.5, 8.4), (2.0, 8.9)])  # loss and score
+    said = trainer.choose(lambda model: Validation(*next(found), "bleu", noise=0.5))
+    assert said.startswith("the average of 2 checkpoints up to the best (")
+    assert all(f" {score}0" in said for score in (9.0, 8.8, 8.4, 8.9))
+
+
 def test_patience_that_runs_out_at_the_end_announces_nothing(tmp_path):
     scores = [1.0, 2.0, 3.0, 0.0]
     trainer = trainer_in(tmp_path / "run", replace(SETTINGS, patience=1), scores=scores)
@@ -354,12 +394,12 @@ def test_the_weights_that_score_best_are_left_in_the_model_file(tmp_path, name, 
     trainer.train(never)
     wanted = checkpoint.average(tmp_path / "run" / "checkpoints", steps)
 
-    def score(model: nn.Module) -> float:
+    def score(model: nn.Module) -> Validation:
         assert not model.training
         assert torch.is_inference_mode_enabled()
         weights = dict(model.named_parameters())
         same = all(torch.equal(weights[name], tensor) for name, tensor in wanted.items())
-        return 9.0 if same else 8.0
+        return Validation(1.0, 9.0 if same else 8.0, "bleu")
 
     said = trainer.choose(score)
     assert said.split(" (")[0] == name
@@ -374,9 +414,9 @@ def test_of_equals_an_average_is_taken_and_nothing_is_scored_twice(tmp_path):
     trainer.train(never)
     seen: list[dict[str, torch.Tensor]] = []
 
-    def score(model: nn.Module) -> float:
+    def score(model: nn.Module) -> Validation:
         seen.append({name: tensor.clone() for name, tensor in model.named_parameters()})
-        return 1.0
+        return Validation(1.0, 1.0, "bleu")
 
     assert trainer.choose(score).startswith("the average of")
     assert len(seen) == 2  # the last checkpoint is the best one

@@ -636,9 +636,9 @@ def test_a_damaged_candidate_is_left_out_and_that_is_said(tmp_path, step, how):
     harm(checkpoint.folder_of(folder, step) / checkpoint.WEIGHTS, how)
     seen: list[dict[str, Tensor]] = []
 
-    def score(model: nn.Module) -> float:
+    def score(model: nn.Module) -> Validation:
         seen.append({name: p.detach().clone() for name, p in model.named_parameters()})
-        return float(len(seen))
+        return Validation(1.0, float(len(seen)), "bleu")
 
     trainer.choose(score)
     assert [f"step {step}" in text for text in said(trainer)] == [True]
@@ -663,8 +663,9 @@ def test_the_runs_model_stands_in_for_the_best_checkpoint(tmp_path, how):
     trainer, whole = finished(tmp_path / "run"), finished(tmp_path / "whole")
     harm(checkpoint.folder_of(trainer.folder.checkpoints, 9) / checkpoint.WEIGHTS, how)
 
-    def score(model: nn.Module) -> float:
-        return sum(weight.sum().item() for weight in model.parameters())
+    def score(model: nn.Module) -> Validation:
+        total = sum(weight.sum().item() for weight in model.parameters())
+        return Validation(1.0, total, "bleu")
 
     assert trainer.choose(score) == whole.choose(score)
     assert "stands in" in said(trainer)[0]
@@ -677,7 +678,7 @@ def test_when_the_best_is_lost_for_good_the_rest_is_chosen_from(tmp_path):
         harm(checkpoint.folder_of(trainer.folder.checkpoints, step) / checkpoint.WEIGHTS, "cut")
     harm(trainer.folder.model, "gone")
     last = load_file(checkpoint.folder_of(trainer.folder.checkpoints, 12) / checkpoint.WEIGHTS)
-    assert "step 12" in trainer.choose(lambda model: 1.0)
+    assert "step 12" in trainer.choose(lambda model: Validation(1.0, 1.0, "bleu"))
     model = load_file(trainer.folder.model)
     assert all(torch.equal(model[name], last[name]) for name in last)
     assert len(said(trainer)) == 3
@@ -689,4 +690,4 @@ def test_when_nothing_is_whole_it_is_an_error_that_names_a_file(tmp_path):
         harm(checkpoint.folder_of(trainer.folder.checkpoints, step) / checkpoint.WEIGHTS, "cut")
     harm(trainer.folder.model, "gone")
     with pytest.raises(RunError, match=r"step-\d+"):
-        trainer.choose(lambda model: 1.0)
+        trainer.choose(lambda model: Validation(1.0, 1.0, "bleu"))

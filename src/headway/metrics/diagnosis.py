@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -256,11 +256,13 @@ def _length(scored: Scored) -> Iterator[Note]:
     ratio = length / reference_length
     said = f"{ratio:.2f} of the references' length"
     if ratio < SHORT:
-        score, penalty = scored.bleu.score(), math.exp(1 - 1 / ratio)
+        as_long = scored.bleu.counts.copy()
+        as_long[:, 1] = lengths
+        without = replace(scored.bleu, counts=as_long).score()
         yield Note(
             "short output",
-            f"The output has {said}, and BLEU {score:.1f}; without the brevity penalty "
-            f"({penalty:.2f}) it would be {score / penalty:.1f}.",
+            f"The output has {said}, and BLEU {scored.bleu.score():.1f}; without the brevity "
+            f"penalty ({math.exp(1 - 1 / ratio):.2f}) it would be {without:.1f}.",
             _examples(np.argsort(lengths - wanted, kind="stable")[:N_EXAMPLES].tolist()),
             "Try a larger decoding.length_penalty; see whether long sentences were cut, here or in "
             "training.",

@@ -29,6 +29,9 @@ UNSPACED |= dict.fromkeys("zh zho chi cmn yue wuu lzh gan hsn".split(), "zh")
 DRAWS_AT_ONCE = 4_000_000
 """Bounds the memory of resampling, to about 100 MB."""
 
+LEAST_NOISE = 0.5
+"""Scores below this are made of smoothing and of lengths, whatever the resampled ones say."""
+
 
 def nobody(_: int) -> None:
     """Nobody is told of progress."""
@@ -77,6 +80,10 @@ class SentenceStatistics:
     def score(self) -> float:
         """Of the whole corpus, in percent."""
         return float(self.formula(self.counts.sum(0, keepdims=True))[0])
+
+    def noise(self) -> float:
+        """What chance alone may change of the score: its standard error, resampled."""
+        return max(LEAST_NOISE, float(self.resampled(200, seed=12345).std()))
 
     def signature(self, n_bootstrap: int, seed: int) -> str:
         """sacreBLEU's: all that another needs to reproduce the score."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from headway.runs.parent import Parent
     from headway.runs.settings import Settings
+    from headway.training.interfaces import Validation
 
 Say = Callable[[str], None]
 
@@ -155,14 +156,15 @@ def largest(
     return allowed[-1], "the largest that goes with what was set"
 
 
-def validated(task: Any, model: "nn.Module") -> object:
+def validated(task: Any, model: "nn.Module") -> "Validation":
     """One validation."""
-    return task.validate(model)
+    found: Validation = task.validate(model)
+    return found
 
 
-def by_validation(run: Run) -> Callable[["nn.Module"], float]:
-    """The score of a validation."""
-    return lambda model: float(run.trainer.task.validate(model).score)
+def by_validation(run: Run) -> Callable[["nn.Module"], "Validation"]:
+    """As the checkpoints were."""
+    return lambda model: validated(run.trainer.task, model)
 
 
 def as_it_is(run: Run) -> "Settings":
@@ -215,8 +217,8 @@ class Kind:
     """About a part of the work after the last update; None: as one validation."""
     closing: int = 4
     """How many times that is done."""
-    rank: Callable[[Run], Callable[["nn.Module"], float]] = by_validation
-    """The score that the final weights are chosen by; higher is better."""
+    rank: Callable[[Run], Callable[["nn.Module"], "Validation"]] = by_validation
+    """What the final weights are chosen by."""
     tune: Callable[[Run], "Settings"] = as_it_is
     """What may still be chosen once the weights are (the trainer's twin has them): settings of use,
     such as a length penalty."""

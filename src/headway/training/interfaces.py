@@ -40,6 +40,8 @@ class Validation(NamedTuple):
     rank: float | None = None
     others: Mapping[str, float] = MappingProxyType({})
     """Whatever else metrics.jsonl is to have."""
+    noise: float = 0.0
+    """Of the rank: what differs by no more cannot be told apart, and the loss decides."""
 
 
 @runtime_checkable

@@ -43,7 +43,9 @@ class Progress:
     best_step: int = 0
     best_score: float = float("-inf")
     best_rank: float = float("-inf")
-    """What it was chosen by: its score, or as the task says."""
+    """The highest score so far, or what the task ranks by."""
+    lowest_loss: float = float("inf")
+    """Of a validation."""
     since_best: int = 0
     """Validations since the best one."""
     sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
@@ -81,6 +83,11 @@ class Moment(NamedTuple):
     position: Position
     random: dict[str, Tensor]
     buffers: dict[str, Tensor]
+
+
+def rank_of(result: Validation) -> float:
+    """What it is chosen by, give or take its noise."""
+    return result.score if result.rank is None else result.rank
 
 
 def n_bytes_of(tensors: Mapping[str, Tensor]) -> int:
@@ -253,12 +260,14 @@ class Trainer(Generic[AnyTask]):
         result = self.measured(self.optimizer.weights(), self.task.validate)
         torch.set_rng_state(random_state)
         progress.validated.append(progress.step)
-        rank = result.score if result.rank is None else result.rank
-        best = rank > progress.best_rank
+        rank, falls = rank_of(result), result.loss < progress.lowest_loss
+        level = rank + result.noise >= progress.best_rank
+        best = rank > progress.best_rank or (level and falls)
+        progress.best_rank = max(progress.best_rank, rank)
+        progress.lowest_loss = min(progress.lowest_loss, result.loss)
         progress.since_best = 0 if best else progress.since_best + 1
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
-            progress.best_rank = rank
             self.save_model(self.optimizer.weights())
         elif 0 < patience <= progress.since_best and not (progress.landing or self.at_the_end):
             self.end_early()
@@ -325,7 +334,9 @@ class Trainer(Generic[AnyTask]):
     def tidy(self) -> None:
         """Remove the checkpoints that nobody needs any more, and what a killed process left."""
         folder, progress = self.folder.checkpoints, self.progress
-        recent = [*checkpoint.resumable(folder)[-2:], *progress.validated[-1:]]
+        saved = checkpoint.resumable(folder)
+        # One of a stop in between is there until the next that is due: then all is as without it.
+        recent = [step for step in saved if step in progress.validated][-2:] + saved[-1:]
         n_last = len(progress.validated) if self.settings.keep_all else self.settings.average
         window = self.averaged() + progress.validated[-n_last:] + self.begun_with
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
@@ -381,13 +392,13 @@ class Trainer(Generic[AnyTask]):
         """Step 0, if these weights are another run's, and good for something by themselves."""
         return [step for step in self.progress.validated[:1] if not step]
 
-    def choose(self, score: Callable[[nn.Module], float]) -> str:
+    def choose(self, measure: Callable[[nn.Module], Validation]) -> str:
         """Leave the weights that score best in the run, and say which they are.
 
         In the running are the best and the last checkpoint, the average up to the best and the
         average of the last ones; of a run that began with another's weights also these, and what
-        lies halfway (Wortsman et al. 2022). `score` sees each in the float32 twin, and higher is
-        better; it may cost more than a validation, and be closer to how the model will be used.
+        lies halfway (Wortsman et al. 2022). `measure` sees each in the float32 twin; it may cost
+        more than a validation, and be closer to how the model will be used.
 
         A checkpoint that is missing or damaged is left out, and that is said.
         """
@@ -411,15 +422,17 @@ class Trainer(Generic[AnyTask]):
             return names[(best,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
         try:
-            scores = {
-                steps: self.measured(checkpoint.average(folder.checkpoints, steps), score)
+            found = {
+                steps: self.measured(checkpoint.average(folder.checkpoints, steps), measure)
                 for steps in names
             }
-            chosen = max(scores, key=scores.__getitem__)
+            highest = max(map(rank_of, found.values()))
+            level = [steps for steps, one in found.items() if rank_of(one) + one.noise >= highest]
+            chosen = min(level, key=lambda steps: found[steps].loss)
             self.save_model(checkpoint.average(folder.checkpoints, chosen))
         except RunError as error:
             trouble.leave_out_damaged(self, error)
-            return self.choose(score)
-        told = ", ".join(f"{names[steps]} {value:.2f}" for steps, value in scores.items())
+            return self.choose(measure)
+        told = ", ".join(f"{names[steps]} {one.score:.2f}" for steps, one in found.items())
         nothing = f", {NOTHING_BETTER}" if chosen == (0,) else ""
         return f"{names[chosen]}{nothing} ({told})"

@@ -58,6 +58,9 @@ class Scored(NamedTuple):
     def score(self) -> float:
         return self.value
 
+    def noise(self) -> float:
+        return 0.0
+
 
 def bleu(task: TranslationTask, model: nn.Module, settings: DecodingSettings) -> Any:
     """Weights that a beam with the usual length penalty finds best are worst in all else."""

@@ -27,6 +27,7 @@ from headway.tasks.translation.measuring import measure
 from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.subwords import Subwords, TextSettings
+from headway.training.interfaces import Validation
 from headway.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -75,10 +76,10 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
 # -- how a training ends ----------------------------------------------------------------------
 
 
-def rank(run: Run) -> Callable[[nn.Module], float]:
-    """BLEU of the validation sentences under the run's own search."""
+def rank(run: Run) -> Callable[[nn.Module], Validation]:
+    """By the validation sentences under the run's own search."""
     task: TranslationTask = run.trainer.task
-    return lambda model: task.rank(model, run.settings.decoding)
+    return lambda model: task.measured(model, run.settings.decoding)
 
 
 def tune_length_penalty(run: Run) -> Settings:

@@ -163,12 +163,12 @@ class TranslationTask:
 
     def validate(self, model: nn.Module) -> Validation:
         """Loss on the validation pairs, BLEU of their greedy translations."""
-        score = self.bleu(model, DecodingSettings(method="greedy")).score()
-        return Validation(self.validation_loss(model), score, "bleu")
+        return self.measured(model, DecodingSettings(method="greedy"))
 
-    def rank(self, model: nn.Module, settings: DecodingSettings) -> float:
-        """What the final weights are chosen by: BLEU under this search."""
-        return self.bleu(model, settings).score()
+    def measured(self, model: nn.Module, settings: DecodingSettings) -> Validation:
+        """Loss, and BLEU under this search."""
+        bleu = self.bleu(model, settings)
+        return Validation(self.validation_loss(model), bleu.score(), "bleu", noise=bleu.noise())
 
     def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
         """Counts for BLEU of the validation sentences under this search."""

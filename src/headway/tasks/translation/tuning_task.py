@@ -45,28 +45,30 @@ class TuningTask(TranslationTask):
         self.before: dict[str, list[float]] = {}
 
     def validate(self, model: nn.Module) -> Validation:
-        """Loss and BLEU of both; the first that is validated is what training began with."""
+        """The first that is validated is what training began with."""
         greedy = DecodingSettings(method="greedy")
-        new, old = self.both(model, greedy)
         if not self.before:
             searched = self.translate(model, self.decoding)
             self.before = {
-                "greedy": [new, old],
+                "greedy": self.both(model, greedy),
                 "searched": self._scores(searched),
                 "as_wanted": [self.n_as_wanted(searched)],
             }
+        return self.measured(model, greedy)
+
+    def measured(self, model: nn.Module, settings: DecodingSettings) -> Validation:
+        """Loss and BLEU of both; of what forgets too much neither noise nor loss is looked at."""
+        hypotheses = self.translate(model, settings)
+        new, old = (self._statistics(hypotheses, part) for part in self.parts)
         loss, old_loss = (
             self.validation_loss(model, self.batches_of(self.valid_rows[part]))
             for part in self.parts
         )
-        others = {"old_valid_loss": round(old_loss, 5), "old_bleu": round(old, 3)}
-        rank = self.rank_of(new, old, self.before["greedy"])
-        return Validation(loss, new, "bleu", rank, others)
-
-    def rank(self, model: nn.Module, decoding: DecodingSettings) -> float:
-        """What the final weights are chosen by, under the run's own search."""
-        new, old = self.both(model, decoding)
-        return self.rank_of(new, old, self.before["searched"])
+        others = {"old_valid_loss": round(old_loss, 5), "old_bleu": round(old.score(), 3)}
+        before = self.before["greedy" if settings.method == "greedy" else "searched"]
+        rank = self.rank_of(new.score(), old.score(), before)
+        noise = new.noise() if rank >= 0 else 0.0
+        return Validation(loss, new.score(), "bleu", rank, others, noise)
 
     def rank_of(self, new: float, old: float, before: list[float]) -> float:
         """The new score, if the old one fell by no more than is allowed; else less than nothing."""
