@@ -307,7 +307,7 @@ class Translator:
         return build(DecodingSettings, {**stored, **given}, section="decoding")
 
     def _may_hold_codes(self, text: str) -> bool:
-        own = any(pattern.search(text) for pattern in self.own_codes)
+        own = any(pattern.stands_in(text) for pattern in self.own_codes)
         return own or may_hold_codes(text)
 
     def chosen_tag(self, asked: str | None) -> str:

@@ -1,6 +1,5 @@
 """Scores and alternatives of units that were translated in pieces."""
 
-import re
 from itertools import product
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from headway.text.formats.piecewise import Piece
 from headway.text.formats.segments import Code, Segment, Width
+from headway.text.own_codes import compiled
 from headway.text.units import MODEL, Outcome, Unit
 from headway.workflow.ranking import TOO_WIDE, chosen, fitted, ranked
 
@@ -116,7 +116,7 @@ def test_what_fits_has_a_user_s_own_codes_too():
     texts = piece(("lang [[x]]", -1.0), ("ab", -2.0))
     whole = ranked(made_of("lang [[x]]", texts, width=Width(4), source="a [[x]]"))
     assert fitted(whole).segment == Segment(("ab",))
-    own = [re.compile(r"\[\[\w+\]\]")]
+    own = compiled((r"\[\[\w+\]\]",))
     assert fitted(whole, own).segment == Segment(("lang [[x]]",))
 
 

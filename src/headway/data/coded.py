@@ -1,6 +1,5 @@
 """How pairs are shown to a model if not as written: with codes masked, with tags in front."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from headway.text.cleaning import Pair
 from headway.text.codes import PLACEHOLDERS, VERSION, mask_pair
 from headway.text.corpora import Corpus
 from headway.text.mixing import tagged
+from headway.text.own_codes import OwnPattern
 from headway.text.subwords import CodeHandling, Subwords
 
 LEAST_SHARE = 0.02
@@ -33,13 +33,11 @@ class Shown:
     codes: CodeHandling
     tags: Mapping[str, str]
     """By the name of the file that a pair is from; a file without a tag is not there."""
-    own: tuple[re.Pattern[str], ...] = ()
+    own: tuple[OwnPattern, ...] = ()
     """A user's patterns of codes."""
 
     @classmethod
-    def of(
-        cls, codes: CodeHandling, corpus: Corpus, own: tuple[re.Pattern[str], ...] = ()
-    ) -> "Shown":
+    def of(cls, codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...] = ()) -> "Shown":
         """How pairs of this corpus are shown."""
         tags = {part.name: part.use.tag for part in corpus.parts if part.use.tag}
         return cls(codes, tags, own)
@@ -75,7 +73,7 @@ def handling_of_codes(
     root: Path,
     say: Say,
     weights: Mapping[str, float] = MappingProxyType({}),
-    own: Sequence[re.Pattern[str]] = (),
+    own: Sequence[OwnPattern] = (),
 ) -> CodeHandling:
     """Whether codes are masked: as asked, or as the corpus suggests, said with the reason.
 
@@ -114,7 +112,7 @@ def _with_codes(
     weights: Mapping[str, float],
     root: Path,
     say: Say,
-    own: Sequence[re.Pattern[str]],
+    own: Sequence[OwnPattern],
 ) -> tuple[float, int]:
     """The share of a pass, and how many pairs of it, judged by some of each file, evenly spaced."""
     named = {"version": VERSION, "cleaned": cleaned.directory.name, "counts": "by file"}

@@ -1,6 +1,5 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -21,6 +20,7 @@ from headway.text import subword_training
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, Direction, directions, languages
 from headway.text.mixing import PLAIN, Use
+from headway.text.own_codes import OwnPattern
 from headway.text.subwords import CodeHandling, Subwords, TextSettings
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Prepared:
     """How often each training pair is seen in a pass, if not all are once: [pairs]."""
     codes: CodeHandling
     """What was done with tags, placeholders and other codes."""
-    own_codes: tuple[re.Pattern[str], ...] = ()
+    own_codes: tuple[OwnPattern, ...] = ()
     """What is a code besides, by the user's own patterns."""
 
 
@@ -181,7 +181,7 @@ def as_written(pair: Pair) -> tuple[str, str]:
     return pair.source, pair.target
 
 
-def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[re.Pattern[str], ...]) -> "Shown | None":
+def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> "Shown | None":
     """How pairs are shown to the model; None: as they are written."""
     if codes == "keep" and not any(part.use.tag for part in corpus.parts):
         return None

@@ -5,6 +5,7 @@ Only a browser on this machine that was given the address gets an answer: the se
 other site can reach it through a name that leads here.
 """
 
+import json
 import secrets
 import socket
 import threading
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 HOST = "127.0.0.1"
-MOST_CHARACTERS = 100_000
+MOST_CHARACTERS = 1_000
+MOST_BYTES = 1 << 20
+"""Of a request: two such texts, every character escaped, and the lists."""
+MOST_IN_LIST = 1_000
+_MOST_AT_ONCE = 40
+_PATIENCE_S = 1
+"""With requests that are not done when the page is ended."""
 
 Look = Callable[..., dict[str, Any]]
 """A document of what was asked for: `text` and `target`."""
@@ -39,7 +46,7 @@ def application(
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import HTMLResponse, JSONResponse, Response
     from starlette.routing import Route
 
@@ -60,9 +67,15 @@ def application(
             return JSONResponse({"error": str(error)}, 400)
 
     async def look(request: Request) -> Response:
+        sent = bytearray()
         try:
-            given = await request.json()
-        except ValueError:
+            async for chunk in request.stream():
+                sent += chunk
+                if len(sent) > MOST_BYTES:
+                    said = f"a request has at most {MOST_BYTES:,} bytes. Send a shorter text."
+                    return JSONResponse({"error": said}, 413, {"Connection": "close"})
+            given = json.loads(sent)
+        except (ValueError, RecursionError, ClientDisconnect):
             return JSONResponse({"error": "a request is one JSON object"}, 400)
         return await answer(looked, given)
 
@@ -115,13 +128,21 @@ def serve(
     port = place.getsockname()[1]
     address = f"http://{HOST}:{port}/{word}/"
     app = application(look_at, found, word=word, news=news)
+    settings = uvicorn.Config(
+        app,
+        log_level="critical",
+        lifespan="off",
+        server_header=False,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_graceful_shutdown=_PATIENCE_S,
+    )
+    settings.load()
+    place.listen()  # from now on who asks gets an answer
     say(f"headway: {address} (Ctrl-C ends it)")
     if open_browser:
         webbrowser.open(address)
-    settings = uvicorn.Config(app, log_level="error", lifespan="off", server_header=False)
-    server = uvicorn.Server(settings)
     try:
-        server.run(sockets=[place])
+        uvicorn.Server(settings).run(sockets=[place])
     except KeyboardInterrupt:
         pass
     finally:
@@ -138,10 +159,18 @@ def _asked(given: Any) -> dict[str, Any]:
     if max(len(text), len(target or "")) > MOST_CHARACTERS:
         raise ConfigError(f"A text has at most {MOST_CHARACTERS:,} characters. Give a shorter one.")
     begin = given.get("begin") or []
-    if not isinstance(begin, list) or not all(type(one) is int for one in begin):
-        raise ConfigError("What an output is to begin with is a list of ids.")
+    if not (_is_short_list(begin) and all(type(one) is int for one in begin)):
+        raise ConfigError(
+            f"What an output is to begin with is a list of at most {MOST_IN_LIST:,} ids."
+        )
     changes = {name: given.get(name) or [] for name in ("off", "force")}
     for name, wishes in changes.items():
-        if not isinstance(wishes, list) or not all(isinstance(one, str) for one in wishes):
-            raise ConfigError(f"What is asked for as {name} is a list of texts.")
+        if not (_is_short_list(wishes) and all(isinstance(one, str) for one in wishes)):
+            raise ConfigError(
+                f"What is asked for as {name} is a list of at most {MOST_IN_LIST:,} texts."
+            )
     return {"text": text, "target": target, "begin": begin, **changes}
+
+
+def _is_short_list(given: Any) -> bool:
+    return isinstance(given, list) and len(given) <= MOST_IN_LIST

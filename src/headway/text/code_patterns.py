@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from headway.text.cleaning import may_hold_codes
 from headway.text.code_kinds import BB, BEGINS, PATTERNS, ROLE
+from headway.text.own_codes import OwnPattern
 
 KINDS = (*PATTERNS, "private")
 """The names of the kinds of codes."""
@@ -47,7 +48,7 @@ class Frame(NamedTuple):
     """Both only where what came before decides, as with a single backtick."""
 
 
-def find(text: str, own: Sequence[re.Pattern[str]] = ()) -> list[Found]:
+def find(text: str, own: Sequence[OwnPattern] = ()) -> list[Found]:
     """The codes of a text, in order; none of them overlap.
 
     A private-use character is one by itself, and is in no other. What a pattern of `own` fits comes
@@ -69,24 +70,22 @@ def find(text: str, own: Sequence[re.Pattern[str]] = ()) -> list[Found]:
     return found
 
 
-def hidden(text: str, sign: str, own: Sequence[re.Pattern[str]] = ()) -> str:
+def hidden(text: str, sign: str, own: Sequence[OwnPattern] = ()) -> str:
     """The text with this character in the place of each character of its codes."""
     for start, end, _ in find(text, own):
         text = text[:start] + sign * (end - start) + text[end:]
     return text
 
 
-def _own(text: str, patterns: Sequence[re.Pattern[str]]) -> list[Found]:
+def _own(text: str, patterns: Sequence[OwnPattern]) -> list[Found]:
     found: list[Found] = []
+    taken = bytearray(len(text))
     for pattern in patterns:
-        before = tuple(found)
-        found += (
-            Found(*match.span(), "own")
-            for match in pattern.finditer(text)
-            if match[0]
-            and all(match.end() <= o.start or o.end <= match.start() for o in before)
-            and not _PRIVATE.search(match[0])
-        )
+        free = [span for span in pattern.spans(text) if not any(taken[slice(*span)])]
+        for start, end in free:
+            if not _PRIVATE.search(text, start, end):
+                taken[start:end] = b"1" * (end - start)
+                found.append(Found(start, end, "own"))
     return sorted(found)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from headway.text.code_patterns import find, frame, kind_of, needs_words, partners
 from headway.text.formats.segments import Code, Segment
+from headway.text.own_codes import OwnPattern
 from headway.text.word_boundaries import at_boundaries
 
 VERSION = 4
@@ -59,7 +60,7 @@ class Check(NamedTuple):
         return not (self.missing or self.invented or self.crossed)
 
 
-def parsed(segment: Segment, own: Sequence[re.Pattern[str]] = ()) -> Segment:
+def parsed(segment: Segment, own: Sequence[OwnPattern] = ()) -> Segment:
     """The same text, with the codes in its plain parts found; `own` as in `find`."""
     parts: list[str | Code] = []
     for part in segment.parts:
@@ -74,7 +75,7 @@ def parsed(segment: Segment, own: Sequence[re.Pattern[str]] = ()) -> Segment:
     return Segment(tuple(parts))
 
 
-def parsed_text(text: str, own: Sequence[re.Pattern[str]] = ()) -> Segment:
+def parsed_text(text: str, own: Sequence[OwnPattern] = ()) -> Segment:
     """A text, with its codes found."""
     return parsed(Segment((text,)), own)
 
@@ -89,7 +90,7 @@ def mask(segment: Segment) -> Masked:
     return Masked(with_placeholders(segment, codes), codes)
 
 
-def mask_pair(source: str, target: str, own: Sequence[re.Pattern[str]] = ()) -> MaskedPair:
+def mask_pair(source: str, target: str, own: Sequence[OwnPattern] = ()) -> MaskedPair:
     """Mask what both sides have equally often; any other code stays as it is, to be learned.
 
     One pair in four, chosen by its source, has its numbers start elsewhere than at 0, so that the

@@ -11,6 +11,7 @@ from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import kind_of
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
+from headway.text.own_codes import OwnPattern
 
 _SUFFIXES = (
     "c|cc|cfg|cpp|css|csv|doc|docx|exe|gif|go|gz|h|hpp|html?|ini|java|jpe?g|js|json|log|md|mo|mp3|"
@@ -52,13 +53,13 @@ def names_in(text: str, known: Known) -> Iterator[tuple[int, int]]:
 class OwnCodes:
     """What is a code besides the codes of every text: unknown names, and patterns of the user."""
 
-    def __init__(self, known: Known, patterns: Sequence[re.Pattern[str]] = ()) -> None:
+    def __init__(self, known: Known, patterns: Sequence[OwnPattern] = ()) -> None:
         """`known`: words that the model can translate; `patterns` come before all other codes."""
         self.known, self.patterns = known, patterns
 
     def may_be_in(self, text: str) -> bool:
         """False where a text is sure to hold no code at all."""
-        return may_hold_codes(text) or any(pattern.search(text) for pattern in self.patterns)
+        return may_hold_codes(text) or any(pattern.stands_in(text) for pattern in self.patterns)
 
     def parsed(self, segment: Segment) -> Segment:
         """As `headway.text.codes.parsed`, with these codes found as well."""

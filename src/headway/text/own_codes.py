@@ -1,77 +1,69 @@
-"""A user's own patterns of what is a code: read from a file, and kept from taking for ever."""
+"""A user's own patterns of what is a code: read from a file, found in linear time.
+
+They are found by RE2, which never goes back on what it read: no pattern and no text takes it for
+ever. What it cannot do (looking around, referring back) is refused.
+"""
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from headway.errors import ConfigError, DataError
 from headway.text.lines import check_file, read_lines
 
-Patterns = tuple[re.Pattern[str], ...]
-
-MOST_CHARACTERS = 300
-"""How far `*`, `+` and `{n,}` reach."""
-_MOST_WAYS = 100_000
-"""Ways to divide a text among the repetitions of a pattern, from each place of it."""
-_ENDLESS = 1 << 62
+MOST_CHARACTERS = 500
+"""A code of so many characters is found wherever it stands; of a longer one, perhaps a part."""
 _LONGEST = 500
 _MOST = 200
+_MOST_BYTES = 4 << 20
+"""Of memory for a pattern."""
 
-_PART = re.compile(
-    r"""(?P<kind>\[\^?\]?(?:\\.|[^\]\\])*\])
-    | (?P<whole>\(\?(?:[aims]+|P=\w+|\#[^)]*)\))
-    | (?P<opens>\((?:\?(?:P<\w+>|<?[=!]|[:>]|\(\w+\)|[aims-]+:))?)
-    | (?P<closes>\)) | (?P<bar>\|)
-    | (?P<times>[*+?]|\{(?=\d|,\d)\d*(?:,\d*)?\})(?P<how>[+?]?)
-    | (?P<atom>\\(?:x..|u....|U.{8}|N\{[^}]*\}|\d{1,3}|.)|.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_LITERAL = re.compile(r"\\[^\w]|[^\\.^$\[]", re.DOTALL)
+_KINDS = {"w": r"\p{L}\p{N}_", "d": r"\p{Nd}", "s": r"\t-\r\x1c-\x20\x{85}\p{Z}"}
+"""What Python means by these; to RE2 they are ASCII."""
+_PART = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\u[0-9a-fA-F]{4}|\\.|\{,|.", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
-class _Piece(NamedTuple):
-    """One character's worth of a pattern, or a group, with its repetition."""
+@dataclass(frozen=True)
+class OwnPattern:
+    """One pattern, ready for use."""
 
-    text: str
-    """Of a single character; empty for a group."""
-    inside: tuple[Any, ...] = ()
-    """Of a group: its pieces."""
-    least: int = 1
-    most: int = 1
-    settled: bool = False
-    """Possessive or atomic: never gone back on."""
-    bar: bool = False
-    """It stands between alternatives."""
+    pattern: str
+    """As it was written."""
 
-    @property
-    def varies(self) -> bool:
-        return self.most > self.least and not self.settled
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it stands in a text (start, end), from left to right; nothing empty."""
+        search, place = _engine(self.pattern).search, 0
+        text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+        while place < len(text):
+            begin = max(0, place - 1)  # a character of what stands before, for \b and ^
+            stretch = text[begin : place + 2 * MOST_CHARACTERS]
+            match = search(stretch, place - begin)
+            start, end = match.span() if match else (len(stretch), 0)
+            if begin + start >= place + MOST_CHARACTERS:  # seen whole from nearer by
+                place += MOST_CHARACTERS
+                continue
+            if end > start:
+                yield begin + start, begin + end
+            place = begin + max(end, start + 1)
 
-    @property
-    def literal(self) -> str:
-        """The very character that it begins with, if that is one and always there."""
-        if not self.least:
-            return ""
-        if self.inside:
-            return "" if any(one.bar for one in self.inside) else self.inside[0].literal
-        return self.text[-1] if _LITERAL.fullmatch(self.text) else ""
+    def stands_in(self, text: str) -> bool:
+        """Whether it is anywhere in a text."""
+        return any(True for _ in self.spans(text))
 
-    def may_be(self, character: str) -> bool:
-        """Whether a varying part of it may match a character."""
-        if self.inside:
-            return any(one.may_be(character) for one in self.inside)
-        return not self.bar and bool(re.match(self.text, character, re.IGNORECASE | re.DOTALL))
+
+Patterns = tuple[OwnPattern, ...]
 
 
 def read_patterns(path: Path) -> list[str]:
     """The patterns of a file: a regular expression (Python's) a line, `#` before a comment.
 
     Raises:
-        DataError: it cannot be read, a line is no pattern or takes too long; names the line.
+        DataError: it cannot be read, or a line is none that can be used; names the line.
     """
     check_file(path)
     patterns: list[str] = []
@@ -101,17 +93,22 @@ def patterns_of(files: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=16)
 def compiled(patterns: tuple[str, ...]) -> Patterns:
-    """Patterns ready for use, with no repetition without end.
+    """Patterns ready for use.
 
     Raises:
-        ConfigError: one cannot be used; says why.
+        ConfigError: one cannot be used, or there are too many; says why.
     """
+    if len(patterns) > _MOST:
+        raise ConfigError(
+            f"text.own_codes are at most {_MOST} regular expressions; got {len(patterns):,}. "
+            "Leave some out."
+        )
     for pattern in patterns:
         if why := why_refused(pattern):
             raise ConfigError(
                 f"text.own_codes are regular expressions; got {pattern[:80]!r}: {why}. Mend it."
             )
-    return tuple(re.compile(_bounded(pattern)) for pattern in patterns)
+    return tuple(map(OwnPattern, patterns))
 
 
 def why_refused(pattern: str) -> str:
@@ -121,92 +118,49 @@ def why_refused(pattern: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            if re.compile(pattern).match(""):
-                return "it fits nothing at all, so it would stand everywhere"
-            re.compile(_bounded(pattern))
+            re.compile(pattern)
     except (re.error, FutureWarning, DeprecationWarning, OverflowError, RecursionError) as error:
         return f"it is no regular expression of Python's ({error})"
-    return _why_slow(_pieces(iter(_PART.finditer(pattern))))
+    import re2  # a side room
+
+    try:
+        if _engine(pattern).match(""):
+            return "it fits nothing at all, so it would stand everywhere"
+    except (re2.error, UnicodeEncodeError) as error:
+        said = error.args[0].decode() if isinstance(error, re2.error) else "half a character"
+        return (
+            f"it cannot be found in time that grows with the text ({said}). Write it without "
+            r"(?=..), (?!..), (?<..), (?P=..), \1, (?>..), *+, ++, \Z, and over 1,000 repetitions"
+        )
+    return ""
 
 
-def _bounded(pattern: str) -> str:
-    """The same with every repetition reaching `MOST_CHARACTERS` at most."""
-    parts = []
-    for part in _PART.finditer(pattern):
-        if part["times"]:
-            least, most = _bounds(part["times"])
-            parts.append(f"{{{least},{max(least, most)}}}{part['how']}")
-        else:
-            parts.append(part[0])
-    return "".join(parts)
+@lru_cache(maxsize=4 * _MOST)
+def _engine(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors, options.never_capture, options.max_mem = False, True, _MOST_BYTES
+    return re2.compile(_for_re2(pattern), options)
 
 
-def _bounds(times: str) -> tuple[int, int]:
-    if times in "*+?":
-        return int(times == "+"), 1 if times == "?" else MOST_CHARACTERS
-    least, comma, most = times[1:-1].partition(",")
-    return int(least or 0), int(most or MOST_CHARACTERS) if comma else int(least)
+def _for_re2(pattern: str) -> str:
+    r"""A pattern of Python's with the same meaning to RE2, but for `\b`, which is ASCII there."""
+
+    def outside(part: re.Match[str]) -> str:
+        if part[0].startswith("["):
+            return _ESCAPE.sub(_inside, part[0])
+        kind, negated = _KINDS.get(part[0][-1].lower(), ""), part[0][-1].isupper()
+        if kind and len(part[0]) == 2:
+            return f"[^{kind}]" if negated else f"[{kind}]"
+        return "{0," if part[0] == "{," else _ESCAPE.sub(_inside, part[0])
+
+    return _PART.sub(outside, pattern)
 
 
-def _pieces(parts: Iterator[re.Match[str]]) -> tuple[_Piece, ...]:
-    """Those up to the end of the group that was opened last."""
-    pieces: list[_Piece] = []
-    for part in parts:
-        if part["closes"]:
-            break
-        if part["opens"]:
-            pieces.append(_Piece("", _pieces(parts), settled=part["opens"] == "(?>"))
-        elif part["times"] and pieces:
-            least, most = _bounds(part["times"])
-            settled = pieces[-1].settled or part["how"] == "+"
-            pieces[-1] = pieces[-1]._replace(least=least, most=most, settled=settled)
-        elif part["bar"]:
-            pieces.append(_Piece("", bar=True))
-        elif not part["whole"]:
-            pieces.append(_Piece(part["kind"] or part["atom"]))
-    return tuple(pieces)
-
-
-def _why_slow(pieces: Iterable[_Piece]) -> str:
-    ways = _ways(tuple(pieces), last=True)
-    if ways <= _MOST_WAYS:
-        return ""
-    return (
-        "it may take for ever, as there are very many ways to fit it. Part repetitions by a "
-        "character that is in neither of them, or make them possessive (*+, ++)"
-    )
-
-
-def _ways(pieces: tuple[_Piece, ...], *, last: bool) -> int:
-    """How many ways there may be to fit some pieces; `last`: nothing comes behind them."""
-    ways, barred = _alternatives(pieces), any(one.bar for one in pieces)
-    for one, behind in pairwise((*pieces, None)):
-        if one is None or one.bar:
-            continue
-        if one.inside and not one.settled:
-            inner = _ways(one.inside, last=False)
-            if one.most > 1 and inner > 1 and not _parted(one.inside):
-                return _ENDLESS
-            ways *= inner
-        follows = "" if behind is None else behind.literal
-        ends = last and behind is None and not barred
-        if one.varies and not ends and (not follows or one.may_be(follows)):
-            ways *= one.most - one.least + 1
-    return min(ways, _ENDLESS)
-
-
-def _alternatives(pieces: tuple[_Piece, ...]) -> int:
-    """Of how many alternatives more than one may fit at a place."""
-    begins = [pieces[0], *(behind for one, behind in pairwise(pieces) if one.bar)] if pieces else []
-    signs = [one.literal.lower() for one in begins]
-    return 1 if len(set(signs)) == len(signs) and (all(signs) or len(signs) == 1) else len(signs)
-
-
-def _parted(inside: tuple[_Piece, ...]) -> bool:
-    """Whether repetitions of a group are parted by a character that nothing varying in it fits."""
-    if any(one.bar for one in inside):
-        return False
-    varying = [one for one in inside if one.varies or one.inside]
-    ends = (inside[0], inside[-1])
-    parted = (one.literal for one in ends if not one.inside and one.most == 1)
-    return any(sign and not any(one.may_be(sign) for one in varying) for sign in parted)
+def _inside(part: re.Match[str]) -> str:
+    r"""The same of an escape within brackets; RE2 refuses the `\W` and `\S` that it cannot say."""
+    sign = part[1]
+    if sign[0] == "u":
+        return f"\\x{{{sign[1:]}}}"
+    return {"D": r"\P{Nd}", "W": r"\_", "S": r"\_"}.get(sign, _KINDS.get(sign, part[0]))

@@ -1,7 +1,6 @@
 """Text to ids and back."""
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from tokenizers import Tokenizer, decoders, normalizers
 from headway.disk import refuse_large, write_text
 from headway.errors import ConfigError, DataError, refuse_beyond
 from headway.text import tokenizer_files
+from headway.text.own_codes import OwnPattern
 from headway.text.subword_training import add_placeholders, between, readable, sample, train_bpe
 from headway.text.wordpiece import train_wordpiece
 
@@ -53,7 +53,7 @@ class TextSettings:
         if self.own_codes:
             self.patterns()
 
-    def patterns(self) -> tuple[re.Pattern[str], ...]:
+    def patterns(self) -> tuple[OwnPattern, ...]:
         """`own_codes`, ready for use; raises ConfigError where one cannot be."""
         from headway.text.own_codes import compiled
 

@@ -1,6 +1,5 @@
 """Scores and other translations of a unit, from what the model said of its pieces."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nlargest
@@ -10,6 +9,7 @@ from headway.text.accelerators import bare, unmarked
 from headway.text.codes import check, parsed
 from headway.text.formats.piecewise import Piece
 from headway.text.formats.segments import Segment
+from headway.text.own_codes import OwnPattern
 from headway.text.units import Alternative, Flag, Outcome, Unit
 
 TOO_WIDE = "too_wide"
@@ -63,7 +63,7 @@ def ranked(made: Outcome) -> Outcome:
     return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
 
 
-def fitted(made: Outcome, own: Sequence[re.Pattern[str]] = ()) -> Outcome:
+def fitted(made: Outcome, own: Sequence[OwnPattern] = ()) -> Outcome:
     """The best translation that has the room it needs and all codes; a flag where none has.
 
     Codes of the file take no room. `own` are patterns of codes besides those of every text.
@@ -91,7 +91,7 @@ def _picked(made: Outcome, picks: Sequence[int]) -> list[Piece]:
     return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
 
 
-def _keeps_codes(unit: Unit, target: Segment, own: Sequence[re.Pattern[str]]) -> bool:
+def _keeps_codes(unit: Unit, target: Segment, own: Sequence[OwnPattern]) -> bool:
     """Whether just the codes that the source has in its text are in a translation."""
     both = bare(unit.source, unit.accelerator).segment, unmarked(target, unit.accelerator)
     return check(*(parsed(one, own) for one in both)).complete

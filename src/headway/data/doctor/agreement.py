@@ -13,6 +13,7 @@ from headway.text.cleaning import Pair
 from headway.text.code_patterns import find
 from headway.text.corpora import Direction
 from headway.text.numbers import odd_numbers
+from headway.text.own_codes import OwnPattern
 from headway.text.scripts import LAST
 from headway.text.sentences import FULL_STOPS, GREEK, QUESTION_MARKS
 
@@ -105,7 +106,7 @@ class Agreement:
     def __init__(
         self,
         notes: Notes,
-        own: Sequence[re.Pattern[str]] = (),
+        own: Sequence[OwnPattern] = (),
         sample: Iterable[Pair] = (),
         declared: Mapping[str, Direction] | None = None,
     ) -> None:
@@ -163,7 +164,7 @@ class Agreement:
         self._notes.conclude(SYMPTOMS, self._n_pairs)
 
 
-def odd_codes(pair: Pair, own: Sequence[re.Pattern[str]] = ()) -> str:
+def odd_codes(pair: Pair, own: Sequence[OwnPattern] = ()) -> str:
     """Codes that stand more often on one side than on the other, in words; "" for none.
 
     Where `|` divides plural forms, of which languages have different numbers, only their presence

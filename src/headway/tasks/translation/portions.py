@@ -11,6 +11,7 @@ from headway.tasks.translation.texts import Alternative, Translation
 from headway.text.code_patterns import hidden
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import covered, joined_translations, lines_of, pieces_at
+from headway.text.own_codes import OwnPattern
 from headway.text.sentences import CODE, AtOnce, cut, portion_ends, space_between
 
 _LINE_END = re.compile(r"(\s*[\r\n\u2028\u2029\x85]\s*)")
@@ -23,7 +24,7 @@ class Portions(NamedTuple):
     n_subwords: Callable[[str], int]
     language: str | None
     """Of the texts."""
-    own: Sequence[re.Pattern[str]] = ()
+    own: Sequence[OwnPattern] = ()
     """A user's codes, which are not cut either."""
 
     def of_text(self, text: str) -> list[str]:

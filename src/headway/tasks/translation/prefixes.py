@@ -67,7 +67,7 @@ def translate_begun(
     by_prefix: dict[str, list[int]] = {}
     for i, prefix in enumerate(map(clean, prefixes)):
         by_prefix.setdefault(prefix, []).append(i)
-        own = any(pattern.search(cleaned[i]) for pattern in translator.own_codes)
+        own = any(pattern.stands_in(cleaned[i]) for pattern in translator.own_codes)
         if prefix and (own or may_hold_codes(cleaned[i])):
             raise ConfigError(
                 f"a text with a prefix has no codes; got {texts[i]!r}. Translate it without."

@@ -1,6 +1,5 @@
 """Looks at a source and its translation: what is doubtful, and how sure it is that all is well."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from headway.text.checks.signs import (
     signs_of_texts,
 )
 from headway.text.checks.trust import RAISED, Norm, Trust
+from headway.text.own_codes import OwnPattern
 from headway.text.units import Flag
 
 _MOST_DOUBT = {UNKNOWN: 0.9}
@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
 class Checker:
     """The checks of one run: any texts, in any order, each judged by itself."""
 
-    def __init__(self, held: Held, trust: Trust, own: Sequence[re.Pattern[str]] = ()) -> None:
+    def __init__(self, held: Held, trust: Trust, own: Sequence[OwnPattern] = ()) -> None:
         """`own`: patterns of codes besides those of every text."""
         self.held, self.trust, self.own = held, trust, own
         self.norms = trust.norms

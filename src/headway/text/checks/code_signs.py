@@ -1,15 +1,15 @@
 """What is wrong with the codes of a translation: how many of them, and in words."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from headway.text.code_patterns import find
 from headway.text.codes import parsed_text
+from headway.text.own_codes import OwnPattern
 from headway.text.word_boundaries import inside_words
 
 
-def odd_codes(source: str, target: str, own: Sequence[re.Pattern[str]]) -> tuple[float, str]:
+def odd_codes(source: str, target: str, own: Sequence[OwnPattern]) -> tuple[float, str]:
     """Codes of either side that the other lacks; `own` are patterns of more of them."""
     both = (source, target)
     ours, theirs = (Counter(text[a:b] for a, b, _ in find(text, own)) for text in both)

@@ -12,6 +12,7 @@ from functools import reduce
 from headway.text.checks.held import Held
 from headway.text.checks.signs import OF_TEXTS, n_sentences, signs_of_texts
 from headway.text.checks.trust import Norm
+from headway.text.own_codes import OwnPattern
 from headway.text.sentences import space_between
 
 TEXTS = 2_000
@@ -22,7 +23,7 @@ _ENDED = re.compile(r"[.?!。？！]\Z")
 Pairs = Sequence[tuple[str, str]]
 
 
-def joined_norms(pairs: Pairs, held: Held, own: Sequence[re.Pattern[str]]) -> dict[str, Norm]:
+def joined_norms(pairs: Pairs, held: Held, own: Sequence[OwnPattern]) -> dict[str, Norm]:
     """Of each sign of texts; none where too few pairs are a single sentence on both sides."""
     single = [pair for pair in pairs if all(_ENDED.search(text) for text in pair)]
     single = [pair for pair in single if n_sentences(pair[0]) == n_sentences(pair[1]) == 1]

@@ -16,6 +16,7 @@ from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import hidden
 from headway.text.detection import other_language
 from headway.text.numbers import odd_numbers
+from headway.text.own_codes import OwnPattern
 from headway.text.sentences import CODE, sentences
 
 TOO_SHORT, TOO_LONG, SENTENCES = "too_short", "too_long", "sentences"
@@ -63,7 +64,7 @@ class Sign(NamedTuple):
 
 
 def signs_of_texts(
-    source: str, target: str, held: Held, own: Sequence[re.Pattern[str]] = ()
+    source: str, target: str, held: Held, own: Sequence[OwnPattern] = ()
 ) -> dict[str, Sign]:
     """All of `OF_TEXTS` that there are, in a translation that is not blank.
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from headway.text.code_patterns import hidden, partners
 from headway.text.formats.segments import Code, Segment
+from headway.text.own_codes import OwnPattern
 from headway.text.sentences import CODE, sentence_ends, space_between
 
 _SPACE = re.compile(r"\s+")
@@ -115,7 +116,7 @@ def flat(segment: Segment) -> str:
     return "".join(part if isinstance(part, str) else CODE for part in segment.parts)
 
 
-def covered(segment: Segment, own: Sequence[re.Pattern[str]] = ()) -> str:
+def covered(segment: Segment, own: Sequence[OwnPattern] = ()) -> str:
     """The same length as `flat`, with the codes in its text hidden as well; `own` are a user's."""
     texts = (hidden(part, CODE, own) if isinstance(part, str) else CODE for part in segment.parts)
     return "".join(texts)
