@@ -43,10 +43,9 @@ def recurrent(**settings):
     return RecurrentTranslator(config, vocabulary_size=13)
 
 
-def language_model(recurrence):
-    return RecurrentLanguageModel(
-        RecurrentConfig(d_model=8), recurrence=recurrence, vocabulary_size=13
-    )
+def language_model(recurrence, **settings):
+    config = RecurrentConfig(d_model=8, **settings)
+    return RecurrentLanguageModel(config, recurrence=recurrence, vocabulary_size=13)
 
 
 STANDARD = {

@@ -1,9 +1,9 @@
-"""What is noted while modules run: tensors by name, and the hooks that note them."""
+"""What is noted while modules run: tensors by name, how each follows from others, and the hooks."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -29,6 +29,15 @@ def part_name(path: str) -> str:
     return _ABOVE_THE_FIRST.sub(lambda found: f"decoder.{int(found[1]) + 1}", path)
 
 
+class Formula(NamedTuple):
+    """How a tensor follows from others: `x · Wᵀ + b`. `·` is the product of matrices, `∘` that of
+    numbers in the same place; the functions are those that the page explains."""
+
+    text: str
+    where: dict[str, str]
+    """What each letter is: a tensor of the pass, a weight of the model, or a number."""
+
+
 class Noted:
     """A tensor that came in one piece, or step by step."""
 
@@ -38,12 +47,16 @@ class Noted:
     def add(self, tensor: Tensor) -> None:
         """A piece of the batch's only row."""
         assert len(tensor) == 1, f"one text at a time is traced; got a batch of {len(tensor)}"
-        row = tensor[0].detach()
-        self.pieces.append((row if row.dtype == torch.bool else row.float()).cpu().numpy())
+        self.pieces.append(_row(tensor))
 
     def whole(self) -> Array:
         """All pieces, in their order."""
         return np.concatenate(self.pieces, self.axis)
+
+
+def _row(tensor: Tensor) -> Array:
+    row = tensor[0].detach()
+    return (row if row.dtype == torch.bool else row.float()).cpu().numpy()
 
 
 class Notes:
@@ -51,6 +64,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._noted: dict[str, Noted] = {}
+        self._formulas: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -60,6 +74,10 @@ class Notes:
     def __exit__(self, *_: object) -> None:
         """All is as it was."""
         self._open.close()
+
+    def __contains__(self, name: str) -> bool:
+        """Whether it was noted by now."""
+        return name in self._noted
 
     def watch(self, module: nn.Module, look: Callable[[tuple[Any, ...], Any], None]) -> None:
         """Call `look(what went in, what came out)` whenever the module has run."""
@@ -75,8 +93,17 @@ class Notes:
         """Set an attribute for as long as the notes are open."""
         self._open.enter_context(exchanged(thing, name, value))
 
-    def note(self, name: str, tensor: Tensor, axis: int | None = None) -> None:
-        """A tensor with its batch axis, of one row, which is taken off.
+    def note(
+        self,
+        name: str,
+        tensor: Tensor,
+        text: str = "",
+        where: Mapping[str, Any] | None = None,
+        *,
+        axis: int | None = None,
+    ) -> None:
+        """A tensor with its batch axis, of one row, which is taken off; and its formula: see
+        `follows`.
 
         With `axis` it is one of several pieces, which are joined along that axis of the rest;
         without, what had the name before is forgotten.
@@ -84,6 +111,38 @@ class Notes:
         if axis is None or name not in self._noted:
             self._noted[name] = Noted(axis or 0)
         self._noted[name].add(tensor)
+        if text:
+            self.follows(name, text, where or {})
+
+    def follows(self, name: str, text: str, where: Mapping[str, Any]) -> None:
+        """The formula of a tensor. Letters are weights, numbers, names of tensors, or tensors as
+        they went by, with their batch axis: their names are found by what is in them."""
+        self._formulas[name] = text, where
+
+    def formulas(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Formula]:
+        """All formulas, with names for all letters; `weights` are the model's."""
+        tensors, named = self.tensors(), list(weights)
+        places: dict[Any, list[str]] = {}
+        for name, array in tensors.items():
+            places.setdefault((array.shape, array.tobytes()), []).append(name)
+        order = {name: i for i, name in enumerate(tensors)}
+
+        def name_of(value: Any, of: str) -> str:
+            if not isinstance(value, Tensor):
+                return value if isinstance(value, str) else f"{value:.6g}"
+            weight = next((found for one in named if (found := _weight(value, *one))), None)
+            if weight is not None:
+                return weight
+            row = _row(value)
+            alike = [one for one in places.get((row.shape, row.tobytes()), []) if one != of]
+            before = [one for one in alike if order[one] < order[of]]
+            return (before[-1:] or alike or ["?"])[0]
+
+        return {
+            name: Formula(text, {letter: name_of(value, name) for letter, value in where.items()})
+            for name, (text, where) in self._formulas.items()
+            if name in tensors
+        }
 
     def turn(self, beginning: str) -> None:
         """What has a name that begins so came in pieces, the last one first."""
@@ -94,3 +153,16 @@ class Notes:
     def tensors(self) -> dict[str, Array]:
         """All that was noted, in the order in which it was begun."""
         return {name: noted.whole() for name, noted in self._noted.items()}
+
+
+def _weight(value: Tensor, name: str, weight: Tensor) -> str | None:
+    """What a weight is called, and which of its rows and columns these are; None if it is none."""
+    if value.untyped_storage().data_ptr() != weight.untyped_storage().data_ptr():
+        return None
+    if value.shape == weight.shape:
+        return name
+    row, column = divmod(value.storage_offset() - weight.storage_offset(), weight.stride(0))
+    rows, columns = f"{row}:{row + len(value)}", ""
+    if value.dim() > 1 and value.shape[1] != weight.shape[1]:
+        columns = f", {column}:{column + value.shape[1]}"
+    return f"{name}[{rows}{columns}]"

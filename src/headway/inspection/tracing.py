@@ -3,7 +3,7 @@
 Modules are watched while they run. Names are those of a Transformer, as far as a model has the
 same things; layers and heads are counted from 0, and there is no batch axis:
 
-    source.embedding, source.positions, encoder.input, encoder.output, logits
+    source.ids, source.embedding, source.positions, encoder.input, encoder.output, logits
     encoder.0.self.query, .key, .value        [heads, length, d]
     encoder.0.self.scores, .visible, .weights [heads, query, key], visible [query, key]
     encoder.0.self.heads                      [heads, length, d_v]
@@ -15,22 +15,31 @@ and so for target and decoder, whose layers have `cross` as well. Queries and ke
 compared: turned, where positions are rotary. `scores` are those before the mask; `residual` is what
 went in + output; `normed` is a LayerNorm's output: in post-norm of the residual, in pre-norm of
 what goes in. What a model has not got has no name: `headway.inspection.tracing_others` says what
-others have.
+others have. With every tensor stands the formula by which it follows from others, as the brick
+that made it computes it; only ids and `visible` are given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError
-from headway.inspection.notes import Array, Notes, part_name
-from headway.inspection.tracing_others import OTHER_BRICKS
+from headway.inspection.notes import Array, Formula, Notes, part_name
+from headway.inspection.tracing_others import OTHER_BRICKS, Mapped, map_of, note_entry
 from headway.nn.attention import MultiHeadAttention, ReadyMask
 from headway.nn.layers import FeedForward, Layer, Residual, Stack
+from headway.nn.positions import LearnedPositions
+from headway.nn.variants import (
+    AdditiveHeads,
+    OneVectorAttention,
+    UnscaledAttention,
+    WithoutResidual,
+)
 from headway.nn.windowed import band
 
 Watch = Callable[[Notes, str, Any], None]
@@ -42,6 +51,8 @@ class Traced(NamedTuple):
 
     tensors: dict[str, Array]
     """In float32, or of bool; on the CPU."""
+    formulas: dict[str, Formula]
+    """Of all tensors but those that are given."""
     logits: Float[Tensor, "1 target vocabulary"]
     """As the model gave them."""
 
@@ -68,8 +79,10 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
             watch_brick(notes, name, module)
         watch_ends(notes, model, rows)
         logits = model(*rows)
-    notes.note("logits", logits)
-    return Traced(notes.tensors(), logits)
+    if "logits" not in notes:
+        note_logits(notes, model, logits)
+    named = [*model.named_parameters(), *model.named_buffers()]
+    return Traced(notes.tensors(), notes.formulas(named), logits)
 
 
 def watch_brick(notes: Notes, path: str, module: nn.Module) -> None:
@@ -85,7 +98,7 @@ def watch_brick(notes: Notes, path: str, module: nn.Module) -> None:
 
 def watch_stack(notes: Notes, name: str, stack: Stack) -> None:
     """What goes into its first layer."""
-    notes.watch_before(stack, lambda x, *_: notes.note(f"{name}.input", x))
+    notes.watch_before(stack, lambda x, *_: note_entry(notes, f"{name}.input", x))
 
 
 def watch_layer(notes: Notes, name: str, layer: Layer) -> None:
@@ -97,31 +110,64 @@ def watch_layer(notes: Notes, name: str, layer: Layer) -> None:
         watch_residual(notes, f"{name}.cross", layer.around_cross_attention)
     watch_feed_forward(notes, f"{name}.feed_forward", layer.feed_forward)
     watch_residual(notes, f"{name}.feed_forward", layer.around_feed_forward)
-    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output))
+    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output, "x", {"x": output}))
 
 
 def watch_attention(notes: Notes, name: str, attention: MultiHeadAttention) -> None:
     """Its numbers are computed once more from what went in; heads and output are what it gave."""
+    cut = {"h": attention.heads}
+    part = {one: f"{name}.{one}" for one in ("query", "key", "value", "scores", "visible")}
+    compared = "rotated({})" if attention.rotary else "{}"
+    queried = "{} ∘ √d_k" if isinstance(attention, UnscaledAttention) else "{}"
 
     def look(x: Tensor, memory: Tensor, mask: ReadyMask | None = None) -> None:
         if hasattr(attention, "to_query"):
             query, key, value, bias = attention.projected(x, memory)
-            notes.note(f"{name}.query", query)
-            notes.note(f"{name}.key", key)
+            to_query, to_key = map_of(attention.to_query), map_of(attention.to_key, "y")
+            text = queried.format(compared.format(f"heads({to_query.text}, h)"))
+            d_k = {"d_k": query.shape[-1]}
+            where = {"x": x, **to_query.where, **cut, **(d_k if "d_k" in text else {})}
+            notes.note(part["query"], query, text, where)
+            text = compared.format(f"heads({to_key.text}, h)")
+            notes.note(part["key"], key, text, {"y": memory, **to_key.where, **cut})
             if not hasattr(attention, "to_score"):  # then no product of the two is a score
-                notes.note(f"{name}.scores", scores_of(attention, query, key, bias))
+                text, where = "Q · Kᵀ / √d_k", {"Q": part["query"], "K": part["key"], **d_k}
+                if attention.relative is not None:
+                    text = "(Q · Kᵀ + by_distance(Q, R)) / √d_k"
+                    where |= {"R": attention.relative.keys}
+                scores = scores_of(attention, query, key, bias)
+                notes.note(part["scores"], scores, text, where)
         else:
             value = attention.split(attention.to_value(memory))
-        notes.note(f"{name}.value", value)
-        notes.note(f"{name}.visible", visible_to(attention, x, memory, mask)[:, 0])
-        notes.note(f"{name}.weights", attention.weights(x, memory, mask))
+        to_value = map_of(attention.to_value, "y")
+        text = f"heads({to_value.text}, h)"
+        notes.note(part["value"], value, text, {"y": memory, **to_value.where, **cut})
+        notes.note(part["visible"], visible_to(attention, x, memory, mask)[:, 0])
+        weights, formula = attention.weights(x, memory, mask), weights_formula(attention, part)
+        notes.note(f"{name}.weights", weights, formula.text, formula.where)
 
     def look_behind(given: tuple[Any, ...], output: Tensor) -> None:
-        notes.note(f"{name}.heads", attention.split(given[0]))
-        notes.note(f"{name}.output", output)
+        where = {"A": f"{name}.weights", "V": part["value"]}
+        notes.note(f"{name}.heads", attention.split(given[0]), "A · V", where)
+        to_output = map_of(attention.to_output, "joined(Z)")
+        notes.note(
+            f"{name}.output", output, to_output.text, {"Z": f"{name}.heads", **to_output.where}
+        )
 
     notes.watch_before(attention, look)
     notes.watch(attention.to_output, look_behind)
+
+
+def weights_formula(attention: MultiHeadAttention, part: Mapping[str, str]) -> Mapped:
+    """How a row of weights is made."""
+    seen = {"visible": part["visible"]}
+    if isinstance(attention, OneVectorAttention):
+        one = {"mean": "even(visible)", "last": "last_seen(visible)"}
+        return Mapped(one[attention.vector], seen)
+    if isinstance(attention, AdditiveHeads):
+        where = {"Q": part["query"], "K": part["key"], "v": attention.to_score, **seen}
+        return Mapped("softmax(additive(Q, K, v), visible)", where)
+    return Mapped("softmax(S, visible)", {"S": part["scores"], **seen})
 
 
 def scores_of(
@@ -155,12 +201,26 @@ def visible_to(
     return visible
 
 
+ACTIVATED = {F.relu: "max(0, {})", F.gelu: "gelu({})", F.silu: "silu({})"}
+"""What a feed-forward's activation is called in formulas; none is the identity."""
+
+
 def watch_feed_forward(notes: Notes, name: str, feed_forward: FeedForward) -> None:
     """Its inner layer behind the activation (and the gate, if it has one), and what it gives."""
     if not hasattr(feed_forward, "to_output"):
         return
+    inner, gate = map_of(feed_forward.to_inner), feed_forward.to_gate
+    text, where = ACTIVATED.get(feed_forward.activate, "{}").format(inner.text), inner.where
+    if gate is not None:
+        text, where = f"{text} ∘ (x · W_3ᵀ + b_3)", where | {"W_3": gate.weight, "b_3": gate.bias}
+    outer = map_of(feed_forward.to_output, "inner")
+
+    def look(given: tuple[Any, ...], output: Tensor) -> None:
+        notes.follows(f"{name}.inner", text, {"x": given[0], **where})
+        notes.note(f"{name}.output", output, outer.text, {"inner": f"{name}.inner", **outer.where})
+
     notes.watch(feed_forward.to_output, lambda given, _: notes.note(f"{name}.inner", given[0]))
-    notes.watch(feed_forward, lambda _, output: notes.note(f"{name}.output", output))
+    notes.watch(feed_forward, look)
 
 
 def watch_residual(notes: Notes, name: str, around: Residual) -> None:
@@ -170,15 +230,22 @@ def watch_residual(notes: Notes, name: str, around: Residual) -> None:
     """
     if not hasattr(around, "norm"):
         return
+    added = "o" if isinstance(around, WithoutResidual) else "x + o"
 
     def look(given: tuple[Any, ...], output: Tensor) -> None:
         if not around.norm_first:
             notes.note(f"{name}.residual", given[0])
-        notes.note(f"{name}.normed", output)
+        norm = map_of(around.norm)
+        notes.note(f"{name}.normed", output, norm.text, {"x": given[0], **norm.where})
+
+    def look_around(given: tuple[Any, ...], output: Tensor) -> None:
+        if around.norm_first:
+            notes.note(f"{name}.residual", output)
+        went_in = {"x": given[0]} if added != "o" else {}
+        notes.follows(f"{name}.residual", added, {**went_in, "o": f"{name}.output"})
 
     notes.watch(around.norm, look)
-    if around.norm_first:
-        notes.watch(around, lambda _, output: notes.note(f"{name}.residual", output))
+    notes.watch(around, look_around)
 
 
 BRICKS: dict[type, Watch] = {Stack: watch_stack, Layer: watch_layer, **OTHER_BRICKS}
@@ -186,15 +253,11 @@ BRICKS: dict[type, Watch] = {Stack: watch_stack, Layer: watch_layer, **OTHER_BRI
 # -- where text comes in and features come out ------------------------------------------------
 
 ENDS = {
-    "encoder_norm": "encoder.output",
-    "decoder_norm": "decoder.output",
-    "norm": "decoder.output",
-    "out_of_encoder": "encoder.output",
-    "from_source": "encoder.output",
-    "to_features": "decoder.output",
+    "encoder": ("encoder_norm", "out_of_encoder", "from_source"),
+    "decoder": ("decoder_norm", "norm", "to_features"),
 }
-"""Modules of a model, by their names in it, that give what a side ends with; the last to run
-counts."""
+"""Modules of a model, by their names in it, that give what a side ends with; where there are two of
+them, the first gives `normed`."""
 
 
 def watch_ends(notes: Notes, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]) -> None:
@@ -202,25 +265,33 @@ def watch_ends(notes: Notes, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]
     text is its target."""
     sides = ("source", "target")[-len(rows) :]
 
-    def look(given: tuple[Any, ...], output: Tensor) -> None:
+    def look(table: nn.Embedding, given: tuple[Any, ...], output: Tensor) -> None:
         # Both sides may have one embedding, and either may come first.
         side = sides[0] if not torch.equal(given[0], rows[-1]) else "target"
-        notes.note(f"{side}.embedding", output)
+        notes.note(f"{side}.ids", given[0])
+        scale = getattr(table, "scale", 1.0)
+        text = "E[ids]" if scale == 1.0 else "E[ids] ∘ s"
+        where = {"E": table.weight, "ids": f"{side}.ids", **({} if scale == 1.0 else {"s": scale})}
+        notes.note(f"{side}.embedding", output, text, where)
 
     names = ("embedding", *(f"{side}_embedding" for side in sides))
     for embedding in {getattr(model, name) for name in names if hasattr(model, name)}:
-        notes.watch(embedding, look)
+        notes.watch(embedding, partial(look, embedding))
     for side in sides:
         positions = getattr(model, f"{side}_positions", None) or getattr(model, "positions", None)
         if positions is not None:
             watch_positions(notes, f"{side}.positions", positions)
-    for name, end in ENDS.items():
-        if hasattr(model, name):
-            notes.watch(getattr(model, name), partial(_note_output, notes, end))
+    for side, names in ENDS.items():
+        last = [getattr(model, name) for name in names if hasattr(model, name)]
+        for module, end in zip(reversed(last), ("output", "normed"), strict=False):
+            notes.watch(module, partial(_note_end, notes, f"{side}.{end}", module))
 
 
-def _note_output(notes: Notes, name: str, _: tuple[Any, ...], output: Tensor) -> None:
-    notes.note(name, output)
+def _note_end(
+    notes: Notes, name: str, module: nn.Module, given: tuple[Any, ...], output: Tensor
+) -> None:
+    mapped = map_of(module)
+    notes.note(name, output, mapped.text, {"x": given[0], **mapped.where})
 
 
 def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
@@ -229,6 +300,19 @@ def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
     def look(given: tuple[Any, ...], _: Tensor) -> None:
         added = positions.forward(torch.zeros_like(given[0]), *given[1:])
         if added.any():
-            notes.note(name, added)
+            n, d = added.shape[1:]
+            text, where = "PE(n, d)", {"n": n, "d": d}
+            if isinstance(positions, LearnedPositions):
+                text, where = "P", {"P": positions.table[:n]}
+            notes.note(name, added, text, where)
 
     notes.watch(positions, look)
+
+
+def note_logits(notes: Notes, model: nn.Module, logits: Tensor) -> None:
+    """What all models end with: the product of the last vectors and the vocabulary's matrix."""
+    bias, scale = model.output_bias, getattr(model.config, "output_scale", 1.0)
+    text, where = "z · Eᵀ", {"z": "decoder.output", "E": model.output_weight}
+    text, where = (text, where) if scale == 1.0 else (f"s ∘ {text}", {"s": scale, **where})
+    text, where = (text, where) if bias is None else (f"{text} + b", {**where, "b": bias})
+    notes.note("logits", logits, text, where)
