@@ -85,7 +85,15 @@ def cells(sight: Sight) -> dict[str, Any]:
         if parts.nbytes <= left:
             left -= parts.nbytes
             kept[name] = parts
-    lines = code_lines(order[0].layer, sight.subject.model.config.activation)
+    attending = next(one.name for one in order if one.attention is not None)
+    feeding = f"{order[0].name.rpartition('.')[0]}.feed_forward"
+    tensors = {"inner": f"{feeding}.inner", "feed_forward": f"{feeding}.output"}
+    formulas = sight.traced.formulas
+
+    def equation(step: str) -> str:
+        formula = formulas.get(tensors.get(step, f"{attending}.{step}"))
+        return formula.text if formula else ""
+
     return {
         "sublayers": there,
         "left_out": left_out,
@@ -95,7 +103,10 @@ def cells(sight: Sight) -> dict[str, Any]:
             name: packed(array, "u8" if array.dtype == bool else "f32")
             for name, array in kept.items()
         },
-        "steps": {name: line._asdict() for name, line in lines.items()},
+        "steps": {
+            name: line._asdict() | {"equation": equation(name)}
+            for name, line in code_lines(order[0].layer).items()
+        },
     }
 
 

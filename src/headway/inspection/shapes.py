@@ -9,7 +9,8 @@ from headway.inspection.sight import Sight
 
 
 def shapes(sight: Sight) -> dict[str, Any]:
-    """The tensors of one pass in their order, and parameters and operations of every part.
+    """The tensors of one pass in their order with their formulas, and parameters and operations of
+    every part.
 
     Operations are those of this sentence: a multiplication and an addition are two.
     """
@@ -18,7 +19,12 @@ def shapes(sight: Sight) -> dict[str, Any]:
             "No tensors flow through this model: it looks up what was counted.",
             "没有张量流过这个模型：它只查找计数的结果。",
         )
-    tensors = [{"name": name, "shape": list(array.shape)} for name, array in sight.trace.items()]
+    formulas = sight.traced.formulas
+    tensors = [
+        {"name": name, "shape": list(array.shape)}
+        | (formulas[name]._asdict() if name in formulas else {})
+        for name, array in sight.trace.items()
+    ]
     return {"tensors": tensors, "parts": parts(sight)}
 
 

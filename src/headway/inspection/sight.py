@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -71,11 +71,13 @@ class Sight:
         return searches(self.subject, self.passage, self.begin)
 
     @cached_property
-    def trace(self) -> dict[str, np.ndarray]:
-        """Every tensor of one pass by name; see `headway.inspection.tracing`. A model that counts
-        has none."""
+    def traced(self) -> Any:
+        """One pass, looked at; see `headway.inspection.tracing`."""
         from headway.inspection.tracing import traced  # a side room: not every part asks for it
 
-        if not [*self.subject.model.parameters()]:
-            return {}
-        return traced(self.subject.model, self.passage.source, self.passage.fed).tensors
+        return traced(self.subject.model, self.passage.source, self.passage.fed)
+
+    @property
+    def trace(self) -> dict[str, np.ndarray]:
+        """Every tensor of one pass by name. A model that counts has none."""
+        return self.traced.tensors if [*self.subject.model.parameters()] else {}

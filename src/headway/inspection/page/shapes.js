@@ -1,5 +1,5 @@
-/* From tokens to output: every tensor with its shape and its equation, as the paper has them, and
-   what each part of the model costs. */
+/* From tokens to output: every tensor with its shape and its formula, and what each part of the
+   model costs. */
 
 import { h } from "./dom.js";
 import { whole } from "./numbers.js";
@@ -9,52 +9,58 @@ export const part = "shapes";
 export const words = {
   en: {
     title: "From tokens to output",
-    lead: "Every tensor of one pass, in the order in which it is computed, with its equation. Layers of one stack are alike: one is shown of each, and how many there are.",
-    tensor: "tensor", shape: "shape", equation: "equation", layers: "× {n} layers",
+    lead: "Every tensor of one pass, in the order in which it is computed, with its formula: of the model that ran, so that whoever puts in what is named gets the tensor. Layers of one stack are alike: one is shown of each, and how many there are.",
+    tensor: "tensor", shape: "shape", formula: "formula", layers: "× {n} layers", given: "given", where: "where",
     costs: "What each part costs", part: "part", parameters: "parameters", operations: "operations for this sentence",
-    all: "all", letters: "n source tokens = {n}, m target tokens = {m}, h heads, d_k a head's queries and keys, d_v its values.",
+    all: "all", source: "{n} source tokens, ", target: "{m} tokens that are fed.",
     shared: "A matrix that is used twice is counted where it comes first.",
-    embedding: "E[token] · √d_model", positions: "embedding + PE(position)", input: "the stream that enters the first layer",
-    query: "Q = x W_Q + b_Q, cut into heads", key: "K = y W_K + b_K, cut into heads; y = x, or the encoder's output in cross-attention",
-    value: "V = y W_V + b_V, cut into heads", scores: "Q Kᵀ / √d_k  (equation 1)", visible: "the mask: which keys a query may look at",
-    weights: "softmax(scores where visible)  (equation 1)", heads: "weights · V", output: "Concat(heads) W_O + b_O",
-    residual: "what went in + what came out", normed: "LayerNorm", inner: "max(0, x W₁ + b₁)  (equation 2), or its gated kind",
-    ff: "inner W₂ + b₂  (equation 2)", stream: "the stream that leaves the layer", encoded: "the encoder's output: K and V of every decoder layer come from it",
-    decoded: "the decoder's output", logits: "decoder.output · Eᵀ; softmax of it is the next token's distribution",
+    signs: "A row is a token. · is the product of two matrices, ∘ that of numbers in the same place, ᵀ turns a matrix over.",
+    f_softmax: "e to the power of each score over the sum of its row, where visible; 0 elsewhere", f_heads: "each row cut into h pieces, one for each head", f_joined: "the heads' rows side by side again",
+    f_LayerNorm: "(x − mean of the row) / √(variance of the row + ε)", f_PE: "sin(pos / 10000^(2i/d)) and cos of the same, in turn: n positions",
+    f_rotated: "each pair of numbers turned by an angle that grows with the position", f_by_distance: "the query times the key of the distance between the two positions",
+    f_additive: "v times tanh(q + k), for every pair of a query and a key", f_concat: "side by side; a single vector stands beside every row",
+    f_before: "the row before; nothing, or what is given, before the first", f_after: "the row behind: it is read from the end",
+    f_around: "each row with its k neighbours, d apart, side by side", f_behind: "each row with the k − 1 before it, d apart, side by side",
+    f_window: "the last n rows side by side, the newest first", f_fitted: "the first m rows, zeros behind the last", f_even: "the same for all that is visible", f_last_seen: "1 for the last that is visible",
+    f_tanh: "between −1 and 1", f_σ: "1 / (1 + e^−x)", f_silu: "x σ(x)", f_gelu: "x times the chance that a normal number is below x", f_max: "what is below 0 is 0",
+    f_first: "the first row", f_last: "the last row",
   },
   zh: {
     title: "从词元到输出",
-    lead: "一次前向计算中的每个张量，按计算顺序排列，并附公式。同一堆叠的各层相同：每种只列一层，并注明层数。",
-    tensor: "张量", shape: "形状", equation: "公式", layers: "× {n} 层",
-    costs: "各部分的代价", part: "部分", parameters: "参数", operations: "本句的运算次数",
-    all: "合计", letters: "n 为原文词元数 = {n}，m 为译文词元数 = {m}，h 为头数，d_k 为每头查询与键的维数，d_v 为值的维数。",
+    lead: "一次前向计算中的每个张量，按计算顺序排列，并附公式。公式来自实际运行的模型：把所列各项代入，就得到该张量。同一堆叠的各层相同：每种只列一层，并注明层数。",
+    tensor: "张量", shape: "形状", formula: "公式", layers: "× {n} 层", given: "已知", where: "其中",
+    costs: "各部分的开销", part: "部分", parameters: "参数", operations: "本句的运算次数",
+    all: "合计", source: "原文 {n} 个词元，", target: "输入 {m} 个词元。",
     shared: "被使用两次的矩阵只在首次出现处计数。",
-    embedding: "E[词元] · √d_model", positions: "词向量 + PE(位置)", input: "进入第一层的数据流",
-    query: "Q = x W_Q + b_Q，切成多头", key: "K = y W_K + b_K，切成多头；y = x，交叉注意力中为编码器输出",
-    value: "V = y W_V + b_V，切成多头", scores: "Q Kᵀ / √d_k（公式 1）", visible: "掩码：每个查询可以看哪些键",
-    weights: "softmax(可见处的分数)（公式 1）", heads: "权重 · V", output: "Concat(各头) W_O + b_O",
-    residual: "输入 + 子层输出", normed: "LayerNorm", inner: "max(0, x W₁ + b₁)（公式 2），或其门控形式",
-    ff: "inner W₂ + b₂（公式 2）", stream: "离开该层的数据流", encoded: "编码器输出：每个解码层的 K 与 V 都由它得到",
-    decoded: "解码器输出", logits: "decoder.output · Eᵀ；其 softmax 即下一词元的分布",
+    signs: "每一行是一个词元。· 是矩阵乘积，∘ 是对应位置相乘，ᵀ 是转置。",
+    f_softmax: "可见处分数的 e 次方除以该行之和，其余为 0", f_heads: "每行切成 h 段，每个头一段", f_joined: "各头的行重新拼接",
+    f_LayerNorm: "(x − 该行均值) / √(该行方差 + ε)", f_PE: "sin(pos / 10000^(2i/d)) 与相应的 cos 交替，共 n 个位置",
+    f_rotated: "每两个数转过一个随位置增大的角度", f_by_distance: "查询与两处距离所对应的键之积",
+    f_additive: "对每一对查询与键：v 乘以 tanh(q + k)", f_concat: "左右拼接；单个向量与每一行拼接",
+    f_before: "前一行；第一行之前为零或所给的初值", f_after: "后一行：从末尾读起",
+    f_around: "每一行与相隔 d 的共 k 个邻居拼接", f_behind: "每一行与它之前相隔 d 的 k − 1 行拼接",
+    f_window: "最近 n 行拼接，最新的在前", f_fitted: "前 m 行，不足补零", f_even: "可见处均匀分配", f_last_seen: "最后一个可见处为 1",
+    f_tanh: "介于 −1 与 1 之间", f_σ: "1 / (1 + e^−x)", f_silu: "x σ(x)", f_gelu: "x 乘以标准正态变量小于 x 的概率", f_max: "小于 0 的取 0",
+    f_first: "第一行", f_last: "最后一行",
   },
 };
-
-const EQUATIONS = [
-  [/^(encoder|decoder|stack)\.input$/, "input"], [/^encoder\.output$/, "encoded"], [/^(decoder|stack)\.output$/, "decoded"],
-  [/\.\d+\.output$/, "stream"], [/\.feed_forward\.output$/, "ff"], [/^logits$/, "logits"],
-  [/(?:^|\.)(embedding|positions|query|key|value|scores|visible|weights|heads|output|residual|normed|inner)$/, null],
-];
 
 export function draw(root, { part, sentence, t }) {
   const layers = counted(part.tensors);
   const shown = part.tensors.filter(({ name }) => !/\.\d+\./.test(name) || /\.0\./.test(name));
-  const fed = sentence.tokens.target.length;
+  const n = sentence.tokens.source.length;
   root.append(
-    h("p", { class: "soft" }, t("letters", { n: sentence.tokens.source.length || "–", m: fed })),
-    table([t("tensor"), t("shape"), t("equation")], shown.map((tensor) => row(tensor, layers, t)), "flow"),
+    h("p", { class: "soft" }, n ? t("source", { n }) : "", t("target", { m: sentence.tokens.target.length }), " ", t("signs")),
+    table([t("tensor"), t("shape"), t("formula")], shown.map((tensor) => row(tensor, layers, t)), "flow"),
+    h("dl", { class: "functions" }, functions(shown).map((name) => h("div", {}, h("dt", {}, h("code", {}, name)), h("dd", { class: "soft" }, t(`f_${name}`))))),
     h("h3", {}, t("costs")),
     table([t("part"), t("parameters"), t("operations")], costs(part.parts, t), "costs"),
     h("p", { class: "soft" }, t("shared")));
+}
+
+/* The names of functions in what is shown. */
+function functions(shown) {
+  return [...new Set(shown.flatMap(({ text }) => [...(text ?? "").matchAll(/([\p{L}_]+)\(/gu)].map((found) => found[1])))];
 }
 
 /* How many layers each stack has. */
@@ -67,14 +73,15 @@ function counted(tensors) {
   return layers;
 }
 
-function row({ name, shape }, layers, t) {
+function row({ name, shape, text, where }, layers, t) {
   const stack = name.match(/^(\w+)\.0\./)?.[1];
-  const found = EQUATIONS.map(([pattern, key]) => {
-    const match = name.match(pattern);
-    return match && (key ?? match[1]);
-  }).find(Boolean);
   const times = stack && name.endsWith(".0.output") ? h("span", { class: "soft" }, ` ${t("layers", { n: layers[stack] })}`) : null;
-  return [[h("code", {}, name), times], h("code", {}, `[${shape.join(" × ")}]`), found ? t(found) : ""];
+  return [[h("code", {}, name), times], h("code", {}, `[${shape.join(" × ")}]`), text ? formula(text, where, t) : h("span", { class: "soft" }, t("given"))];
+}
+
+function formula(text, where, t) {
+  const letters = Object.entries(where).map(([letter, name]) => `${letter} = ${name}`).join(", ");
+  return [h("span", { class: "equation" }, text), letters && h("div", { class: "soft small" }, `${t("where")} ${letters}`)];
 }
 
 function costs(parts, t) {
