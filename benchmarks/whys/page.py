@@ -19,7 +19,7 @@ PAGES = ("why.md", "why.zh-CN.md")
 OUTCOMES = {
     "holds": Text("holds", "成立"),
     "fails": Text("does not hold", "不成立"),
-    "open": Text("open", "未定"),
+    "open": Text("open", "尚无定论"),
     "missing": Text("not measured", "未测"),
 }
 COMMAND = "python benchmarks/why.py --only"

@@ -279,11 +279,12 @@ def verdict(claims: Sequence[Claim]) -> Text:
         return Text(f"does not hold (0 of {n})", f"不成立（0/{n}）")
     if not n_held:
         return Text(
-            f"not confirmed (0 of {n}; {n_open} left open)", f"未能证实（0/{n}；{n_open} 项未定）"
+            f"not confirmed (0 of {n}; {n_open} left open)",
+            f"未能证实（0/{n}；{n_open} 项尚无定论）",
         )
     return Text(
         f"half right ({n_held} of {n} hold, {n_failed} do not, {n_open} left open)",
-        f"只对一半（{n_held}/{n} 成立，{n_failed} 不成立，{n_open} 未定）",
+        f"只对一半（{n_held}/{n} 成立，{n_failed} 不成立，{n_open} 尚无定论）",
     )
 
 

@@ -131,11 +131,11 @@ def claims(found: Found) -> list[Claim]:
     return [
         above(
             Text(
-                "Without residual connections a stack of 12 + 12 layers learns worse than with them",
-                "没有残差，12 + 12 层就学得更差",
+                "Without residual connections 6 + 6 layers learn worse than with them, in the same order (Post-LN)",
+                "没有残差，6 + 6 层就学得不如有残差的（同样的次序，Post-LN）",
             ),
-            loss["no residual", 12],
-            loss["post", 12],
+            loss["no residual", 6],
+            loss["post", 6],
             margin=0.1,
             of=nats,
             digits=2,
@@ -242,7 +242,7 @@ DEPTH = Question(
     ),
     experiment=Text(
         "Stacks of 2 to 12 layers with Pre-LN, Post-LN, without residual connections (`--no-model.residual`) and without norms (`--model.normalize none`): the first gradient in each encoder layer of models just drawn (begun with Xavier's weights alone: `--model.residual-gain 1`), and the validation loss after 120 updates on letters to be copied. A training counts as having learned nothing above 2.9 nats, about what the frequencies of letters alone give; it diverged where a loss or a gradient on the way was not finite; one that lost more than 3.4 nats, or whose numbers did not stay finite, counts as 3.4.",
-        "2 到 12 层，分别用 Pre-LN、Post-LN、去掉残差（`--no-model.residual`）、去掉归一化（`--model.normalize none`）：看刚初始化的模型里编码器各层的第一个梯度（只用 Xavier 的初始权重：`--model.residual-gain 1`），再看抄写字母、120 次更新之后的验证损失。损失高于 2.9 nats 算什么也没学到，这大约是只知道字母频率的水平；途中损失或梯度溢出，算发散；损失高于 3.4 或数值溢出的，都按 3.4 计。",
+        "2 到 12 层，分别用 Pre-LN、Post-LN、去掉残差（`--no-model.residual`）、去掉归一化（`--model.normalize none`）：看刚初始化的模型里编码器各层的第一个梯度（只用 Xavier 的初始权重：`--model.residual-gain 1`），再看抄写字母、120 次更新之后的验证损失。损失高于 2.9 奈特 算什么也没学到，这大约是只知道字母频率的水平；途中损失或梯度溢出，算发散；损失高于 3.4 或数值溢出的，都按 3.4 计。",
     ),
     cells={
         **{
@@ -265,7 +265,7 @@ DEPTH = Question(
     draw=draw,
     caption=Text(
         "Left: validation loss by depth, below the dashed line something was learned; right: length of the first gradient in each encoder layer of 12, on a logarithmic scale.",
-        "左：不同层数的验证损失，虚线以下才算学到了东西；右：12 层编码器各层第一个梯度的长度，对数坐标。",
+        "左：不同层数的验证损失，虚线以下才算学到了东西；右：12 层编码器各层第一个梯度的模，对数坐标。",
     ),
 )
 
@@ -281,8 +281,8 @@ ORDERS = {
 ORDER_NAMES = {
     "pre": Text("Pre-LN", "Pre-LN"),
     "post": Text("Post-LN (the paper)", "Post-LN（论文）"),
-    "pre, no warm-up": Text("Pre-LN, no warm-up", "Pre-LN，不升温"),
-    "post, no warm-up": Text("Post-LN, no warm-up", "Post-LN，不升温"),
+    "pre, no warm-up": Text("Pre-LN, no warm-up", "Pre-LN，不预热"),
+    "post, no warm-up": Text("Post-LN, no warm-up", "Post-LN，不预热"),
     "pre, smaller": Text("Pre-LN, begun with 0.35", "Pre-LN，初始乘 0.35"),
     "post, smaller": Text("Post-LN, begun with 0.35", "Post-LN，初始乘 0.35"),
 }
@@ -305,7 +305,7 @@ def order_claims(found: Found) -> list[Claim]:
         above(
             Text(
                 "with the paper's order the rate must be warmed up",
-                "用论文的次序，学习率必须先升温",
+                "用论文的次序，学习率必须先预热",
             ),
             bleu["post"],
             bleu["post, no warm-up"],
@@ -352,14 +352,14 @@ def draw_order(found: Found, figure: "Figure") -> None:
 
 ORDER = Question(
     name="norm-order",
-    title=Text("Post-LN or Pre-LN, and why a warm-up?", "Post-LN 还是 Pre-LN，为什么要升温？"),
+    title=Text("Post-LN or Pre-LN, and why a warm-up?", "Post-LN 还是 Pre-LN，为什么要预热？"),
     notes=Text(
         "Add & Norm stands behind every sub-layer (000: Post-LN); the rate first rises in a line and then falls (002).",
         "每个子层之后接 Add & Norm（000：Post-LN）；学习率先线性上升，再下降（002）。",
     ),
     experiment=Text(
         "Sentences, 300 updates. Each order with Xavier's first weights, with a warm-up of 80 updates and with none; and with the last matrix of each attention and feed-forward begun as 0.35 of that (`--model.residual-gain`).",
-        "译句子，300 次更新。两种次序都用 Xavier 的初始权重，各有 80 次更新的升温和没有升温两种；再有一组，各注意力与前馈的最后一个矩阵从它的 0.35 倍开始（`--model.residual-gain`）。",
+        "译句子，300 次更新。两种次序都用 Xavier 的初始权重，各有 80 次更新的学习率预热和没有预热两种；再有一组，各注意力与前馈的最后一个矩阵从它的 0.35 倍开始（`--model.residual-gain`）。",
     ),
     cells=ORDERS,
     claims=order_claims,

@@ -100,7 +100,7 @@ def removed_claims(found: Found) -> list[Claim]:
     half = [nearest(one["least_first"], 0.5) for one in every]
     idle = [100 * mean(cost < 0.01 for cost in one["worse"].values()) for one in every]
     most = [max(one["worse"].values()) for one in every]
-    nats = Text("nats per token", "每词元 nats")
+    nats = Text("nats per token", "每词元奈特")
     return [
         above(
             Text(
@@ -129,7 +129,7 @@ def removed_claims(found: Found) -> list[Claim]:
             ),
             most,
             low=0.2,
-            of=Text("the costliest head, nats", "最要紧的头，nats"),
+            of=Text("the costliest head, nats", "最要紧的头，奈特"),
             digits=2,
         ),
     ]
@@ -227,7 +227,7 @@ def shared_tables(found: Found) -> list[Table]:
         BLEU,
         VALID,
         Column(Text("weight on oneself", "给自己的权重"), ("diagonal", "share"), 2),
-        Column(Text("if all were alike", "若人人平等"), ("diagonal", "uniform"), 2),
+        Column(Text("if all were alike", "若均匀分配"), ("diagonal", "uniform"), 2),
     ]
     names = {label: both(name) for name, label in PROJECTIONS.items()}
     return [table(found, Text("projections", "投影"), names, columns)]

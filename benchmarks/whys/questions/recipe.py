@@ -198,7 +198,7 @@ RECIPE = Question(
     ),
     experiment=Text(
         "800 sentences seen about 20 times, 300 updates, 5 seeds: with all, without dropout, without smoothing, and (3 seeds) without residual connections; the last weights beside the average of 5 checkpoints. A model that still loses over half of what token frequencies alone cost (5.26 nats) is not asked whether it overfits.",
-        "800 个句子各看约 20 遍，300 次更新，5 个种子：全都有、没有 dropout、没有平滑，以及（3 个种子）没有残差；最后的权重与 5 个检查点的平均并列。损失仍超过词元频率水平（5.26 nats）一半的模型，不问它是否过拟合。",
+        "800 个句子各看约 20 遍，300 次更新，5 个种子：全都有、没有 dropout、没有平滑，以及（3 个种子）没有残差；最后的权重与 5 个检查点的平均并列。损失仍超过词元频率水平（5.26 奈特）一半的模型，不问它是否过拟合。",
     ),
     cells=CELLS,
     claims=claims,

@@ -152,7 +152,7 @@ def tables(found: Found) -> list[Table]:
     header = [Text("random vectors", "随机向量"), both("d_k")]
     header += [
         Text("variance", "方差"),
-        Text("entropy (nats)", "熵（nats）"),
+        Text("entropy (nats)", "熵（奈特）"),
         Text("largest weight", "最大权重"),
         Text("gradient of softmax", "softmax 的梯度"),
         Text("milliseconds", "毫秒"),
@@ -220,7 +220,7 @@ SCORES = Question(
     ),
     experiment=Text(
         "64 random queries and keys of d_k 16 to 512: variance, softmax's entropy, the length of its Jacobian (median over the queries), and milliseconds forwards and backwards. Then Transformers with one head of d_k 16 or 128, trained: scaled, `--no-model.scale`, `--model.score additive`.",
-        "64 个随机的查询和键，d_k 从 16 到 512：看方差、softmax 的熵、其雅可比矩阵的长度（对各查询取中位数），以及前向加反向的毫秒数。再训练 d_k 为 16 或 128 的单头 Transformer：缩放、`--no-model.scale`、`--model.score additive`。",
+        "64 个随机的查询和键，d_k 从 16 到 512：看方差、softmax 的熵、其雅可比矩阵的范数（对各查询取中位数），以及前向加反向的毫秒数。再训练 d_k 为 16 或 128 的单头 Transformer：缩放、`--no-model.scale`、`--model.score additive`。",
     ),
     cells={
         **{f"random, {d_k}": probed("scores", d_k=d_k) for d_k in SIZES},

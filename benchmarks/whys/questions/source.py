@@ -101,7 +101,7 @@ def gaps(found: Found, group: str) -> list[float]:
 
 def vector_claims(found: Found) -> list[Claim]:
     of = Text("BLEU, over 20 words", "BLEU，20 词以上")
-    lost = Text("nats lost", "损失的 nats")
+    lost = Text("nats lost", "损失的奈特")
     return [
         above(
             Text(
@@ -158,7 +158,7 @@ def vector_tables(found: Found) -> list[Table]:
     ]
     columns = [
         Column(
-            Text("most attended word deleted: nats lost", "删最受注意的词：损失 nats"),
+            Text("most attended word deleted: nats lost", "删最受注意的词：损失（奈特）"),
             ("deleted", "most"),
             2,
         ),
@@ -222,7 +222,7 @@ FIXED = Question(
     draw=draw_vector,
     caption=Text(
         "Left: BLEU by length of the source; middle: nats that the truth loses; right: attention of the LSTM (seed 1) on the source (across) while it writes (down).",
-        "左：不同长度原文的 BLEU；中：正确的词损失的 nats；右：LSTM（种子 1）写每个词元（纵）时对原文（横）的注意力。",
+        "左：不同长度原文的 BLEU；中：正确的词损失的奈特；右：LSTM（种子 1）写每个词元（纵）时对原文（横）的注意力。",
     ),
     size=(14.0, 4.4),
 )

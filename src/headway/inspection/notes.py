@@ -161,7 +161,7 @@ def _weight(value: Tensor, name: str, weight: Tensor) -> str | None:
         return None
     if value.shape == weight.shape:
         return name
-    row, column = divmod(value.storage_offset() - weight.storage_offset(), weight.stride(0))
+    row, column = divmod(int(value.storage_offset() - weight.storage_offset()), weight.stride(0))
     rows, columns = f"{row}:{row + len(value)}", ""
     if value.dim() > 1 and value.shape[1] != weight.shape[1]:
         columns = f", {column}:{column + value.shape[1]}"

@@ -312,7 +312,8 @@ def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
 def note_logits(notes: Notes, model: nn.Module, logits: Tensor) -> None:
     """What all models end with: the product of the last vectors and the vocabulary's matrix."""
     bias, scale = model.output_bias, getattr(model.config, "output_scale", 1.0)
-    text, where = "z · Eᵀ", {"z": "decoder.output", "E": model.output_weight}
+    text = "z · Eᵀ"
+    where: dict[str, Any] = {"z": "decoder.output", "E": model.output_weight}
     text, where = (text, where) if scale == 1.0 else (f"s ∘ {text}", {"s": scale, **where})
     text, where = (text, where) if bias is None else (f"{text} + b", {**where, "b": bias})
     notes.note("logits", logits, text, where)

@@ -31,7 +31,7 @@ from headway.models.nnlm import Nnlm
 from headway.models.recurrent import RecurrentTranslator
 from headway.nn.convolution import HALF, Convolution, GatedBlock
 from headway.nn.recurrent import Memory, RecurrentLayer, RecurrentStack, elman, gru, lstm
-from headway.nn.recurrent_attention import AdditiveScores, DotScores
+from headway.nn.recurrent_attention import AdditiveScores, DotScores, Scores
 from headway.nn.recurrent_decoders import (
     AttendingFirstDecoder,
     AttendingLastDecoder,
@@ -52,11 +52,9 @@ class Mapped(NamedTuple):
 def map_of(module: nn.Module, x: str = "x", mark: str = "") -> Mapped:
     """What a linear map or a norm makes of x; `mark` stands behind its letters."""
     if isinstance(module, nn.Linear):
-        if module.bias is None:
-            return Mapped(f"{x} · W{mark}ᵀ", {f"W{mark}": module.weight})
-        return Mapped(
-            f"{x} · W{mark}ᵀ + b{mark}", {f"W{mark}": module.weight, f"b{mark}": module.bias}
-        )
+        known = {f"{one[0]}{mark}": weight for one, weight in module.named_parameters()}
+        known[f"W{mark}"] = known.pop(f"w{mark}")
+        return Mapped(f"{x} · W{mark}ᵀ" + (f" + b{mark}" if f"b{mark}" in known else ""), known)
     if isinstance(module, nn.LayerNorm):
         scaled = {f"γ{mark}": module.weight, f"β{mark}": module.bias, f"ε{mark}": module.eps}
         return Mapped(f"LayerNorm({x}, ε{mark}) ∘ γ{mark} + β{mark}", scaled)
@@ -243,11 +241,12 @@ def watch_beginning(notes: Notes, _: str, model: RecurrentTranslator) -> None:
         notes.follows(name, "tanh(s · Wᵀ + b)", {"s": "encoder.summary", "W": weight, "b": bias})
 
 
-def watch_scores(notes: Notes, name: str, scores: nn.Module) -> None:
+def watch_scores(notes: Notes, name: str, scores: Scores) -> None:
     """What one head compares, and where it looks."""
     name = name.removesuffix(".scores") + ".cross"
     key = map_of(scores.from_value, "e")
-    text, where = "Q · Kᵀ", {"Q": f"{name}.query", "K": f"{name}.key"}
+    text = "Q · Kᵀ"
+    where: dict[str, Any] = {"Q": f"{name}.query", "K": f"{name}.key"}
     if isinstance(scores, AdditiveScores):
         text = "additive(Q · Wᵀ, K, v)"
         where |= {"W": scores.from_query.weight, "v": scores.to_score.weight}
@@ -435,7 +434,8 @@ def watch_nnlm(notes: Notes, _: str, model: Nnlm) -> None:
     """Equation 1 of Bengio et al. 2003."""
     n = model.config.d_hidden
     to_hidden = map_of(model.to_hidden)
-    text, where = "h · Uᵀ", {"h": "decoder.hidden", "U": model.output_weight[:, :n]}
+    text = "h · Uᵀ"
+    where: dict[str, Any] = {"h": "decoder.hidden", "U": model.output_weight[:, :n]}
     if model.config.direct:
         text = f"{text} + x · Wᵀ"
         where |= {"x": "decoder.context", "W": model.output_weight[:, n:]}

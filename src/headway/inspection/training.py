@@ -119,7 +119,7 @@ def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
             return missing(
                 "The texts that the run was made from are gone. Say which one to watch: "
                 '--watch "a text of your own"',
-                '该运行所用的文本已不在。请指定要观察的文本：--watch "你的文本"',
+                '这次训练所用的文本已不在。请指定要观察的文本：--watch "你的文本"',
             )
     return learning(Sight(subject, subject.passage_of(text)))
 

@@ -25,7 +25,7 @@ export const words = {
     head: "头", place: "第 {layer} 层，头 {head}", does: "作用", spread: "分散程度", even: "平均分配时的份额",
     read: "颜色越浓，落在该处的权重越多于平均分配。分散程度：100 % 为完全均匀。",
     "h previous": "前一个", "h itself": "自己", "h next": "后一个", "h same word": "相同子词", "h punctuation": "标点", "h first": "首个",
-    "h marker": "标记", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
+    "h marker": "特殊符号", "h same place": "相同位置", "h diffuse": "分散", "h mixed": "混合",
   },
 };
 

@@ -25,7 +25,7 @@ export const words = {
     id: "编号 {id}", rank: "在 {vocabulary} 个中排第 {rank}", entropy: "熵 {entropy} 奈特",
     likely: "各子词的概率", unlikely: "0 %", sure: "100 %",
     alternatives: "{piece} 处还可能是什么", others: "其余 {n} 个之和",
-    unknown: "未知", marker: "标记", code: "代码", byte: "字节",
+    unknown: "未知", marker: "特殊符号", code: "代码", byte: "字节",
     cut: "模型一次最多读 {n} 个词元：其后的 {left} 个字符未读。",
     joined: "同一个词的子词靠在一起；▁ 表示词前的空格。",
     all: "整句：对数概率 {log_prob} 奈特，平均每个子词 {per_token}。",
