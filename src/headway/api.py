@@ -8,7 +8,8 @@ from typing import Any
 from headway.config import Sections, merge, read_toml
 from headway.errors import ConfigError
 from headway.errors.argument_types import no_path, no_settings, no_string
-from headway.runs.flags import sections_of
+from headway.errors.settings import no_flag
+from headway.runs.flags import FLAGS, sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import TRANSLATION, task_of
 from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
@@ -40,6 +41,10 @@ def train(
     """
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))
     _refuse_types(out, config, preset, settings)
+    if unknown := [name for name in flags if name not in FLAGS]:
+        from headway.tasks.described import flags as every_setting  # and torch
+
+        raise no_flag(unknown[0], FLAGS, every_setting())
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     request = Request(sections, Path(out), preset, resume)
     stored = _refuse_unusable(request, say)

@@ -37,6 +37,7 @@ VERBS = {
     "export": "A run's model, as a file for other programs.",
     "parameters": "How large a model is and what it costs, before it is trained.",
     "complexity": "Why self-attention: table 1 of the paper, measured on this machine.",
+    "settings": "What every setting means: default, range, and which models have it.",
     "check": "Compare every file of a run with its checksum.",
     "tokenize": "Show the pieces and ids that a model sees.",
 }

@@ -24,6 +24,7 @@ class RuntimeSettings:
     """The [runtime] section. `auto` takes the best that this machine has."""
 
     device: Device = "auto"
+    """What computes: `cuda` is an NVIDIA GPU, `auto` takes one if there is one."""
     precision: Precision = "auto"
     """Of matrix products; weights and the optimizer's state stay in fp32. int8 translates only."""
     threads: int = 0
@@ -31,6 +32,7 @@ class RuntimeSettings:
     engine: EngineName = "auto"
     """What translates on a CPU: torch, what is compiled for it, or CTranslate2 (docs/speed.md)."""
     seed: int = 1
+    """Of weights, dropout, held-out pairs and the order of data."""
 
     def __post_init__(self) -> None:
         if self.threads < 0:

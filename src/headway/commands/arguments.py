@@ -3,14 +3,14 @@
 import glob
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from headway.config import build, parse_overrides
+from headway.config import SECTIONS, build, parse_overrides
 from headway.errors import settings as refused
 from headway.runs.flags import Flag
 from headway.text.lines import is_plain_text
@@ -66,10 +66,15 @@ def apart(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
     return names, flags
 
 
-def option_names(verb: Callable[..., object]) -> list[str]:
-    """The verb's own options (`--out`, ..), for a suggestion when one is misspelt."""
-    parameters = inspect.signature(verb).parameters.values()
-    return [f"--{one.name.replace('_', '-')}" for one in parameters if one.kind is one.KEYWORD_ONLY]
+def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS) -> Iterator[str]:
+    """The verb's own options (`--out`, ..), then the settings of some sections, for a suggestion
+    when one is misspelt: these take a second, and are found when they are asked for."""
+    for one in inspect.signature(verb).parameters.values():
+        if one.kind is one.KEYWORD_ONLY:
+            yield f"--{one.name.replace('_', '-')}"
+    from headway.tasks.described import flags
+
+    yield from (flag for flag in flags() if flag.startswith(tuple(f"--{s}." for s in sections)))
 
 
 def say(message: str) -> None:
@@ -90,7 +95,7 @@ def ready(
     tag: str | None,
     decoding: Mapping[str, Any],
     flags: Sequence[str] = (),
-    known_flags: Sequence[str] = (),
+    known_flags: Iterable[str] = (),
     codes: Sequence[Path] = (),
     shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":

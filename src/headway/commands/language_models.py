@@ -21,7 +21,7 @@ def model_and_given(
     from headway.language_model import TrainedLanguageModel
 
     named, flags = apart(given)
-    sections = parse_overrides(flags, options=option_names(verb))
+    sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))
     runtime = process_settings(sections)
     if others := sections.keys() - {"runtime"}:
         raise refused.settled(verb.__name__, min(others), ("runtime",))

@@ -123,7 +123,16 @@ def translate(
     flags += ("--runtime.precision", precision) if precision else ()
     given = {"beam": beam, "n_best": n_best, "method": method}
     how = {key: value for key, value in given.items() if value is not None}
-    load = partial(ready, run or Path(), tag, how, flags, option_names(translate), codes, shortlist)
+    load = partial(
+        ready,
+        run or Path(),
+        tag,
+        how,
+        flags,
+        option_names(translate, ("decoding", "runtime")),
+        codes,
+        shortlist,
+    )
     if not named and (out or memory or glossary or codes):
         from headway.commands.beyond import read_standard_input
 

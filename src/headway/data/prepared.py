@@ -37,7 +37,7 @@ class DataSettings(CleaningSettings):
     """Section [data]: which pairs are used."""
 
     max_length: int = 256
-    """The longest side allowed, in sub-words without markers; 0 for any."""
+    """The longest side of a pair that is kept, in sub-words without markers; 0 for any."""
     workers: int = 0
     """Processes that clean and encode a large corpus, with the same result; 0: one for a core."""
 

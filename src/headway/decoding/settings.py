@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from headway.errors import ConfigError, refuse_beyond
+from headway.errors import ConfigError, refuse_below, refuse_beyond
 
 Method = Literal["beam", "greedy", "sampling"]
 
@@ -22,6 +22,7 @@ class DecodingSettings:
     """The `[decoding]` section. Raises `ConfigError` where a value makes no sense."""
 
     method: Method = "beam"
+    """`beam` search, `greedy` (the likeliest token each time) or `sampling` (drawn at random)."""
     beam: int = 5
     """Hypotheses kept after each step (the paper uses 4)."""
     length_penalty: float = 1.0
@@ -57,12 +58,8 @@ class DecodingSettings:
                 f"decoding.method must be one of {', '.join(known)}; got {self.method!r}. "
                 f"Did you mean {meant!r}?"
             )
-        for name, least in (("beam", 1), ("n_best", 1), ("max_extra_length", 0), ("top_k", 0)):
-            value = getattr(self, name)
-            if value < least:
-                raise ConfigError(
-                    f"decoding.{name} must be at least {least}; got {value}. Try {least}."
-                )
+        least = {"beam": 1, "n_best": 1, "max_extra_length": 0, "top_k": 0}
+        refuse_below(self, least, above="decoding.")
         refuse_beyond(self, _MOST, above="decoding.")
         if self.length_penalty < 0:
             raise ConfigError(

@@ -36,13 +36,57 @@ def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> Co
             "Several values for one option are given by repeating the option."
         )
     flag = token.partition("=")[0]
-    close = difflib.get_close_matches(flag, list(options), n=1)
-    if close:
-        return ConfigError(f"unknown option {flag}; did you mean {close[0]}?")
+    if meant := meant_by(flag, options):
+        return ConfigError(
+            f"unknown option {flag}; did you mean {meant}? All settings: headway settings"
+        )
     return ConfigError(
         f"unknown option {flag}. Settings are written --section.key VALUE, with the sections "
-        f"{_listed(sections)}; --help lists the other options."
+        f"{_listed(sections)}: see headway settings; --help lists the other options."
     )
+
+
+_ELSEWHERE = {
+    "lr": "learning_rate", "batch_size": "batch_tokens", "batch": "batch_tokens",
+    "max_tokens": "batch_tokens", "epochs": "max_steps", "max_epochs": "max_steps",
+    "num_epochs": "max_steps", "steps": "max_steps", "max_updates": "max_steps",
+    "train_steps": "max_steps", "time": "budget", "gpu": "device", "cuda": "device",
+    "fp16": "precision", "bf16": "precision", "amp": "precision", "num_threads": "threads",
+    "num_workers": "workers", "beam_size": "beam", "num_beams": "beam", "nbest": "n_best",
+    "vocab_size": "vocabulary_size", "vocab": "vocabulary_size", "bpe_size": "vocabulary_size",
+    "hidden_size": "d_model", "embed_dim": "d_model", "emb_size": "d_model", "ffn_dim": "d_ff",
+    "num_heads": "heads", "attention_heads": "heads", "n_heads": "heads",
+    "num_layers": "encoder_layers", "layers": "encoder_layers", "warmup": "warmup_steps",
+    "clip": "clip_norm", "grad_clip": "clip_norm", "max_grad_norm": "clip_norm",
+    "update_freq": "accumulate", "gradient_accumulation_steps": "accumulate",
+    "save_every": "checkpoint_every", "valid_every": "checkpoint_every",
+    "early_stopping": "patience", "lenpen": "length_penalty", "min_freq": "min_count",
+    "src": "source", "tgt": "target", "output": "out", "save_dir": "out", "input": "source",
+    "random_seed": "seed", "arch": "preset", "scheduler": "schedule", "lr_scheduler": "schedule",
+}  # fmt: skip
+"""What other toolkits call them."""
+
+
+def meant_by(flag: str, options: Iterable[str]) -> str:
+    """The option, or setting as an option, that somebody means; empty where nobody knows.
+
+    First one whose name, without the section, is just this; then what is called so elsewhere; then
+    what is written much like it.
+    """
+    known = list(dict.fromkeys(options))
+    by_key = {name.rpartition(".")[2].strip("-"): name for name in reversed(known)}
+    key = flag.strip("-").replace("_", "-").lower()
+    elsewhere = _ELSEWHERE.get(key.replace("-", "_"), "").replace("_", "-")
+    close = difflib.get_close_matches(flag, known, n=1, cutoff=0.7)
+    close += [by_key[one] for one in difflib.get_close_matches(key, by_key, n=1, cutoff=0.7)]
+    return by_key.get(key) or by_key.get(elsewhere) or next(iter(close), "")
+
+
+def no_setting(name: str, flags: Iterable[str]) -> ConfigError:
+    """For what is neither a section, nor a setting, nor a type of model."""
+    meant = meant_by(name, flags)
+    remedy = f"did you mean {meant}?" if meant else "headway settings lists all."
+    return ConfigError(f"no section, setting or type of model is called {name!r}; {remedy}")
 
 
 def unknown_section(
@@ -113,7 +157,8 @@ def wrong_value(
         remedy = f"For example (the default): --{_flag(section, key)} {example}"
     small = " between -2^63 and 2^63" if int in _options(annotation) and _is_whole(value) else ""
     return ConfigError(
-        f"[{section}] {key} must be {_described(annotation)}{small}; got {_shown(value)}. {remedy}"
+        f"[{section}] {key} must be {described_type(annotation)}{small}; got {_shown(value)}. "
+        f"{remedy}"
     )
 
 
@@ -144,11 +189,14 @@ def unknown_name(option: str, given: str, known: Iterable[str]) -> ConfigError:
     )
 
 
-def no_flag(name: str, known: Iterable[str]) -> ConfigError:
-    """For a short name of a setting that there is not."""
-    return ConfigError(
-        f"{name!r} is no option; there are {_listed(known)}.{_suggestion(name, known)}"
-    )
+def no_flag(name: str, known: Iterable[str], settings: Iterable[str] = ()) -> ConfigError:
+    """For a short name of a setting that there is not; `settings` are written as options."""
+    meant = meant_by(name, [*known, *settings]).lstrip("-").replace("-", "_")
+    section, _, key = meant.rpartition(".")
+    if section:
+        meant = f'settings={{"{section}": {{"{key}": ..}}}}'
+    remedy = f"did you mean {meant}?" if meant else f"there are {_listed(known)}."
+    return ConfigError(f"{name!r} is no option; {remedy} All settings: headway settings")
 
 
 def preset_of_another_type(
@@ -230,14 +278,15 @@ def other_than_fp32(precision: str) -> ConfigError:
     )
 
 
-def _described(annotation: Any) -> str:
+def described_type(annotation: Any) -> str:
+    """What a value of this type is, in words."""
     described = []
     for option in _options(annotation):
         arguments = typing.get_args(option)
         if typing.get_origin(option) is Literal:
             described.append("one of " + _listed(repr(choice) for choice in arguments))
         elif typing.get_origin(option) is tuple:
-            inner = " and ".join(_described(part) for part in arguments if part is not ...)
+            inner = " and ".join(described_type(part) for part in arguments if part is not ...)
             described.append(f"a list, each item {inner}")
         else:
             described.append(_WORDS.get(option, getattr(option, "__name__", str(option))))

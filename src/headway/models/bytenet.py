@@ -40,7 +40,9 @@ class ByteNetConfig:
     d_inner: int = 0
     """Within a block; 0 = d_model / 2, as in the paper."""
     encoder_layers: int = 30
+    """Blocks that read the source."""
     decoder_layers: int = 30
+    """Blocks that write the target."""
     kernel: int = 3
     """Positions that an output is made of; odd."""
     max_dilation: int = 16
@@ -48,6 +50,7 @@ class ByteNetConfig:
     stretch: float = 1.2
     """A source of n tokens is read on to stretch * n + extra places (section 3.2)."""
     extra: int = 0
+    """Places of a source beside stretch * n: see stretch."""
     dropout: float = 0.1
     """On the embeddings and on what each block adds; not in the paper."""
     tied: bool = True

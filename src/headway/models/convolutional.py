@@ -41,7 +41,9 @@ class ConvolutionalConfig:
     d_model: int = 512
     """Of the embeddings and of what the convolutions carry."""
     encoder_layers: int = 20
+    """Convolutions that read the source."""
     decoder_layers: int = 20
+    """Convolutions that write the target."""
     kernel: int = 3
     """Positions that an output is made of; odd."""
     dropout: float = 0.1

@@ -33,9 +33,13 @@ class DecoderOnlyConfig(LayerConfig):
     """Sizes and options; how much is read at once is the caller's."""
 
     layers: int = 6
+    """Layers, one above the other."""
     norm: Norm = "pre"
+    """LayerNorm behind each sub-layer (`post`) or in front of it (`pre`)."""
     positions: Positions = "rotary"
+    """How the order of tokens is known."""
     activation: Activation = "gelu"
+    """In the feed-forward."""
 
 
 class DecoderOnly(TextModel):

@@ -41,14 +41,18 @@ class RecurrentTranslatorConfig:
     """Sizes and options; the defaults are about those of Bahdanau et al. 2015, appendix B."""
 
     recurrence: Recurrence = "gru"
+    """The cell: `rnn`, `lstm` or `gru`."""
     attention: RecurrentAttention = "additive"
     """`none`: one fixed vector. `additive`: Bahdanau et al. 2015. `dot`: Luong et al. 2015."""
     input_feeding: bool = True
     """What was gathered goes into the next step (Luong et al. 2015, section 3.3). Only `dot` can do
     without: Bahdanau's decoder has it by its nature, a fixed vector has nothing to gather."""
     encoder_layers: int = 1
+    """Layers that read the source."""
     decoder_layers: int = 1
+    """Layers that write the target."""
     d_embedding: int = 620
+    """Size of a token's vector."""
     d_model: int = 1000
     """Of what a decoder's layer remembers, and of the encoder's output: half of it each way."""
     dropout: float = 0.2

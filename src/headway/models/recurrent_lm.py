@@ -32,6 +32,7 @@ class RecurrentConfig:
     """Sizes and options of the three; which one it is, is not among them."""
 
     layers: int = 2
+    """Recurrent layers, one above the other."""
     d_model: int = 512
     """Of the embeddings, of what each layer remembers, and of its output."""
     dropout: float = 0.2

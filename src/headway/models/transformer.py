@@ -42,8 +42,11 @@ class LayerConfig:
     """Sizes and options of one layer; the defaults are the row "base" of table 3."""
 
     d_model: int = 512
+    """Size of each position between layers."""
     d_ff: int = 2048
+    """Size inside the feed-forward (section 3.3)."""
     heads: int = 8
+    """Attention heads of each layer; without d_k and d_v they divide d_model."""
     d_k: int = 0
     """Per head; 0 = d_model / heads, as in the paper."""
     d_v: int = 0
@@ -55,8 +58,11 @@ class LayerConfig:
     activation_dropout: float = 0.0
     """Inside the feed-forward; not in the paper."""
     norm: Norm = "post"
+    """LayerNorm behind each sub-layer (`post`, the paper) or in front of it (`pre`)."""
     positions: Positions = "sinusoidal"
+    """How the order of tokens is known; `sinusoidal` is section 3.5."""
     activation: Activation = "relu"
+    """In the feed-forward; `relu` is equation 2."""
     tied: bool = True
     """All embeddings and the output matrix are one (section 3.4)."""
     max_length: int = 1024
@@ -118,7 +124,9 @@ class TransformerConfig(LayerConfig):
     """A row of table 3; the defaults are the row "base"."""
 
     encoder_layers: int = 6
+    """Layers that read the source."""
     decoder_layers: int = 6
+    """Layers that write the target."""
 
 
 def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:

@@ -78,9 +78,10 @@ class CleaningSettings:
     """Which pairs are refused."""
 
     max_ratio: float = 5.0
-    """(longer + 20) / (shorter + 20), in UTF-8 bytes, which suit every script; 0 for any."""
+    """The most that a pair may differ in length: (longer + 20) / (shorter + 20), in UTF-8 bytes,
+    which suit every script; 0 for any."""
     max_characters: int = 2_000
-    """The longest side allowed."""
+    """The longest side of a pair that is kept, in characters."""
     deduplicate: bool = True
     """Whether a pair that was there before is dropped."""
     skip_notes: tuple[str, ...] = ()

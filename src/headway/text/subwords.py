@@ -10,7 +10,7 @@ from typing import Literal, SupportsIndex
 from tokenizers import Tokenizer, decoders, normalizers
 
 from headway.disk import refuse_large, write_text
-from headway.errors import ConfigError, DataError, refuse_beyond
+from headway.errors import ConfigError, DataError, refuse_below, refuse_beyond
 from headway.text import tokenizer_files
 from headway.text.own_codes import OwnPattern
 from headway.text.subword_training import add_placeholders, between, readable, sample, train_bpe
@@ -45,11 +45,7 @@ class TextSettings:
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
         refuse_beyond(self, {"vocabulary_size": MOST_IDS}, above="text.")
-        if self.vocabulary_size < 0 or self.sample_lines < 1:
-            raise ConfigError(
-                "text.vocabulary_size is 0 or more and text.sample_lines at least 1; got "
-                f"{self.vocabulary_size} and {self.sample_lines}. Leave them out to have them set."
-            )
+        refuse_below(self, {"vocabulary_size": 0, "sample_lines": 1}, above="text.")
         if self.own_codes:
             self.patterns()
 

@@ -39,29 +39,36 @@ class TrainingSettings:
     reinit: tuple[str, ...] = ()
     """Parts that are drawn anew although `init_from` has them."""
     max_steps: int = 0
-    """Optimizer updates."""
+    """Optimizer updates; 0: fitted."""
     batch_tokens: int = 0
-    """Padded tokens of the longest side in one batch."""
+    """Tokens of a batch, padding included, on its longer side; 0: fitted."""
     accumulate: int = 1
     """Batches whose gradients make one update: that of one batch of all their rows."""
     schedule: Schedule = "linear"
-    """`paper` is equation 3, whose peak follows from d_model and warmup_steps."""
+    """`paper` is equation 3, whose peak follows from d_model and warmup_steps; the others rise to
+    learning_rate and fall."""
     learning_rate: float = 0.0
-    """The peak; the schedule `paper` sets it."""
+    """The peak; 0: fitted. The schedule `paper` sets it."""
     held_back: float = 1.0
-    """What is left in it of the rate after a parent, where little is seen again; filled in."""
+    """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
+    again. Filled in."""
     warmup_steps: int = 0
+    """Updates over which the learning rate rises to its peak (section 5.3); 0: fitted."""
     dropout_warmup: int = 0
     """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
     as in the paper."""
     label_smoothing: float = 0.1
+    """Share of the probability that is spread over all tokens (section 5.4: 0.1)."""
     adam_beta1: float = 0.9
+    """Adam's decay of the mean of gradients (section 5.3: 0.9)."""
     adam_beta2: float = 0.98
+    """Adam's decay of the mean of their squares (section 5.3: 0.98)."""
     adam_epsilon: float = 1e-9
+    """Added to Adam's divisor (section 5.3: 1e-9)."""
     clip_norm: float = 1.0
     """Gradients longer than this are shortened to it; 0 = never, as in the paper."""
     checkpoint_every: int = 0
-    """Updates between validations, each with a checkpoint."""
+    """Updates between validations, each with a checkpoint; 0: fitted."""
     average: int = 10
     """How many checkpoints, up to the best, are averaged at the end (section 6.1: 5 or 20)."""
     keep_all: bool = False

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headway.data.batching import BatchStream
 from headway.data.store import Store
 from headway.data.streams import Stream, StreamBatches
-from headway.errors import ConfigError, refuse_beyond
+from headway.errors import refuse_below, refuse_beyond
 from headway.models.interfaces import Carried, NeuralLanguageModel
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.subwords import SpecialIds
@@ -37,11 +37,7 @@ class LanguageTraining(TrainingSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_beyond(self, {"window": 1 << 20, "valid_tokens": 1 << 40}, above="training.")
-        if self.window < 0 or self.valid_tokens < 1:
-            raise ConfigError(
-                "training.window is 0 or more and training.valid_tokens at least 1; got "
-                f"{self.window} and {self.valid_tokens}. Leave them out to have them set."
-            )
+        refuse_below(self, {"window": 0, "valid_tokens": 1}, above="training.")
 
 
 class Rows(NamedTuple):

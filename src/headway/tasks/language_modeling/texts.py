@@ -38,7 +38,9 @@ class LanguageData:
     """Section [data]: which files."""
 
     corpus: tuple[Path, ...] = ()
+    """Files of text to learn from, one sentence or paragraph a line."""
     valid_corpus: tuple[Path, ...] = ()
+    """Files of text to validate on; held out of the corpus where there are none."""
     documents: bool | None = None
     """Whether blank lines part documents in the corpus. Filled in."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from headway.errors import ConfigError, DataError, refuse_beyond
+from headway.errors import DataError, refuse_below, refuse_beyond
 from headway.runs.kind import Say
 from headway.text.segmenting import Segmenter, segmenter, unspaced
 from headway.text.subword_training import fitted_vocabulary_size
@@ -46,12 +46,8 @@ class LanguageText:
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
         refuse_beyond(self, {"vocabulary_size": MOST_IDS, "min_count": 1 << 40}, above="text.")
-        if min(self.vocabulary_size, self.min_count) < 0 or self.sample_lines < 1:
-            raise ConfigError(
-                "text.vocabulary_size and text.min_count are 0 or more, text.sample_lines at "
-                f"least 1; got {self.vocabulary_size}, {self.min_count} and {self.sample_lines}. "
-                "Leave them out to have them set."
-            )
+        least = {"vocabulary_size": 0, "min_count": 0, "sample_lines": 1}
+        refuse_below(self, least, above="text.")
 
 
 @dataclass(frozen=True)

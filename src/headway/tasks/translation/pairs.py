@@ -10,7 +10,7 @@ from headway.config import Sections, build
 from headway.data.batching import Indices
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
 from headway.disk import refuse_undecodable
-from headway.errors import ConfigError, DataError
+from headway.errors import ConfigError, DataError, refuse_below
 from headway.runs.kind import Say, Sizes
 from headway.runs.settings import Settings
 from headway.tasks.translation import mixture
@@ -30,17 +30,24 @@ class TranslationData(DataSettings):
     """Section [data]: which files, and which of their pairs."""
 
     source: tuple[Path, ...] = ()
+    """Files of texts to learn from, one sentence a line."""
     target: tuple[Path, ...] = ()
+    """Their translations, in the same order."""
     pairs: tuple[str, ...] = ()
-    """Each `PATH[@WEIGHT][:key=value ...]`; see `headway.text.mixing`."""
+    """Files of pairs to learn from, each `PATH[@WEIGHT][:key=value ...]`: see
+    `headway.text.mixing`."""
     valid_source: tuple[Path, ...] = ()
+    """Files of texts to validate on."""
     valid_target: tuple[Path, ...] = ()
+    """Their translations."""
     valid_pairs: tuple[str, ...] = ()
-    """The same without weights."""
+    """Files of pairs to validate on, as in pairs, without weights."""
     valid_size: int = 0
     """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
     source_language: str | None = None
+    """Code of the source's language; otherwise taken from names or headers."""
     target_language: str | None = None
+    """Code of the target's language; otherwise the same."""
     glossary: tuple[Path, ...] = ()
     """Terms that translations hold; a copy is in the run."""
     old_share: float | None = None
@@ -56,6 +63,7 @@ class TranslationData(DataSettings):
         super().__post_init__()
         if self.glossary == (Path(NONE),):
             object.__setattr__(self, "glossary", ())
+        refuse_below(self, {"valid_size": 0}, above="data.")
         if not 0 <= (self.old_share or 0) < 1:
             raise ConfigError(
                 f"data.old_share is a share of what is seen, from 0 to below 1; got "
