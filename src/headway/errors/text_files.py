@@ -17,8 +17,7 @@ _OTHER_ENCODINGS = {
 NO_TEXT = frozenset(
     ".7z .adoc .css .dita .doc .docm .docx .epub .go .htm .html .idml .ini .ipynb .java .js .jsx "
     ".latex .md .mdx .odp .ods .odt .pdf .php .pot .ppt .pptx .py .rst .rtf .sgm .sgml .sql "
-    ".stringsdict .svg .tbx .tex .toml .tsx .vue .xcstrings .xhtml .xls .xlsx .xml .yaml .yml "
-    ".zip".split()
+    ".stringsdict .svg .tbx .tex .toml .tsx .vue .xcstrings .xhtml .xls .xlsx .zip".split()
 )
 """Kinds of documents: as lines of plain text they would come out destroyed."""
 _UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")

@@ -26,10 +26,12 @@ def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument"
             f"({', '.join(KEYED)}); got {file} and {onto}. Other kinds hold both sides, "
             "and what is empty in them is filled in without it."
         )
-    own = {key: text for key, text, *_ in texts_of(file)(file)}
-    of_onto = {key: text for key, text, *_ in texts_of(onto)(onto)}
+    own = {key: text for key, text, *_ in texts_of(file)}
+    of_onto = {key: text for key, text, *_ in texts_of(onto)}
     known = {key: text for key, text in of_onto.items() if text.strip() and text != own.get(key)}
-    if texts_of(file) is subtitles.read_texts:  # sentences go over cues, of which some are known
+    if (
+        KINDS[kinds[0]] is subtitles.open_document
+    ):  # sentences go over cues, of which some are known
         document = subtitles.open_document(file, None, document.target_language, False, known)
     return CompletedDocument(document, known)
 

@@ -4,20 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headway.errors import DataError
-from headway.text.formats import (
-    csv_files,
-    json_files,
-    po,
-    properties,
-    qt,
-    resx,
-    strings_files,
-    subtitles,
-    tables,
-    tmx,
-    xliff,
-)
+from headway.text.formats import csv_files, po, qt, tables, tmx, xliff
 from headway.text.formats.segments import Document
+from headway.text.keyed import KINDS
 from headway.text.lines import suffix_of
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
@@ -32,13 +21,7 @@ FILLERS: dict[str, Opener] = {
     ".mqxliff": xliff.open_document,
     ".ts": qt.open_document,
     ".csv": csv_files.open_document,
-    ".json": json_files.open_document,
-    ".arb": json_files.open_arb,
-    ".properties": properties.open_document,
-    ".strings": strings_files.open_document,
-    ".resx": resx.open_document,
-    ".srt": subtitles.open_document,
-    ".vtt": subtitles.open_document,
+    **KINDS,
     ".tsv": tables.open_tsv,
     ".jsonl": tables.open_jsonl,
 }

@@ -1,25 +1,36 @@
 """Two files of one language each: pairs of the texts that have the same key."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
-from headway.text.formats import json_files, properties, resx, strings_files, subtitles
-from headway.text.language_names import named_language
+from headway.text.formats import (
+    android,
+    json_files,
+    properties,
+    resx,
+    strings_files,
+    subtitles,
+    yaml_files,
+)
+from headway.text.formats.spans import Keyed, SpanDocument
 from headway.text.lines import KEYED, shown, suffix_of
 
-Texts = Callable[[Path], Iterator[tuple[str, str, int, tuple[str, ...]]]]
-"""Of a file: each text with its key, its line, and what is said of it."""
+Opener = Callable[[Path, str | None, str | None, bool], SpanDocument]
+"""From a file, the languages that are asked for, and whether translations are to be replaced."""
 
-KINDS: dict[str, Texts] = {
-    ".json": json_files.read_texts,
-    ".arb": json_files.read_texts,
-    ".properties": properties.read_texts,
-    ".strings": strings_files.read_texts,
-    ".resx": resx.read_texts,
-    ".srt": subtitles.read_texts,
-    ".vtt": subtitles.read_texts,
+KINDS: dict[str, Opener] = {
+    ".json": json_files.open_document,
+    ".arb": json_files.open_arb,
+    ".properties": properties.open_document,
+    ".strings": strings_files.open_document,
+    ".resx": resx.open_document,
+    ".srt": subtitles.open_document,
+    ".vtt": subtitles.open_document,
+    ".xml": android.open_document,
+    ".yml": yaml_files.open_document,
+    ".yaml": yaml_files.open_document,
 }
 """By suffix; each may also end in `.gz`."""
 
@@ -33,10 +44,10 @@ def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
         DataError: the target is of another kind, or as its reader.
     """
     of_target: dict[str, list[str]] = {}
-    for key, text, *_ in texts_of(target)(target):
+    for key, text, *_ in texts_of(target):
         of_target.setdefault(key, []).append(text)
     file = shown(source)
-    for key, text, line, remarks in texts_of(source)(source):
+    for key, text, line, remarks in texts_of(source):
         report.read += 1
         found = of_target.get(key)
         translation = found.pop(0) if found else None
@@ -48,16 +59,20 @@ def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
 
 
 def language_of(path: Path) -> str | None:
-    """The language that an ARB file says it is in; of other kinds, what its name says."""
-    return json_files.arb_language(path) if suffix_of(path) == ".arb" else named_language(path)
+    """The language that a file says it is in, else what its name says."""
+    return _opened(path).source_language
 
 
-def texts_of(path: Path) -> Texts:
-    """How a file of one language is read; raises DataError for a kind that is none."""
+def texts_of(path: Path) -> Sequence[Keyed]:
+    """Every text of a file of one language; raises DataError for a kind that is none."""
+    return _opened(path).texts
+
+
+def _opened(path: Path) -> SpanDocument:
     suffix = suffix_of(path)
     if suffix not in KINDS:
         raise DataError(
             f"a file of one language goes with another of such a kind "
             f"({', '.join(KEYED)}); got {path}. Give both in the same format."
         )
-    return KINDS[suffix]
+    return KINDS[suffix](path, None, None, False)

@@ -16,13 +16,20 @@ _CODE = re.compile(r"([a-z]{2})(?:[-_](?:[A-Z][a-z]{3}|[A-Za-z]{2}|\d{3})){0,2}"
 _LAST = re.compile(r"(?:^|[._-])([a-z]{2}(?:[-_](?:[A-Z][a-z]{3}|[A-Z]{2}|\d{3})){0,2})\Z")
 
 
+def is_code(name: str) -> bool:
+    """Whether a name is the code of a language, perhaps with a script or a region."""
+    found = _CODE.fullmatch(name)
+    return bool(found and found[1] in _CODES)
+
+
 def named_language(path: Path) -> str | None:
-    """What stands last in a file's name, else the folder that it lies in (`en/`, `en.lproj/`)."""
+    """What stands last in a file's name, else the folder that it lies in.
+
+    Folders are `en/`, `en.lproj/`, `values-en/`, `values-pt-rBR/`.
+    """
     name = re.sub(r"\.gz\Z", "", path.name, flags=re.IGNORECASE)
     last = _LAST.search(Path(name).stem)
     folder = path.parent.name.removesuffix(".lproj")
-    for code in (last[1] if last else "", folder):
-        found = _CODE.fullmatch(code)
-        if found and found[1] in _CODES:
-            return code
-    return None
+    if folder.startswith("values-"):
+        folder = folder.removeprefix("values-").replace("-r", "-", 1)
+    return next((code for code in (last[1] if last else "", folder) if is_code(code)), None)

@@ -26,7 +26,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _NOT_LANGUAGES = frozenset(
     "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
 )
-KEYED = (".json", ".arb", ".properties", ".strings", ".resx", ".srt", ".vtt")
+KEYED = tuple(".json .arb .properties .strings .resx .srt .vtt .xml .yml .yaml".split())
 """Kinds of files that hold texts of one language by their keys: see `headway.text.keyed`."""
 PAIRED = tuple(".csv .tsv .jsonl .po .ts .tmx .xlf .xliff .sdlxliff .mqxliff".split())
 """Kinds of files that hold both sides of pairs: see `headway.text.readers`."""

@@ -10,10 +10,11 @@ from headway.errors import ConfigError, DataError, UserError
 from headway.text.fillers import FILLERS
 from headway.text.lines import suffix_of
 
-NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts")
+NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml")
 """Kinds that much else is too: a folder's are passed over, unless they look like translations."""
 
-_QT = b"<TS"
+_ROOTS = {".ts": b"<TS", ".xml": b"<resources"}
+"""By what translations among these begin."""
 _SHOWN = 10
 
 
@@ -148,9 +149,9 @@ def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
 
 def _is_translation(file: Path) -> bool:
     kind = suffix_of(file)
-    if kind == ".ts" and kind in FILLERS:
+    if kind in _ROOTS:
         with file.open("rb") as head:
-            return _QT in head.read(1000)
+            return _ROOTS[kind] in head.read(1000)
     return kind in FILLERS and kind not in NAMED_ONLY
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from headway.errors import DataError
 from headway.text.formats import json_files
-from headway.text.formats.json_files import open_arb, open_document, read_texts
+from headway.text.formats.json_files import open_arb, open_document
 from headway.text.formats.segments import Document, Segment
 from headway.text.formats.spans import read_decoded
+from headway.text.keyed import texts_of
 
 
 def filled(path: Path, data: str, language: str | None = "de") -> str:
@@ -169,4 +170,4 @@ def test_any_json_comes_out_with_its_texts_replaced(tmp_path, tree, indent, plai
 
     data = json.dumps(tree, indent=indent, ensure_ascii=plain)
     assert json.loads(filled(tmp_path / "a.json", data)) == changed(tree)
-    assert len(list(read_texts(tmp_path / "a.json"))) == data.count('"') // 2 or '"' in data
+    assert len(list(texts_of(tmp_path / "a.json"))) == data.count('"') // 2 or '"' in data

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headway.text.formats.properties import open_document, read_texts
+from headway.text.formats.properties import open_document
 from headway.text.formats.segments import Segment
+from headway.text.keyed import texts_of
 
 
 def filled(path: Path, data: bytes, new: str) -> bytes:
@@ -36,7 +37,7 @@ def filled(path: Path, data: bytes, new: str) -> bytes:
 def test_keys_and_values_are_read_as_java_reads_them(tmp_path, line, key, value):
     path = tmp_path / "a.properties"
     path.write_text(f"# one\n! two\n{line}\n\nz=y", newline="")
-    found = list(read_texts(path))
+    found = list(texts_of(path))
     assert found[0] == (key, value, 3, ("one two",))
     assert found[1][:2] == ("z", "y")
     assert found[1][3] == ()
@@ -68,4 +69,4 @@ def test_what_was_filled_in_is_read_back(tmp_path, text):
     for before in (b"k=one\n", "k=ü\n".encode()):
         path = tmp_path / "a.properties"
         path.write_bytes(filled(path, before, text))
-        assert [row[:2] for row in read_texts(path)] == [("k", text)]
+        assert [row[:2] for row in texts_of(path)] == [("k", text)]

@@ -2,8 +2,9 @@
 
 from xml.etree import ElementTree
 
-from headway.text.formats.resx import open_document, read_texts
+from headway.text.formats.resx import open_document
 from headway.text.formats.segments import Segment
+from headway.text.keyed import texts_of
 
 FILE = """<?xml version="1.0" encoding="utf-8"?>
 <root>
@@ -28,7 +29,7 @@ ho</value>
 def test_texts_are_filled_and_all_else_stays(tmp_path):
     path = tmp_path / "Resources.en-GB.resx"
     path.write_bytes(FILE.replace("\n", "\r\n").encode())
-    assert list(read_texts(path)) == [
+    assert list(texts_of(path)) == [
         ("Hi", "Hi & {0}\nho", 7, ("not OK",)), ("E", "", 15, ()), ("$this.Text", "Window", 16, ()),
     ]  # fmt: skip
     document = open_document(path, None, "de", False)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from headway.errors import DataError
 from headway.text.formats.segments import Segment
-from headway.text.formats.strings_files import open_document, read_texts
+from headway.text.formats.strings_files import open_document
+from headway.text.keyed import texts_of
 
 FILE = (
     '/* For "all" */\n"a \\"b\\"" = "Say \\"hi\\"\\n";\r\n// not OK\nkey.x=value;\n'
@@ -19,7 +20,7 @@ def test_texts_are_read_and_filled_and_the_rest_stays(tmp_path, encoding):
     path = tmp_path / "de.lproj" / "a.strings"
     path.parent.mkdir()
     path.write_bytes(FILE.encode(encoding))
-    assert list(read_texts(path)) == [
+    assert list(texts_of(path)) == [
         ('a "b"', 'Say "hi"\n', 2, ('For "all"',)), ("key.x", "value", 4, ("not OK",)),
         ("u", "ä ü %@", 6, ()),
     ]  # fmt: skip
@@ -36,7 +37,7 @@ def test_what_is_no_file_of_strings_is_refused(tmp_path, wrong):
     path = tmp_path / "a.strings"
     path.write_text('"z" = "y";\n' + wrong)
     with pytest.raises(DataError, match=r"a\.strings:2"):
-        list(read_texts(path))
+        list(texts_of(path))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -45,4 +46,4 @@ def test_what_was_filled_in_is_read_back(tmp_path, text):
     path = tmp_path / "a.strings"
     path.write_text('"k" = "v";')
     path.write_bytes(open_document(path, None, None, False).filled([Segment((text,))]))
-    assert [row[:2] for row in read_texts(path)] == [("k", text)]
+    assert [row[:2] for row in texts_of(path)] == [("k", text)]

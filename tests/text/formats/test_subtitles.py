@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.text.formats.segments import Segment
-from headway.text.formats.subtitles import COLUMNS, open_document, read_texts
+from headway.text.formats.subtitles import COLUMNS, open_document
+from headway.text.keyed import texts_of
 
 SRT = (
     "1\r\n00:00:01,000 --> 00:00:02,000\r\nThe old man went\r\nto the market\r\n\r\n"
@@ -46,7 +47,7 @@ def test_only_the_text_of_cues_is_changed_in_web_subtitles(tmp_path):
     assert [gap.source.text for gap in document.gaps] == ["<v Bob>Hi &amp; ho", "End"]
     after = document.filled([Segment(("<v Bob>Hallo",)), Segment(("Ende",))]).decode()
     assert after == VTT.replace("Hi &amp; ho", "Hallo").replace("End", "Ende")
-    assert [row[0] for row in read_texts(path)] == [
+    assert [row[0] for row in texts_of(path)] == [
         "00:01.000 --> 00:00:02.000", "00:03.000 --> 00:04.000",
     ]  # fmt: skip
 

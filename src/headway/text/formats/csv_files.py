@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
-from headway.text.formats.segments import Width
+from headway.text.formats.segments import Segment, Width
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.languages import Languages, same_language
 from headway.text.lines import is_language, shown
@@ -115,8 +115,8 @@ def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
     there = _Cell("", last.end, last.end) if missing > 0 else row.cells[columns.target]
     before = sign * max(0, missing)
 
-    def write(new: str) -> str:
-        return before + _written(new, sign, quoted=quoted)
+    def write(new: Segment) -> str:
+        return before + _written(new.text, sign, quoted=quoted)
 
     key = "/".join(row.cells[n].text for n in columns.keys if n < len(row.cells))
     most = row.cells[columns.width].text.strip() if 0 <= columns.width < len(row.cells) else ""

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from headway.text.formats.segments import Code, Segment
+from headway.text.formats.xml_edits import Edit, opened, tag_name
 from headway.text.formats.xml_events import XmlEvents
 
 START_TAG = re.compile(rb"""<[^<>"'/\s]+(?:[^<>"']|"[^"]*"|'[^']*')*>""")
@@ -223,6 +224,14 @@ def element_end(data: bytes, start: int, end_event: int) -> int:
         return end_event
     last = END_TAG.match(data, end_event)
     return last.end() if last else end_event
+
+
+def element_with(data: bytes, start: int, end: int, text: bytes) -> Edit:
+    """The element that begins at `start`, and whose end was told at `end`, with this in it."""
+    tag = START_TAG.match(data, start)
+    assert tag, "an element begins with its tag"
+    behind = element_end(data, start, end)
+    return Edit(start, behind, opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
 
 
 def as_xml(translation: Segment, source: Segment) -> str:

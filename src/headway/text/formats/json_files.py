@@ -1,16 +1,17 @@
 """JSON of one language (i18next, flat or nested) and ARB: every text in it is to be translated."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.text.formats.segments import PluralForm
+from headway.text.formats.plural_entries import inserted, plural_entries
+from headway.text.formats.segments import Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
-from headway.text.plurals import Form, also_one, forms_of
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
@@ -34,16 +35,6 @@ class _Text(NamedTuple):
     line: int
 
 
-_Groups = dict[tuple[str, ...], dict[str, _Text]]
-"""Texts by their path without the plural form, and by the form."""
-
-
-def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """Each text with its key, its line and what is said of it."""
-    for text in _texts(read_decoded(path)):
-        yield ".".join(text.path), text.value, text.line, ()
-
-
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
 ) -> SpanDocument:
@@ -56,19 +47,7 @@ def open_document(
         DataError: it is no JSON, or not in UTF-8 or UTF-16.
     """
     decoded = read_decoded(path)
-    texts = list(_texts(decoded))
-    forms = forms_of(target_language) if target_language else ()
-    groups = _groups(texts)
-    style = _style(decoded.text)
-    others = dict(_of_others(groups, target_language))
-    entries = [
-        entry._replace(source=other.value, plural=entry.plural._replace(own_source=False))
-        if (other := others.get(entry.start)) and entry.plural
-        else entry
-        for entry in (_entry(text, style, forms) for text in texts)
-    ]
-    entries += _added(decoded, groups, style, forms)
-    entries.sort(key=lambda entry: entry.start)
+    entries = sorted(_entries(decoded, target_language), key=lambda entry: entry.start)
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
 
@@ -85,22 +64,13 @@ def open_arb(
     """
     decoded = read_decoded(path)
     style, locale = _style(decoded.text), _locale(decoded)
-    languages = _language(locale, path), target_language
+    languages = (locale.value if locale else "") or named_language(path), target_language
     if locale and target_language:
         new = _written(target_language.replace("-", "_"), style)
         text = decoded.text[: locale.start] + new + decoded.text[locale.end :]
         decoded = replace(decoded, text=text)
-    entries = [_entry(text, style, ()) for text in _texts(decoded)]
+    entries = [_entry(text, style) for text in _texts(decoded)]
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
-
-
-def arb_language(path: Path) -> str | None:
-    """What an ARB file says of its language, else what its name says."""
-    return _language(_locale(read_decoded(path)), path)
-
-
-def _language(locale: _Text | None, path: Path) -> str | None:
-    return (locale.value if locale else "") or named_language(path)
 
 
 def _locale(decoded: Decoded) -> _Text | None:
@@ -133,81 +103,40 @@ def _written(text: str, style: _Style) -> str:
     return f'"{text}"'
 
 
-def _entry(text: _Text, style: _Style, forms: tuple[Form, ...]) -> Entry:
-    return Entry(
-        text.value,
-        text.line,
-        text.start,
-        text.end,
-        lambda new: _written(new, style),
-        ".".join(text.path),
-        plural=_form(text.path[-1], forms) if text.path else None,
-    )
+def _entry(text: _Text, style: _Style) -> Entry:
+    def write(new: Segment) -> str:
+        return _written(new.text, style)
+
+    return Entry(text.value, text.line, text.start, text.end, write, ".".join(text.path))
 
 
-def _form(name: str, forms: tuple[Form, ...]) -> PluralForm | None:
-    found = _PLURAL.fullmatch(name)
-    names = [form.name for form in forms]
-    if not found or found[2] not in names:
-        return None
-    place = names.index(found[2])
-    return PluralForm(place, len(names), forms[place].number, found[2])
-
-
-def _groups(texts: list[_Text]) -> _Groups:
-    groups: _Groups = {}
-    for text in texts:
+def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry]:
+    """Every text; those of plural forms with what the language needs."""
+    style = _style(decoded.text)
+    groups: dict[tuple[str, ...], dict[str, _Text]] = {}
+    for text in _texts(decoded):
         found = _PLURAL.fullmatch(text.path[-1]) if text.path and text.name_start >= 0 else None
         if found and not found[1].endswith("_ordinal"):
             groups.setdefault((*text.path[:-1], found[1]), {})[found[2]] = text
-    return groups
-
-
-def _of_others(groups: _Groups, language: str | None) -> Iterator[tuple[int, _Text]]:
-    """Where a `key_one` begins that is to be told by its `key_other`, and that."""
-    also = also_one(language)
-    for group in groups.values():
-        if also is None or (also == 0 and "zero" in group) or not {"one", "other"} <= group.keys():
-            continue
-        if group["one"].value.count("{{") < group["other"].value.count("{{"):
-            yield group["one"].start, group["other"]
-
-
-def _added(
-    decoded: Decoded, groups: _Groups, style: _Style, forms: tuple[Form, ...]
-) -> Iterator[Entry]:
-    """Plural forms of the target language that the source has not, behind those that it has."""
-    for (*_, stem), group in groups.items():
-        if "other" not in group or len(group) < 2:
-            continue
+        else:
+            yield _entry(text, style)
+    for (*path, stem), group in groups.items():
         last = max(group.values(), key=lambda text: text.end)
-        space_start = last.name_start
-        while decoded.text[space_start - 1] in " \t\r\n":  # a brace or a comma comes before
-            space_start -= 1
-        space = decoded.text[space_start : last.name_start]
-        colon = decoded.text[last.name_start : last.start]
-        _, behind = scanstring(colon, 1, True)
-        for form in forms:
-            if form.name not in group:
-                name = _written(f"{stem}_{form.name}", style)
-                before = f",{space}{name}{colon[behind:]}"
-                yield _new_form(group["other"], last.end, before, style, forms, forms.index(form))
+        added = partial(_added, decoded.text, last, [*path, f"{stem}_"], style)
+        yield from plural_entries({n: _entry(t, style) for n, t in group.items()}, language, added)
 
 
-def _new_form(
-    other: _Text, place: int, before: str, style: _Style, forms: tuple[Form, ...], number: int
-) -> Entry:
-    form = forms[number]
-    key = ".".join((*other.path[:-1], f"{other.path[-1][: -len('other')]}{form.name}"))
-    return Entry(
-        other.value,
-        other.line,
-        place,
-        place,
-        lambda new: before + _written(new, style),
-        key,
-        plural=PluralForm(number, len(forms), form.number, form.name, own_source=False),
-    )
+def _added(text: str, last: _Text, path: Sequence[str], style: _Style, name: str) -> Entry:
+    """A plural form of this name behind the last one, laid out as that is."""
+    start = last.name_start
+    while text[start - 1] in " \t\r\n":  # a brace or a comma comes before
+        start -= 1
+    colon = text[last.name_start : last.start]
+    _, behind = scanstring(colon, 1, True)
+    written = _written(f"{path[-1]}{name}", style)
+    before = f",{text[start : last.name_start]}{written}{colon[behind:]}"
+    key = ".".join(path) + name
+    return inserted(last.line, last.end, before, lambda new: _written(new.text, style), key)
 
 
 def _texts(decoded: Decoded) -> Iterator[_Text]:

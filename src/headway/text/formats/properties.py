@@ -28,12 +28,6 @@ class _Property(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """Each text with its key, its line and the comments in front of it."""
-    for one in _properties(read_decoded(path, "utf-8", "latin-1")):
-        yield one.key, one.value, one.line, one.remarks
-
-
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
 ) -> SpanDocument:
@@ -49,7 +43,7 @@ def open_document(
             one.line,
             one.start,
             one.end,
-            lambda new: _written(new, unicode=unicode),
+            lambda new: _written(new.text, unicode=unicode),
             one.key,
             remarks=one.remarks,
         )

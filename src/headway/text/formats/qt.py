@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.cleaning import Pair, Report
-from headway.text.formats.inline import START_TAG, Gathered, InlineText, Role, as_xml, element_end
-from headway.text.formats.resx import inside
+from headway.text.formats.inline import (
+    START_TAG,
+    Gathered,
+    InlineText,
+    Role,
+    as_xml,
+    element_end,
+    element_with,
+)  # fmt: skip
 from headway.text.formats.segments import EXACT, Gap, PluralForm, Segment, learned_form
 from headway.text.formats.xml_documents import Translations, Unit, XmlDocument
 from headway.text.formats.xml_edits import Edit, indentation, line_end, opened, with_attributes
@@ -235,7 +242,7 @@ def _edits(
     for form, text in written.items():
         if form < len(message.forms):
             one = message.forms[form]
-            edits.append(inside(data, one.start, one.end, text))
+            edits.append(element_with(data, one.start, one.end, text))
     last = message.forms[-1]
     more = [text for form, text in sorted(written.items()) if form >= len(message.forms)]
     if more:

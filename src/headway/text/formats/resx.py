@@ -1,127 +1,75 @@
 """Resources of .NET (`.resx`): the texts among them are to be translated."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
-from typing import NamedTuple
 
-from headway.text.formats.inline import START_TAG, Gathered, InlineText, Role, as_xml, element_end
-from headway.text.formats.segments import Gap
-from headway.text.formats.xml_documents import Translations, Unit, XmlDocument
-from headway.text.formats.xml_edits import Edit, line_end, opened, tag_name
-from headway.text.formats.xml_encoding import read_contents, utf8_chunks
-from headway.text.formats.xml_events import XmlEvents
+from headway.text.formats.markup import (
+    Piece,
+    Token,
+    attributes,
+    closing,
+    escaped,
+    joined,
+    piece,
+    read_xml,
+    text_pieces,
+    tokens,
+    unwrapped,
+    writer,
+)
+from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument
 from headway.text.language_names import named_language
 
 
-class _Resource(NamedTuple):
-    name: str
-    line: int
-    value: Gathered
-    start: int
-    """Byte at which the `value` begins."""
-    end: int
-    """Byte at which its end tag begins, or behind its empty tag."""
-    remarks: tuple[str, ...]
-
-
-def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """Each text with its name, its line and its comment."""
-    for one in _Resources(path).read(utf8_chunks(path)):
-        yield one.name, one.value.text, one.line, one.remarks
-
-
 def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, _overwrite: bool
-) -> XmlDocument:
+    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+) -> SpanDocument:
     """A file of one language, all of whose texts become those of another.
 
     Raises:
-        DataError: as `read_contents` and `XmlEvents.run`.
+        DataError: as `read_xml`.
     """
-    for _ in _Resources(path).read(utf8_chunks(path)):
-        pass  # what is to be refused is, before all of it is in memory
-    contents = read_contents(path)
-    units = [
-        _unit(contents.data, one) for one in _Resources(path, contents.data).read([contents.data])
+    decoded = read_xml(path, "root")
+    languages = named_language(path), target_language
+    return SpanDocument(decoded, _entries(decoded), languages, overwrite=overwrite)
+
+
+def _entries(decoded: Decoded) -> Iterator[Entry]:
+    """The texts; numbers, pictures and what begins with `>>` are none."""
+    text, lines = decoded.text, Lines(decoded.text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    write = writer(lambda part: escaped(part).replace("\n", newline))
+    some = list(tokens(text))
+    for n, one in enumerate(some):
+        if one.kind != "start" or one.name != "data":
+            continue
+        values = attributes(text, one)
+        name = unescape(values["name"].text) if "name" in values else ""
+        inside = some[n + 1 : closing(some, n)]
+        value, comment = (_child(text, inside, child) for child in ("value", "comment"))
+        if (
+            name
+            and value is not None
+            and not (name[:2] == ">>" or {"type", "mimetype"} & {*values})
+        ):
+            segment, start, end = joined(value)
+            remark = unwrapped(joined(comment or [])[0].text)
+            remarks = (remark,) if remark else ()
+            yield Entry(segment, lines.at(one.start), start, end, write, name, remarks=remarks)
+
+
+def _child(text: str, some: Sequence[Token], name: str) -> list[Piece] | None:
+    """What stands in the first element of a name."""
+    found = next((n for n, one in enumerate(some) if one.name == name), None)
+    if found is None:
+        return None
+    return [
+        one
+        for token in some[found + 1 : closing(some, found)]
+        for one in (
+            text_pieces(text, token, lambda raw: unescape(raw).replace("\r\n", "\n"))
+            if token.kind == "text"
+            else [piece(text, token)]
+        )
     ]
-    return XmlDocument(contents, units, (named_language(path), target_language))
-
-
-def _unit(data: bytes, one: _Resource) -> Unit:
-    segment = one.value.segment
-    if segment.blank:
-        return Unit(segment.text, reason="blank_side")
-
-    def edits(translations: Translations) -> list[Edit]:
-        texts = (as_xml(new, segment).encode() for new, _ in translations if new is not None)
-        return [
-            inside(data, one.start, one.end, text.replace(b"\n", line_end(data))) for text in texts
-        ]
-
-    gap = Gap(segment, one.line, key=one.name, remarks=one.remarks)
-    return Unit(segment.text, (gap,), edits=edits)
-
-
-def inside(data: bytes, start: int, end: int, text: bytes) -> Edit:
-    """The element that begins at `start`, and whose end was told at `end`, with this in it."""
-    tag = START_TAG.match(data, start)
-    assert tag, "an element begins with its tag"
-    behind = element_end(data, start, end)
-    return Edit(start, behind, opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
-
-
-class _Resources:
-    """Gathers the texts of a file while its events come in."""
-
-    def __init__(self, path: Path, data: bytes = b"") -> None:
-        self._events = XmlEvents(path, "root")
-        self._events.tell(self._start, self._end)
-        self._inline = InlineText(self._events, lambda _name, _attributes: Role.PAIR, data)
-        self._open: list[str] = []
-        self._name = ""
-        self._line = 0
-        self._comment: list[str] | None = None
-        self._value: tuple[Gathered, int, int] | None = None
-        self._remarks: tuple[str, ...] = ()
-        self._start_of_value = 0
-        self._complete: list[_Resource] = []
-
-    def read(self, chunks: Iterable[bytes]) -> Iterator[_Resource]:
-        for _ in self._events.run(chunks):
-            complete, self._complete = self._complete, []
-            yield from complete
-
-    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if self._inline.active:
-            self._inline.start(name, dict(attributes))
-            return
-        self._open.append(name)
-        if self._open == ["root", "data"]:
-            self._events.unit_begins()
-            named = attributes.get("name", "")
-            other = "type" in attributes or "mimetype" in attributes or named.startswith(">>")
-            self._name = "" if other else named
-            self._line, self._value, self._remarks = self._events.line, None, ()
-        elif self._open == ["root", "data", "value"] and self._name:
-            self._start_of_value = self._events.position
-            self._inline.begin()
-        elif self._open == ["root", "data", "comment"]:
-            self._comment = []
-            self._events.parser.CharacterDataHandler = self._comment.append
-
-    def _end(self, name: str) -> None:
-        if self._inline.active:
-            gathered = self._inline.end()
-            if gathered is None:
-                return
-            self._value = gathered, self._start_of_value, self._events.position
-        self._open.pop()
-        if name == "comment" and self._comment is not None:
-            self._events.parser.CharacterDataHandler = None
-            text = " ".join("".join(self._comment).split())
-            self._comment, self._remarks = None, (text,) if text else ()
-        elif self._open == ["root"] and name == "data":
-            self._events.unit_ends()
-            if self._name and self._value:
-                one = _Resource(self._name, self._line, *self._value, self._remarks)
-                self._complete.append(one)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
+from headway.text.code_patterns import partners
 from headway.text.formats.segments import Counts, Gap, PluralForm, Segment, Width, among
 from headway.text.lines import damage_told, open_bytes
 
@@ -30,10 +31,12 @@ class Decoded:
     encoding: str
     mark: bytes
     """What stands in front of the first character."""
+    beyond: str = "strict"
+    """What becomes of characters that the encoding lacks: `xmlcharrefreplace` in markup."""
 
     def restored(self, text: str) -> bytes:
         """A text in the encoding of the file."""
-        return self.mark + text.encode(self.encoding)
+        return self.mark + text.encode(self.encoding, self.beyond)
 
     def line_of(self, position: int) -> int:
         """The line, from 1, of a character. Slow for many: see `Lines`."""
@@ -91,12 +94,12 @@ def read_decoded(path: Path, *encodings: str) -> Decoded:
 class Entry(NamedTuple):
     """A text in a file, and where its translation goes."""
 
-    source: str
+    source: str | Segment
     line: int
     start: int
     end: int
     """The characters that a translation takes the place of; none where it is put in."""
-    write: Callable[[str], str]
+    write: Callable[[Segment], str]
     """A translation as it stands there: quoted, escaped."""
     key: str = ""
     there: str = ""
@@ -104,6 +107,22 @@ class Entry(NamedTuple):
     remarks: tuple[str, ...] = ()
     plural: PluralForm | None = None
     width: Width | None = None
+    tag: tuple[int, int] = (0, 0)
+    """Of an attribute: the tag that it stands in, which may be a code of a text around it."""
+
+    @property
+    def segment(self) -> Segment:
+        """What is to be translated."""
+        return self.source if isinstance(self.source, Segment) else Segment((self.source,))
+
+
+class Keyed(NamedTuple):
+    """A text of a file of one language."""
+
+    key: str
+    text: str
+    line: int
+    remarks: tuple[str, ...] = ()
 
 
 class SpanDocument:
@@ -116,18 +135,22 @@ class SpanDocument:
         languages: tuple[str | None, str | None],
         *,
         overwrite: bool,
+        texts: Sequence[Keyed] = (),
     ) -> None:
-        """A `str` among the entries is a unit that is left, for that reason."""
+        """A `str` among the entries is a unit that is left, for that reason; `texts` are those of
+        the file where they are not the entries'."""
         self.source_language, self.target_language = languages
         self._decoded = decoded
         self._entries: list[Entry] = []
         left: Counter[str] = Counter()
-        sources, units, gaps = list[str](), list[int](), list[Gap]()
+        sources, units, gaps, found = list[str](), list[int](), list[Gap](), list[Keyed]()
         for entry in entries:
-            sources.append("" if isinstance(entry, str) else entry.source)
+            sources.append("" if isinstance(entry, str) else entry.segment.text)
             if isinstance(entry, str):
                 left[entry] += 1
-            elif Segment((entry.source,)).blank:
+                continue
+            found.append(Keyed(entry.key, sources[-1], entry.line, entry.remarks))
+            if entry.segment.blank:
                 left["blank_side"] += 1
             elif entry.there.strip() and not overwrite:
                 left["translated"] += 1
@@ -137,6 +160,8 @@ class SpanDocument:
                 gaps.append(_gap(entry))
         self.counts = Counts(len(sources), dict(left))
         self.gaps: Sequence[Gap] = among(gaps, units, sources)
+        self.texts: Sequence[Keyed] = texts or found
+        """Every text of the file, those without a gap too."""
 
     def can_hold(self, translation: Segment) -> bool:
         """Whether the file's encoding has all of its characters."""
@@ -149,19 +174,61 @@ class SpanDocument:
     def filled(
         self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
     ) -> bytes:
-        """The file with a translation in each gap; see `Document`."""
-        text, pieces, position = self._decoded.text, list[str](), 0
-        both = zip(self._entries, translations, strict=True)
-        for entry, translation in sorted(both, key=lambda one: one[0].start):
-            if translation is not None:
-                pieces += text[position : entry.start], entry.write(translation.text)
-                position = entry.end
-        return self._decoded.restored("".join((*pieces, text[position:])))
+        """The file with a translation in each gap; see `Document`.
+
+        What is translated as itself stays as it was written.
+        """
+        return self._decoded.restored(self.rewritten(translations))
+
+    def rewritten(self, translations: Sequence[Segment | None]) -> str:
+        """The same as text."""
+        text = self._decoded.text
+        new = [
+            (entry, entry.write(nested_as(translation, entry.segment)))
+            for entry, translation in zip(self._entries, translations, strict=True)
+            if translation is not None and translation != entry.segment
+        ]
+        edits, inside = list[_Edit](), dict[tuple[int, tuple[int, int]], list[_Edit]]()
+        for entry, written in sorted(new, key=lambda one: (one[0].start, -one[0].end)):
+            edit = _Edit(entry.start, entry.end, written)
+            if edits and entry.start < edits[-1].end:
+                inside.setdefault((len(edits) - 1, entry.tag), []).append(edit)
+            else:
+                edits.append(edit)
+        for (number, (start, end)), some in inside.items():
+            tag = _edited(text, start, end, some)
+            written = edits[number].written.replace(text[start:end], tag)
+            edits[number] = edits[number]._replace(written=written)
+        return _edited(text, 0, len(text), edits)
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    written: str
+
+
+def _edited(text: str, start: int, end: int, edits: Iterable[_Edit]) -> str:
+    """A part of a text with all edits done; they are in order, and none overlap."""
+    pieces = list[str]()
+    for edit in edits:
+        pieces += text[start : edit.start], edit.written
+        start = edit.end
+    return "".join((*pieces, text[start:end]))
+
+
+def nested_as(translation: Segment, source: Segment) -> Segment:
+    """A translation in which as many codes lie in pairs as in its source, if need be at its end."""
+    pairs = [partners([code.text for code in one.codes]) for one in (translation, source)]
+    if len(pairs[0]) == len(pairs[1]):
+        return translation
+    text = "".join(part for part in translation.parts if isinstance(part, str))
+    return Segment((text.rstrip(), *source.codes))
 
 
 def _gap(entry: Entry) -> Gap:
     return Gap(
-        Segment((entry.source,)),
+        entry.segment,
         entry.line,
         filled=bool(entry.there.strip()),
         key=entry.key,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from headway.text.formats.segments import Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
 
@@ -14,12 +15,6 @@ _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v":
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _RULE = 'a file of strings has lines of "key" = "value"; and comments'
 _REMEDY = "Mend that place, or export the file again"
-
-
-def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """Each text with its key, its line and the comments in front of it."""
-    for one in _entries(read_decoded(path)):
-        yield one.key, one.source, one.line, one.remarks
 
 
 def open_document(
@@ -35,8 +30,8 @@ def open_document(
     return SpanDocument(decoded, _entries(decoded), languages, overwrite=overwrite)
 
 
-def _written(text: str) -> str:
-    return '"' + "".join(_SHORT.get(sign, sign) for sign in text) + '"'
+def _written(new: Segment) -> str:
+    return '"' + "".join(_SHORT.get(sign, sign) for sign in new.text) + '"'
 
 
 def _unescaped(text: str) -> str:

@@ -6,12 +6,20 @@ lines are wrapped anew within the cue.
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.text.formats.segments import Segment
+from headway.text.formats.spans import (
+    Decoded,
+    Entry,
+    Keyed,
+    Lines,
+    SpanDocument,
+    read_decoded,
+)
 from headway.text.language_names import named_language
 
 COLUMNS = 42
@@ -42,12 +50,6 @@ class _Cue(NamedTuple):
     line: int
 
 
-def read_texts(path: Path) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    """The text of each cue, with its time as the key, and its line."""
-    for cue in _cues(read_decoded(path, "utf-8", "latin-1")):
-        yield cue.time, _unwrapped(cue.text), cue.line, ()
-
-
 def open_document(
     path: Path,
     _source_language: str | None,
@@ -61,17 +63,19 @@ def open_document(
     """
     decoded = read_decoded(path, "utf-8", "latin-1")
     newline = "\r\n" if "\r\n" in decoded.text else "\n"
-    entries = [_entry(decoded, group, newline) for group in _sentences(_cues(decoded), known)]
+    cues = list(_cues(decoded))
+    entries = [_entry(decoded, group, newline) for group in _sentences(cues, known)]
     languages = named_language(path), target_language
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+    texts = [Keyed(cue.time, _unwrapped(cue.text), cue.line) for cue in cues]
+    return SpanDocument(decoded, entries, languages, overwrite=overwrite, texts=texts)
 
 
 def _entry(decoded: Decoded, cues: Sequence[_Cue], newline: str) -> Entry:
     """One text for all cues of a sentence; what stands between them stays."""
     between = [decoded.text[one.end : other.start] for one, other in pairwise(cues)]
 
-    def write(new: str) -> str:
-        texts = _shared(new, [_columns(cue.text) for cue in cues])
+    def write(new: Segment) -> str:
+        texts = _shared(new.text, [_columns(cue.text) for cue in cues])
         wrapped = [
             _wrapped(text, cue.text).replace("\n", newline)
             for text, cue in zip(texts, cues, strict=True)
@@ -82,7 +86,7 @@ def _entry(decoded: Decoded, cues: Sequence[_Cue], newline: str) -> Entry:
     return Entry(source, cues[0].line, cues[0].start, cues[-1].end, write, cues[0].time)
 
 
-def _sentences(cues: Iterator[_Cue], known: Container[str]) -> Iterator[list[_Cue]]:
+def _sentences(cues: Iterable[_Cue], known: Container[str]) -> Iterator[list[_Cue]]:
     """Cues that hold one sentence together; those with markup or several speakers stand alone."""
     group: list[_Cue] = []
     for cue in cues:

@@ -114,7 +114,7 @@ def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[Mem
         DataError: as `read_keyed`.
     """
     listener = _Listener()
-    labels = (Label(key) for key, *_ in texts_of(source)(source))
+    labels = (Label(key) for key, *_ in texts_of(source))
     for unit in _labelled(read_keyed(source, target, listener), labels, listener):
         copied = unit.source == unit.target  # such files are often begun as copies
         yield unit._replace(target=None) if copied else unit
