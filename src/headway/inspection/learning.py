@@ -52,7 +52,8 @@ def learning(sight: Sight) -> dict[str, Any]:
         return missing(
             "No checkpoint of this run is kept: there is nothing to be watched. "
             "--training.keep-all keeps those of a new run.",
-            "这次训练没有保留检查点，因此没有可看的过程。再训练时可用 --training.keep-all 全部保留。",
+            "这次训练没有保留检查点，因此没有可看的过程。"
+            "再训练时可用 --training.keep-all 全部保留。",
         )
     found: list[dict[str, Any]] = []
     maps: dict[str, list[np.ndarray]] = {}
