@@ -37,17 +37,17 @@ def test_settings_go_on_top_of_the_file_and_the_file_on_top_of_the_preset(tmp_pa
     (tmp_path / "run.toml").write_text(
         format_toml({"model": {"heads": 3, "d_model": 31}}), encoding="utf-8"
     )
-    with pytest.raises(ConfigError, match="got 31 and 3"):
+    with pytest.raises(ConfigError, match="got 3 heads, and d_model is 31"):
         headway.train(
             source=files[0], target=files[1], out=tmp_path / "run",
             config=tmp_path / "run.toml", preset="tiny",
         )  # fmt: skip
-    with pytest.raises(ConfigError, match="got 31 and 2"):
+    with pytest.raises(ConfigError, match="got 2 heads, and d_model is 31"):
         headway.train(
             source=files[0], target=files[1], out=tmp_path / "run",
             config=tmp_path / "run.toml", settings={"model": {"heads": 2}},
         )  # fmt: skip
-    with pytest.raises(ConfigError, match="got 128 and 3"):
+    with pytest.raises(ConfigError, match="got 3 heads, and d_model is 128"):
         headway.train(
             source=files[0], target=files[1], out=tmp_path / "run",
             preset="tiny", settings={"model": {"heads": 3}},

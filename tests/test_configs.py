@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+import headway
 from headway.config import Sections, merge, read_toml
-from headway.runs.fitting import presets_that_fit
+from headway.errors import DataError
+from headway.runs.fitting import presets_that_fit, smaller
 from headway.runs.kind import Kind, Opening, Sizes
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Runtime
@@ -75,3 +77,21 @@ def test_the_files_for_multi30k_have_the_sizes_of_their_presets(file: str, prese
         for sections in (read_toml(CONFIGS / f"{file}.toml"), PRESETS[preset])
     )
     assert written == replace(named, dropout=written.dropout)
+
+
+@every_file
+def test_a_settings_file_whose_data_is_not_there_says_where_it_comes_from(
+    path, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        DataError, match=r"no such file: data/.* says how to get its data: https://"
+    ):
+        headway.train(config=path, out="run")
+
+
+def test_a_smaller_model_is_named_only_where_there_is_one():
+    given: Sections = {"model": PRESETS["small"]["model"]}
+    assert smaller(KIND, Settings.of(given, KIND)) == "--preset tiny, the smallest"
+    given = {"model": PRESETS["tiny"]["model"]}
+    assert "preset" not in smaller(KIND, Settings.of(given, KIND))

@@ -124,6 +124,14 @@ def test_options_are_checked_as_flags_are(translator, options, message):
         translator.translate_segments([], **options)
 
 
+@pytest.mark.parametrize("given", [{"top_k": 5}, {"top_p": 0.5}, {"temperature": 2.0}, {"seed": 9}])
+def test_settings_of_sampling_are_refused_where_nothing_is_drawn(translator, given):
+    for method in ("beam", "greedy"):
+        with pytest.raises(ConfigError, match=f"{next(iter(given))} .* method {method}, .* Add"):
+            translator.translate(TEXTS[0], method=method, **given)
+    assert isinstance(translator.translate(TEXTS[0], method="sampling", **given), str)
+
+
 def test_a_text_that_is_too_long_is_cut_at_its_end_and_that_is_told(translator):
     limit = translator.settings.data.max_length
     text = "cats and dogs " * 50

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from headway.config import Sections, merge, read_toml
-from headway.errors import ConfigError
+from headway.errors import ConfigError, DataError
 from headway.errors.argument_types import no_path, no_settings, no_string
-from headway.errors.settings import no_flag
+from headway.errors.settings import no_flag, told_of_data
 from headway.runs.flags import FLAGS, sections_of
 from headway.runs.kind import Request
 from headway.runs.settings import TRANSLATION, task_of
@@ -47,7 +47,7 @@ def train(
         raise no_flag(unknown[0], FLAGS, every_setting())
     sections = merge(read_toml(Path(config)) if config else {}, settings or {}, sections_of(flags))
     request = Request(sections, Path(out), preset, resume)
-    stored = _refuse_unusable(request, say)
+    stored = _refuse_unusable(request, say, config)
     from headway.runs.train import train as run_training  # and torch, which takes seconds
 
     kind = kind_named(task_of(merge(stored, sections)))
@@ -63,7 +63,9 @@ def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
         raise no_settings(wrong[0], "settings", '{"training": {"budget": "30m"}}')
 
 
-def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
+def _refuse_unusable(
+    request: Request, say: Callable[[str], None], config: PathLike | None
+) -> Sections:
     """Refuse, before torch is loaded, what cannot be read or written to, as `run_training` would.
 
     Returns the settings of the run that is gone on with, if there is one.
@@ -84,6 +86,8 @@ def _refuse_unusable(request: Request, say: Callable[[str], None]) -> Sections:
             refuse_unreadable(task_of(merge(stored, given)), stored or given)
     except ConfigError as error:
         raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
+    except DataError as error:
+        raise DataError(f"{error}{told_of_data(config) if config else ''}") from None
     parent = given.get("training", {}).get("init_from")
     if parent and not stored:
         RunFolder.open(Path(parent))

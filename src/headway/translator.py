@@ -10,7 +10,8 @@ from torch import nn
 
 from headway.argument_types import in_shape, path, paths, string
 from headway.config import build
-from headway.decoding.settings import DecodingSettings
+from headway.decoding.settings import ONLY_DRAWN, DecodingSettings
+from headway.errors.settings import only_for_sampling
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
@@ -304,7 +305,11 @@ class Translator:
     def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
         stored = vars(self.settings.decoding)
-        return build(DecodingSettings, {**stored, **given}, section="decoding")
+        found = build(DecodingSettings, {**stored, **given}, section="decoding")
+        unused = [key for key in ONLY_DRAWN if getattr(found, key) != stored[key]]
+        if unused and not found.draws:
+            raise only_for_sampling(unused[0], found.method)
+        return found
 
     def _may_hold_codes(self, text: str) -> bool:
         own = any(pattern.stands_in(text) for pattern in self.own_codes)

@@ -98,7 +98,10 @@ def test_a_run_fills_in_what_is_empty_and_says_so(everyday_run, po, tmp_path):
     assert entries[1].msgstr.split("\n")[1].startswith("  ")
     assert entries[2].msgstr == "done"
     assert "%s" in entries[3].msgstr_plural[0]
-    assert "4 units; 3 of 3 gaps filled in; left as they were: 1 translated" in finished.err
+    assert (
+        "4 units, 3 to translate, 3 filled in; left as they were: 1 translated already"
+        in finished.err
+    )
     assert po.read_text(encoding="utf-8") == PO
     assert [file.name for file in out.parent.iterdir()] == ["b.po"]
 
@@ -189,7 +192,7 @@ def test_what_needs_a_look_is_listed_with_its_line(tmp_path, capsys):
 
     filled(file, tmp_path / "b.po", uneven)
     said = capsys.readouterr().err
-    assert "1 of 4 gaps filled in" in said
+    assert "4 to translate, 1 filled in" in said
     assert "msgconv -t UTF-8" in said
     assert "longer than the 100 sub-words" in said
     for place in ("a.po:3: left as it was (unwritable:", "a.po:5: look at it (codes_at_end:",

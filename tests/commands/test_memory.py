@@ -33,7 +33,7 @@ def test_texts_are_looked_up(old: str, capsys: pytest.CaptureFixture[str]) -> No
     printed = capsys.readouterr().out
     assert printed.splitlines()[:3] == ["Step 3", "   99%  Step [-2-]{+3+}", "        Schritt 3"]
     assert f"{old}:9; differs: numbers; put right: 2 -> 3" in printed
-    assert "nothing that is like it to 70%" in printed
+    assert "no match of 70% or more" in printed
 
 
 def test_a_file_of_texts_is_looked_up_as_json(

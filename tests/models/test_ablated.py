@@ -281,7 +281,7 @@ def test_a_source_is_needed():
         ({"feed_forward": "linear", "activation": "swiglu"}, "Choose --model.activation relu"),
         ({"cross": "mean", "residual": False}, "with cross 'mean' every position .* the same"),
         ({"cross": "last", "residual": False}, "got residual false. Keep one of them"),
-        ({"heads": 3}, "d_model must be a multiple of heads"),
+        ({"heads": 3}, "heads must divide d_model"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, message):

@@ -124,7 +124,7 @@ def test_learned_positions_say_where_texts_must_end():
     [
         ({"layers": 0}, "layers must be at least 1; got 0"),
         ({"layers": 2000}, "layers must be at most 1,000; got 2000"),
-        ({"heads": 3}, "multiple of heads; got 8 and 3. Try heads=2"),
+        ({"heads": 3}, "divide d_model; got 3 heads, and d_model is 8. Try heads=2"),
         ({"max_length": 0}, "max_length must be at least 1; got 0"),
     ],
 )

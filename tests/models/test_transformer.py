@@ -328,7 +328,10 @@ def test_dropout_acts_in_training_only_and_at_each_of_its_places():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"d_model": 10, "heads": 4}, "multiple of heads; got 10 and 4. Try heads=2"),
+        (
+            {"d_model": 10, "heads": 4},
+            "divide d_model; got 4 heads, and d_model is 10. Try heads=2",
+        ),
         ({"heads": 0}, "heads must be at least 1; got 0"),
         ({"decoder_layers": 0}, "decoder_layers must be at least 1"),
         ({"positions": "rotary", "d_k": 3, "d_v": 3}, "d_k must be even; got 3. Set --model.d-k"),

@@ -80,7 +80,7 @@ def test_lines_of_text_go_through_the_same_flow(everyday_run, place, piped, monk
     assert len(lines) == 6
     assert lines[0]
     assert lines[1:] == ["", "记忆里的狗。", "", "...", ""]
-    assert "5 units; 2 of 2 gaps filled in (1 from memory, 1 by the model)" in finished.err
+    assert "5 lines, 2 to translate, 2 filled in (1 from memory, 1 by the model)" in finished.err
     assert Path("r.tsv").read_text(encoding="utf-8").startswith("file\tline\t")
     finished = command("translate", str(everyday_run), "new.en", "--json", *options)
     found = json.loads(finished.out)["translations"]

@@ -482,7 +482,10 @@ def test_what_is_passed_over_in_a_folder_is_said(tree):
     heard: list[str] = []
     tell_passed_over(["po"], None, heard.append)
     assert len(heard) == 1
-    assert "2 files passed over, which may be anything: po/app.json, po/data.tsv." in heard[0]
+    assert (
+        "2 files of kinds that need not be translations passed over: po/app.json, po/data.tsv."
+        in heard[0]
+    )
     assert "'FOLDER/**/*.json'" in heard[0]
     tell_passed_over(["po/deep", "po/a.po"], None, heard.append)
     assert len(heard) == 1

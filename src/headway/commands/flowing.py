@@ -85,7 +85,7 @@ def translate_text(
     whole.left = {reason: n for reason, n in whole.left.items() if n}
     if place.report is not None:
         write_report(place.report, [whole], wanted)
-    tell([whole], listed=place.report is not None)
+    tell([whole], listed=place.report is not None, noun="lines")
 
 
 def _chunks(file: Path | None, name: str) -> Iterator[list[Unit]]:

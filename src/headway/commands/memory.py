@@ -122,7 +122,7 @@ def _lines(query: str, found: "Sequence[Found]", at_least: int) -> list[str]:
         notes += [f"not put right: {', '.join(one.failed)}" if one.failed else ""]
         notes += [f"{one.n_others} other translations" if one.n_others else ""]
         lines.append(f"        ({'; '.join(filter(None, notes))})")
-    return lines if found else [*lines, f"  nothing that is like it to {at_least}%"]
+    return lines if found else [*lines, f"  no match of {at_least}% or more"]
 
 
 def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:

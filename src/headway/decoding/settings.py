@@ -8,6 +8,8 @@ from headway.errors import ConfigError, refuse_below, refuse_beyond
 
 Method = Literal["beam", "greedy", "sampling"]
 
+ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
+"""Settings of sampling, which no other method looks at."""
 _MOST = {
     "beam": 10_000,
     "n_best": 10_000,

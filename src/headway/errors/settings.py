@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -231,6 +232,21 @@ def settled(verb: str, section: str, free: Sequence[str]) -> ConfigError:
     return ConfigError(
         f"{verb} takes settings of {sections}; got one of --{section}, which is settled once a "
         "model is trained. Leave it out."
+    )
+
+
+def told_of_data(config: str | Path) -> str:
+    """What the comments of a TOML file say of where its data comes from, behind an error."""
+    lines = Path(config).read_text(encoding="utf-8-sig").splitlines()
+    links = re.findall(r"https?://[^\s,]+", " ".join(line for line in lines if line[:1] == "#"))
+    return f" {config} says how to get its data: {links[0].rstrip('.')}" if links else ""
+
+
+def only_for_sampling(key: str, method: str) -> ConfigError:
+    """For a setting of sampling where another method was asked for, which would not look at it."""
+    return ConfigError(
+        f"decoding.{key} is a setting of sampling; got it with method {method}, where it changes "
+        f"nothing. Add --method sampling, or leave it out."
     )
 
 

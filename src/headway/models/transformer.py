@@ -99,8 +99,8 @@ class LayerConfig:
         if self.d_model % self.heads and not (self.d_k and self.d_v):
             best = max(h for h in range(1, self.heads + 1) if self.d_model % h == 0)
             raise ConfigError(
-                f"d_model must be a multiple of heads; got {self.d_model} and {self.heads}. "
-                f"Try heads={best}, or set d_k and d_v."
+                f"heads must divide d_model; got {self.heads} heads, and d_model is "
+                f"{self.d_model}. Try heads={best}, or set d_model, or d_k and d_v."
             )
         if self.positions == "rotary" and self.key_size % 2:
             raise ConfigError(

@@ -58,8 +58,17 @@ def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
         else:
             fitting.append(name)
     if not fitting:
-        raise refused[0]
+        raise refused[min(1, len(refused) - 1)]  # the smallest preset's says what it is made of
     return [name for name in fitting if name]
+
+
+def smaller(kind: Kind, settings: Settings) -> str:
+    """What to ask for, for a smaller model than this."""
+    model, names = settings.sections()["model"], presets_of_type(kind, settings.model_type)
+    for name in names[:1]:
+        if any(model.get(key) != value for key, value in kind.presets[name]["model"].items()):
+            return f"--preset {name}, the smallest"
+    return "a smaller model, such as --model.d-model 64"
 
 
 def choose_preset(
@@ -154,7 +163,7 @@ def fit_length(
         raise ConfigError(
             f"A budget must leave time to learn; after {time.monotonic() - started:.0f} s of "
             f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
-            f"takes {step_s:.2f} s. Give a longer --budget or a smaller --preset."
+            f"takes {step_s:.2f} s. Give a longer --budget, or {smaller(kind, settings)}."
         )
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
     within_s = None if left_s is None else time_to_learn(left_s, kind.closing * part_s)

@@ -164,7 +164,7 @@ every setting is in `config.toml`. The weights are {learned.weights}.{began}
     if words.below_use:
         last = [
             f"THIS MODEL IS BELOW USE: {words.below_use}.",
-            "What helps: more text, a longer --budget, a smaller --preset, cleaner text (headway",
+            "What helps: more text, a longer --budget, another --preset, cleaner text (headway",
             'prepare). See docs/training.md, "When the score is low".',
         ]
     for line in ("", *last):

@@ -138,14 +138,14 @@ def _target_language(wanted: Direction, opened: Sequence[Opened]) -> str | None:
 
 
 def tell_passed_over(names: Sequence[str], out: Path | None, say: Say) -> None:
-    """Say which files of a folder are not translated, as their kind may be anything."""
+    """Say which files of a folder are not translated, as their kind holds much else."""
     if others := passed_over(names, out):
         some = ", ".join(map(str, others[:3])) + (", .." if len(others) > 3 else "")
         kind = suffix_of(others[0])
         n = f"{len(others):,} file{'s' * (len(others) != 1)}"
         say(
-            f"headway: {n} passed over, which may be anything: {some}. If they are translations, "
-            f"name them, or give a pattern in quotes, such as 'FOLDER/**/*{kind}'"
+            f"headway: {n} of kinds that need not be translations passed over: {some}. "
+            f"If they are, name them, or give a pattern in quotes, such as 'FOLDER/**/*{kind}'"
         )
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 from headway.pages import document
 from headway.workflow.filling import Direction
-from headway.workflow.rows import FileReport, Row, total
+from headway.workflow.rows import FileReport, Row, causes, total
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
@@ -51,14 +51,14 @@ def _head(files: Sequence[FileReport]) -> Iterator[str]:
     counts = total(files)
     n_rows = sum(len(file.rows) for file in files)
     yield "<h1>Translations to look at</h1>"
+    why = ", ".join(f"{n:,} {cause}" for cause, n in causes(files).items())
     yield (
-        f"<p>{counts.n_filled:,} of {counts.gaps:,} gaps in {len(files):,} "
-        f"file{'s' * (len(files) != 1)} were filled in; {n_rows:,} "
-        f"unit{'s are' if n_rows != 1 else ' is'} listed below.</p>"
+        f"<p>Of {counts.gaps:,} to translate in {len(files):,} file{'s' * (len(files) != 1)} "
+        f"{counts.n_filled:,} were filled in. {n_rows:,} {'is' if n_rows == 1 else 'are'} listed "
+        f"below{': ' * bool(why)}{why}.</p>"
     )
     tiles = [(n, _ORIGINS.get(name, name)) for name, n in sorted(counts.filled.items())]
     tiles += [(n, f"left: {name}") for name, n in sorted(counts.not_filled.items())]
-    tiles += [(counts.codes_at_end, "codes at the end"), (counts.flagged, "flagged")]
     yield '<div class="tiles">'
     for n, name in tiles:
         if n:
@@ -74,7 +74,8 @@ def _files(files: Sequence[FileReport]) -> Iterator[str]:
         return
     yield f"<details{' open' * (len(files) <= _WORST)}><summary>All files</summary>"
     yield '<div class="wide"><table><tr><th>file</th><th class="n">units</th>'
-    yield '<th class="n">gaps</th><th class="n">filled in</th><th class="n">to look at</th></tr>'
+    yield '<th class="n">to translate</th><th class="n">filled in</th>'
+    yield '<th class="n">to look at</th></tr>'
     for file in files:
         numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
         cells = "".join(f'<td class="n">{n:,}</td>' for n in numbers)

@@ -12,7 +12,7 @@ UNWRITABLE = "unwritable"
 NO_MATCH = "no_match"
 WHY_NOT = {
     CUT: "longer than the {limit} sub-words that the model was trained to read, even in sentences",
-    SILENT: "the model had nothing to say",
+    SILENT: "the model wrote nothing",
     MISSING: "not reached",
     NO_MATCH: "not in the memory",
     CHOICE: "a choice of texts, as in {{n, plural, ..}}, that could not be taken apart: "
@@ -180,14 +180,16 @@ def total(reports: Sequence[FileReport]) -> FileReport:
     )
 
 
-def summary(report: FileReport) -> str:
-    """One line: what was filled in, from where, and what was left and why."""
+def summary(report: FileReport, noun: str = "units") -> str:
+    """One line: what was filled in, from where, and what was left and why; `noun`: what it has."""
     origins = ", ".join(f"{n:,} {_ORIGINS[name]}" for name, n in sorted(report.filled.items()))
     without_gap = dict(report.left)
     n_blank = without_gap.pop(MADE_BLANK, 0)
     names = [*sorted(report.not_filled.items()), *sorted(without_gap.items())]
     left = ", ".join(f"{n:,} {_LEFT.get(reason, reason.replace('_', ' '))}" for reason, n in names)
-    told = f"{report.n_filled:,} of {report.gaps:,} gaps filled in"
+    forms = report.gaps + sum(report.left.values()) > report.units
+    told = f"{report.gaps:,} to translate{' (a plural counts once for each form)' * forms}"
+    told += f", {report.n_filled:,} filled in"
     if set(report.filled) - {"model"}:
         told += f" ({origins})"
     told += f"; left as they were: {left or 'none'}"
@@ -196,11 +198,28 @@ def summary(report: FileReport) -> str:
     if report.codes_at_end:
         told += f"; {report.codes_at_end:,} with codes at the end"
     if report.flagged:
-        told += f"; {report.flagged:,} flagged"
-    return f"{report.file}: {report.units:,} units; {told}"
+        told += f"; {report.flagged:,} look doubtful"
+    return f"{report.file}: {report.units:,} {noun}, {told}"
 
 
-_LEFT = {MISSING: "not reached", NO_MATCH: "not in the memory"}
+def causes(files: Sequence[FileReport]) -> dict[str, int]:
+    """Why each row is listed, by its first reason: they add up to the rows."""
+    counts = Counter[str]()
+    for row in (row for file in files for row in file.rows):
+        names = {reason["name"] for reason in row["reasons"]}
+        flagged = names - {FUZZY, CODES_AT_END}
+        cause = "left as they were" if not row["written"] else "doubtful" if flagged else ""
+        cause = cause or ("codes at the end" if CODES_AT_END in names else "")
+        counts[cause or ("near matches" if FUZZY in names else "without remarks")] += 1
+    return dict(counts.most_common())
+
+
+_LEFT = {
+    MISSING: "not reached",
+    NO_MATCH: "not in the memory",
+    "translated": "translated already",
+    "blank_side": "blank",
+}
 _ORIGINS = {
     "model": "by the model",
     "memory": "from memory",

@@ -209,7 +209,7 @@ def test_greedy_texts_are_those_of_transformers(marian, model, tmp_path):
         ({"vocab_size": 12}, "vocab_size"),
         ({"eos_token_id": 5}, "eos_token_id"),
         ({"d_model": 1 << 40}, "d_model"),
-        ({"d_model": 15}, "multiple of heads"),
+        ({"d_model": 15}, "heads must divide d_model"),
         ({"d_model": 32}, "belongs"),
         ({"d_model": -16}, "d_model"),
         ({"d_model": "many"}, "d_model"),

@@ -98,7 +98,7 @@ def test_of_a_run_that_names_no_texts_the_rate_is_lower_still(tmp_path: Path) ->
     assert found.training.learning_rate == pytest.approx(HELD_BACK * TUNED_RATE * 0.003)
     source, target = write_pairs(tmp_path, "few", generate(8, seed=4))
     few: Sections = {"data": {"source": [str(source)], "target": [str(target)]}}
-    with pytest.raises(ConfigError, match=r"imported learned from; .*, or give 40 pairs or more"):
+    with pytest.raises(ConfigError, match=r"pairs of .*imported; .*, or give 40 new pairs"):
         inherited(KIND, Parent(folder, "0" * 64), few)
     own = {"valid_source": [str(source)], "valid_target": [str(target)]}
     inherited(KIND, Parent(folder, "0" * 64), {"data": {**few["data"], **own}})

@@ -57,7 +57,7 @@ def mended(report: Report) -> Iterator[Finding]:
             title=f"mended: {MENDED[kind]}",
             n=n,
             of=2 * report.read,
-            meaning="Put right while reading, counted once a line.",
+            meaning="Corrected while reading; counted once a line.",
             remedy="Nothing." if kind != "control_character" else _CONTROLS,
         )
     for kind, n in (+report.noticed).items():
@@ -68,7 +68,7 @@ def mended(report: Report) -> Iterator[Finding]:
                 title=NOTICED[kind],
                 n=n,
                 of=report.read,
-                meaning="Read as it is.",
+                meaning="Kept as it is: nothing was changed or left out.",
                 remedy=_NOTICED_REMEDIES[kind],
                 examples=_examples(report, kind),
                 serious=kind == "doubtful_note" and n > _SERIOUS_NOTES * report.read,

@@ -47,8 +47,8 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     if why_not:
         if now.data.old_share:
             raise ConfigError(
-                f"--old-share mixes in what {parent.folder.path} learned from; {why_not}. Put it "
-                "right, or leave --old-share out."
+                f"--old-share mixes in the training pairs of {parent.folder.path}; {why_not}. "
+                "Change that, or leave --old-share out."
             )
         say(f"nothing of what {parent.folder.path} learned from is mixed in: {why_not}")
     held_back = gone or (not why_not and tuning_data.are_few(now.data))
@@ -57,8 +57,9 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     if gone:
         if now.data.validation() is None and tuning_data.are_few(now.data):
             raise ConfigError(
-                f"a few new pairs are learned beside what {parent.folder.path} learned from; "
-                f"{why_not}. Put it right, or give {2 * tuning_data.LEAST_PAIRS} pairs or more."
+                f"fewer than {2 * tuning_data.LEAST_PAIRS} new pairs are learned together with the "
+                f"training pairs of {parent.folder.path}; {why_not}. Put those files back where "
+                f"they were, or give {2 * tuning_data.LEAST_PAIRS} new pairs or more."
             )
         say(
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "
