@@ -1,133 +1,112 @@
-"""Inline codes: on how many lines do tags, placeholders and markup all arrive, and at what BLEU?
+"""Placeholders: of 160 kinds, how many arrive in files of each kind, or are flagged?
 
-Translates a test set of technical text with a finished run and its own beam, and counts the lines
-whose codes all arrive. The codes asked for are those that source and reference share, as often in
-one as in the other; they are looked for in the text that comes out. Each line is scored as the
-model likes it best, as the hypothesis that was chosen for its codes, and as it was mended.
-Run: python benchmarks/codes.py --data DIR --run RUN [--corpus pydocs-en-zh] [--record FILE]
+Each code of `code_kinds.tsv` is put into sentences in a file of each kind that `headway translate`
+fills in, and into lines of text; the files are translated with default flags and read back by
+readers that are not ours (polib, lxml, json, csv, ..). A code is *kept* if it stands in the
+translation, byte for byte, as often as in the source; *flagged* if it is not, and the report has
+the unit; *lost* otherwise: nobody is told.
+Run: python benchmarks/codes.py --run RUN [--run RUN ..] [--record FILE]
 """
 
+import csv
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import record
-import runs
+from code_files import KINDS, Kind
 
-from headway import Translator
-from headway.metrics.translation import score_translations
-from headway.text.code_patterns import find
-from headway.translator import Translation
+import headway
 
-SHOWN = 8
-
-
-class Line(NamedTuple):
-    """A line of the test set and what became of it."""
-
-    wanted: Counter[str]
-    """Codes that source and reference share."""
-    source: Counter[str]
-    translation: Translation
+TABLE = Path(__file__).with_name("code_kinds.tsv")
+TEMPLATES = ("A dog {}runs{} in the street.", "{}Two cats{} are in the house.", "I see a {}dog{}")
+FATES = ("kept", "flagged", "lost")
+SHOWN = 40
 
 
-def codes(text: str) -> Counter[str]:
-    """Every code of a text."""
-    return Counter(text[start:end] for start, end, _ in find(text))
+class Text(NamedTuple):
+    """A sentence with a code in it."""
+
+    kind: str
+    """Of the code."""
+    codes: tuple[str, ...]
+    text: str
 
 
-def shared(source: Counter[str], reference: Counter[str]) -> Counter[str]:
-    """Those that stand as often in both."""
-    return Counter({code: n for code, n in source.items() if reference[code] == n})
+def texts_for(suffix: str) -> list[Text]:
+    """Every code that is one in files of this kind, in each sentence."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    found = []
+    for name, code, where in rows:
+        if where.startswith(".") and suffix not in where.split():
+            continue
+        opening, framing, closing = code.partition(" … ")
+        both = (opening, closing) if framing else (f"{opening} ", "")
+        codes = (opening, closing) if framing else (opening,)
+        found += [Text(name, codes, one.format(*both).strip()) for one in TEMPLATES]
+    return found
 
 
-def stages(translation: Translation) -> dict[str, str]:
-    """The text that the model gives most probability, the chosen one, and the mended one."""
-    if not translation.n_best:
-        return {"best score": "", "codes complete first": "", "mended": ""}
-    chosen = translation.n_best[0]
-    best = max(translation.n_best, key=lambda alternative: alternative.score)
-    return {
-        "best score": best.written,
-        "codes complete first": chosen.written,
-        "mended": chosen.target,
-    }
+def fate(text: Text, translation: str, *, flagged: bool) -> str:
+    """What became of the codes of a text."""
+    kept = all(text.text.count(code) == translation.count(code) for code in text.codes)
+    return "kept" if kept else "flagged" if flagged else "lost"
 
 
-def figures_of(
-    stage: str, lines: Sequence[Line], references: Sequence[str], language: str
-) -> dict[str, Any]:
-    """Shares of lines, and BLEU, of one stage."""
-    texts = [stages(line.translation)[stage] for line in lines]
-    arrived = [not line.wanted - codes(text) for line, text in zip(lines, texts, strict=True)]
-    invented = [bool(codes(text) - line.source) for line, text in zip(lines, texts, strict=True)]
-    coded = [place for place, line in enumerate(lines) if line.wanted]
-    scores = score_translations(texts, references, target_language=language)
-    return {
-        "stage": stage,
-        "lines_with_codes": len(coded),
-        "arrive": sum(arrived[place] for place in coded) / max(1, len(coded)),
-        "arrive_of_all_lines": sum(arrived) / len(lines),
-        "lines_with_other_codes": sum(invented),
-        "bleu": asdict(scores.bleu),
-        "chrf": asdict(scores.chrf),
-    }
+def fates(run: str, kind: Kind, language: str, folder: Path) -> list[tuple[Text, str, str]]:
+    """Each text, its translation and its fate."""
+    source = folder / kind.name
+    texts = texts_for(source.suffix)
+    source.write_text(kind.write([one.text for one in texts], language), encoding="utf-8")
+    out = folder / "out" / kind.name
+    report = folder / "report.json"
+    [told] = headway.translate_files(run, str(source), out=str(out), report=str(report))
+    translations = kind.read(out.read_text(encoding="utf-8"))
+    if len(translations) != len(texts):
+        raise SystemExit(f"{kind.name}: {len(translations)} texts of {len(texts)} were read back")
+    flagged = {row["source"].strip() for row in told.rows if row["reasons"]}
+    return [
+        (one, translation, fate(one, translation, flagged=one.text in flagged))
+        for one, translation in zip(texts, translations, strict=True)
+    ]
+
+
+def table_of(counts: Sequence[tuple[str, Counter[str]]]) -> str:
+    """Shares of each row, and of all."""
+    whole = sum((counter for _, counter in counts), Counter[str]())
+    rows = [
+        [name, counter.total(), *(f"{counter[one] / counter.total():.1%}" for one in FATES)]
+        for name, counter in [*counts, ("all", whole)]
+    ]
+    return record.table(["file", "texts", *FATES], rows)
 
 
 def main() -> int:
     """Translate, count, print, record."""
     parser = record.parser(__doc__)
-    record.add_data_option(parser)
-    parser.add_argument("--run", type=Path, metavar="RUN", required=True, help="a finished run")
-    parser.add_argument("--corpus", choices=runs.CORPORA, default="pydocs-en-zh")
-    parser.add_argument("--beam", type=int, help="instead of the run's own")
+    parser.add_argument("--run", action="append", required=True, metavar="RUN")
+    parser.add_argument("--kind", action="append", help="only files of this suffix")
     record.add_record_option(parser)
     asked = parser.parse_args()
-    corpus = runs.CORPORA[asked.corpus]
-    translator = Translator.load(asked.run)
-    own = translator.settings.decoding
-    beam = asked.beam or own.beam
-    search = replace(own, method="beam", beam=beam, n_best=beam)
-    [test] = corpus.tests[:1]
-    sources, references = corpus.lines(asked.data, test)
-    translations = translator.translate_fully(sources, **asdict(search))
-    lines = [
-        Line(shared(codes(source), codes(reference)), codes(source), translation)
-        for source, reference, translation in zip(sources, references, translations, strict=True)
-    ]
-    names = list(stages(translations[0]))
-    rows = [figures_of(stage, lines, references, corpus.target) for stage in names]
-    n_mended = sum(not translation.codes_complete for translation in translations)
-    n_cut = sum(translation.n_cut > 0 for translation in translations)
-    header = ["stage", "codes all arrive", "of all lines", "lines with others", "BLEU", "chrF"]
-    cells = [
-        [
-            row["stage"],
-            f"{row['arrive']:.2%} of {row['lines_with_codes']:,}",
-            f"{row['arrive_of_all_lines']:.2%}",
-            row["lines_with_other_codes"],
-            f"{row['bleu']['score']:.2f}",
-            f"{row['chrf']['score']:.2f}",
-        ]
-        for row in rows
-    ]
-    handling = translator.settings.text.codes
-    print(
-        f"\n{asked.corpus} {test}, {len(lines):,} lines, codes: {handling}, beam {beam}; "
-        f"{n_mended:,} lines mended, {n_cut:,} cut\n\n{record.table(header, cells)}\n\n"
-        f"`{rows[0]['bleu']['signature']}`\n"
-    )
-    mended = [line.translation for line in lines if not line.translation.codes_complete]
-    for translation in mended[:: max(1, len(mended) // SHOWN)][:SHOWN]:
-        best = translation.n_best[0]
-        print(f"  {translation.source}\n    {best.written}\n    {best.target}")
-    figures = {
-        "corpus": asked.corpus, "test": test, "codes": handling, "beam": beam, "mended": n_mended,
-        "cut": n_cut, "stages": rows, **runs.facts(asked.run),
-    }  # fmt: skip
-    record.write(asked.record, "codes", seeds=[figures["seed"]], figures=figures)
+    kinds = [one for one in KINDS if not asked.kind or Path(one.name).suffix in asked.kind]
+    for run in asked.run:
+        language = headway.Translator.load(run).target_language or "de"
+        counts, odd = [], []
+        for kind in kinds:
+            with tempfile.TemporaryDirectory() as folder:
+                found = fates(run, kind, language, Path(folder))
+            counts.append((Path(kind.name).suffix, Counter(what for *_, what in found)))
+            odd += [(counts[-1][0], *one) for one in found if one[2] != "kept"]
+        print(f"\n{run}\n\n{table_of(counts)}\n")
+        for suffix, text, translation, what in odd[:: max(1, len(odd) // SHOWN)]:
+            print(f"  {what} {suffix} {text.kind}: {text.text}\n    {translation}")
+        by_code = Counter(text.kind for _, text, _, what in odd if what == "lost")
+        print("\nlost:", ", ".join(f"{name} {n}" for name, n in by_code.most_common()) or "none")
+        figures = {"run": run, "files": {name: dict(one) for name, one in counts}}
+        record.write(asked.record, "codes", seeds=[], figures=figures)
     return 0
 
 

@@ -1,5 +1,6 @@
 """Inline codes all arrive, whatever the model writes: with masks, and without."""
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -250,3 +251,30 @@ def test_a_text_with_a_name_has_as_many_alternatives_as_one_without(everyday_run
     assert len({alternative.target for alternative in named.n_best}) > 1
     complete = [alternative.codes_complete for alternative in named.n_best]
     assert complete == sorted(complete, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["{name}: %d", "%s, %s", "12.50", "3 + 4 = 7", "— 5 —", "<b>{x}</b>", "$name 🎉"]
+)
+def test_a_text_without_words_is_copied(translator, text):
+    [found] = translator.translate_fully([text])
+    assert found.target == text
+    [segment] = translator.translate_segments([Segment((text,))])
+    assert segment.segment.text == text
+
+
+def test_tabs_part_what_is_translated_and_stay(translator):
+    [line] = translator.translate_fully(["A dog.\tA cat."])
+    assert [bool(part.strip()) for part in line.target.split("\t")] == [True, True]
+    [found] = translator.translate_segments([Segment(("\tA dog.\t\tA cat.\n",))])
+    assert re.fullmatch(r"\t[^\t]+\t\t[^\t]+\n", found.segment.text)
+
+
+@pytest.mark.parametrize("loop", ["v" * 40, "Be" + "he" * 9, "a b c " * 8, "OOKKKKK.", "  " * 9])
+def test_a_loop_is_no_translation(translator, loop):
+    writing(translator, loop)
+    [found] = translator.translate_fully(["The dog, {x}."], method="greedy")
+    assert found.target == "The dog, {x}."
+    assert translator.judged(found).flags
+    [plain] = translator.translate_fully(["I love cats."], beam=2)
+    assert plain.target == "I love cats."

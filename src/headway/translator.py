@@ -20,7 +20,7 @@ from headway.tasks.translation.attention import Attention, attention, refuse_bli
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.checks.held import Held
-from headway.text.cleaning import clean, may_hold_codes, may_hold_sentences
+from headway.text.cleaning import clean, may_hold_codes, may_hold_sentences, no_text
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
@@ -313,7 +313,7 @@ class Translator:
 
     def _may_hold_codes(self, text: str) -> bool:
         own = any(pattern.stands_in(text) for pattern in self.own_codes)
-        return own or may_hold_codes(text)
+        return own or may_hold_codes(text) or bool(no_text(text))
 
     def chosen_tag(self, asked: str | None) -> str:
         known = self.settings.data.tags

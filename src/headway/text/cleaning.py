@@ -43,8 +43,9 @@ _SIGN = re.compile(
 )
 
 _SENTENCES = re.compile(
-    rf"[{ENDS}](?:[^\w\s]|_)*+\s|[{TIGHT}?!](?:[^\w\s]|_)*+\w|[\r\n\u2028\u2029\x85]"
+    rf"[{ENDS}](?:[^\w\s]|_)*+\s|[{TIGHT}?!](?:[^\w\s]|_)*+\w|[\t-\r\u2028\u2029\x85]"
 )
+_NO_TEXT = re.compile(r"\A[\W\d_]*\Z|([^\W\d_]|\s)\1{4,}|((?=[^\W_]).{2,16}?)\2{3,}")
 
 
 class Pair(NamedTuple):
@@ -205,6 +206,11 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
 def may_hold_codes(text: str) -> bool:
     """False where `headway.text.codes` is sure to find nothing in a text; quick, and often true."""
     return _SIGN.search(text) is not None
+
+
+def no_text(text: str) -> str:
+    """All of it if it has no letter, or what it says again and again; else empty. Quick."""
+    return found[0] if (found := _NO_TEXT.search(text)) else ""
 
 
 def may_hold_sentences(text: str) -> bool:

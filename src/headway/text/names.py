@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headway.text.cleaning import may_hold_codes
-from headway.text.code_patterns import kind_of
+from headway.text.code_kinds import OF_FILES
+from headway.text.code_patterns import find, kind_of
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
 from headway.text.own_codes import OwnPattern
@@ -79,6 +80,20 @@ class OwnCodes:
             else:
                 parts.append(text)
         return Segment(tuple(parts))
+
+
+def with_codes_of(kind: str, segment: Segment) -> Segment:
+    """The same with what is a code in files of this kind (a suffix), and plain text elsewhere."""
+    patterns = [pattern for kinds, pattern in OF_FILES.items() if kind in kinds]
+
+    def places(text: str) -> Iterator[tuple[int, int]]:
+        others = find(text)
+        for match in re.finditer("|".join(patterns), text):
+            start, end = match.span()
+            if all(end <= other.start or other.end <= start for other in others):
+                yield start, end
+
+    return _split(segment, places) if patterns else segment
 
 
 def is_own(code: Code) -> bool:

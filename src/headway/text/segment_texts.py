@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from headway.text.cleaning import clean
 from headway.text.formats.segments import Code, Segment
+from headway.text.sentences import LINE_SPACE
 
-_LINE_END = re.compile(r"(\r?\n)")
+_LINE_END = re.compile(rf"(\r?\n|[{LINE_SPACE}\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069])")
+"""Or a mark of the direction of writing, which nobody sees."""
 
 
 class Trimmed(NamedTuple):
@@ -36,7 +38,7 @@ def stripped(segment: Segment) -> Trimmed:
 
 
 def trimmed(segment: Segment) -> Trimmed:
-    """The same with clean text; a line end inside of it becomes a code."""
+    """The same with clean text; line ends and tabs inside of it become codes."""
     before, inside, after = stripped(segment)
     cleaned: list[str | Code] = []
     for part in inside.parts:

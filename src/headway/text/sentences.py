@@ -12,6 +12,9 @@ from typing import NamedTuple
 CODE = "\ufffc"
 """Stands for a code (a tag, a placeholder) in texts that are looked through here."""
 
+LINE_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+"""White space that parts texts, not words: each side of it is translated by itself."""
+
 FULL_STOPS = ".．۔։።。｡।॥။។៕།༎"
 QUESTION_MARKS = "?？؟፧"
 ENDS = f"{FULL_STOPS}{QUESTION_MARKS}!！…;\u037e"
@@ -184,10 +187,10 @@ def _packed(
 def space_between(space: str, left: str, right: str) -> str:
     """What stands between two translated sentences, where `space` is between their sources.
 
-    Line ends stay. Nothing stands between two sentences in a script without spaces (Chinese,
-    Japanese), and something between any others.
+    Line ends and tabs stay. Nothing stands between two sentences in a script without spaces
+    (Chinese, Japanese), and something between any others.
     """
-    if "\n" in space or not (left and right):
+    if any(sign in LINE_SPACE for sign in space) or not (left and right):
         return space
     if _HAN.match(left[-1]) or _HAN.match(right[0]):
         return ""

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from headway.text.accelerators import Bare, bare, with_accelerator
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
+from headway.text.lines import suffix_of
+from headway.text.names import with_codes_of
 from headway.text.own_codes import Patterns
 from headway.text.segment_texts import restored, stripped
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
@@ -131,7 +134,8 @@ class Flow:
 
 
 def _bare(unit: Unit) -> Bare:
-    return bare(unit.source, unit.accelerator)
+    segment, letter = bare(unit.source, unit.accelerator)
+    return Bare(with_codes_of(suffix_of(Path(unit.file)), segment), letter)
 
 
 def _of_match(unit: Unit, match: Match) -> Outcome:

@@ -10,6 +10,7 @@ import torch
 from headway.decoding.settings import DecodingSettings
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text import segment_texts
+from headway.text.cleaning import no_text
 from headway.text.code_projection import Plain, Tokens, project, without_codes
 from headway.text.codes import (
     Codes,
@@ -52,13 +53,16 @@ class Candidate(NamedTuple):
     """What the model wrote, with its codes found and put back, not mended."""
     complete: bool
     """All codes of the source are there, and no others."""
+    loops: bool
+    """It says something again and again, which the source does not; that is no translation."""
 
     @classmethod
     def of(cls, alternative: Alternative, source: Source) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
         segment = at_boundaries(source.segment, segment)
-        return cls(alternative, segment, check(source.segment, segment).complete)
+        loops = no_text(alternative.written) not in source.text
+        return cls(alternative, segment, check(source.segment, segment).complete, loops)
 
     def mended(self, source: Source) -> Alternative:
         """With just the codes of the source."""
@@ -83,9 +87,23 @@ class Searched(NamedTuple):
         return self.translation._replace(n_best=[one.alternative for one in self.candidates])
 
     @property
-    def incomplete(self) -> bool:
-        """Not even the best candidate has all codes."""
-        return bool(self.candidates) and not self.candidates[0].complete
+    def poor(self) -> bool:
+        """Not even the best candidate has all codes, or it is in a loop."""
+        return any(one.loops or not one.complete for one in self.candidates[:1])
+
+    @classmethod
+    def copied(cls, source: Source, read: Translation | None = None) -> "Searched":
+        """The source as it is, which a text without words is in any language.
+
+        `read`: what the model has read of it, where that led to nothing.
+        """
+        text = source.text
+        copy = Alternative(
+            text, 0.0, ids=[], tokens=[], token_log_probs=[], alignment=[], written=text
+        )
+        some = [copy] if text.strip() else []
+        translation = (read or Translation(text, [], [], 0))._replace(n_best=some)
+        return cls(translation, [Candidate.of(one, source) for one in some])
 
 
 class SegmentTranslation(NamedTuple):
@@ -151,7 +169,8 @@ class CodedTranslator:
     ) -> list[Translation]:
         """Translations of clean texts, mended where need be.
 
-        `found` is what the model wrote for them, where that is known already.
+        `found` is what the model wrote for them, where that is known already. A model that has
+        lost codes it had to spell, or that would spell names, has them carried over.
         """
         sources = [Source.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
         searched = self._search(
@@ -164,16 +183,22 @@ class CodedTranslator:
             )
             for source, (translation, candidates) in zip(sources, searched, strict=True)
         ]
-        named = [i for i, source in enumerate(sources) if any(map(is_own, source.segment.codes))]
-        if named and not self.masks:
-            found = self._without_names([sources[i] for i in named])
-            for i, translation in zip(named, found, strict=True):
-                translations[i] = translation
+        if self.masks:
+            return translations
+        worded = [(i, one.segment) for i, one in enumerate(sources) if not one.segment.wordless]
+        named = [i for i, segment in worded if any(map(is_own, segment.codes))]
+        alone = [self.own.alone(sources[i].segment) for i in named]
+        for i, one in zip(named, self._carried([sources[i] for i in named], alone), strict=True):
+            translations[i] = one
+        poor = [(i, translations[i]) for i, one in worded if one.codes]
+        lost = [i for i, one in poor if not one.codes_complete and not one.n_cut]
+        wholes = [sources[i].segment for i in lost]
+        for i, one in zip(lost, self._carried([sources[i] for i in lost], wholes), strict=True):
+            translations[i] = one
         return translations
 
-    def _without_names(self, sources: Sequence[Source]) -> list[Translation]:
-        """Translations by a model that would spell names, and knows none: they are taken out."""
-        segments = [self.own.alone(source.segment) for source in sources]
+    def _carried(self, sources: Sequence[Source], segments: Sequence[Segment]) -> list[Translation]:
+        """Translations of texts without the codes of their segments, which are put back."""
         translations = []
         for source, written in zip(sources, self._by_projection(segments, True), strict=True):
             alternatives = [
@@ -199,8 +224,9 @@ class CodedTranslator:
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
     ) -> list[Searched]:
-        """Where the best candidate is incomplete, a beam search gives all hypotheses of its beam,
-        and the complete ones come first."""
+        """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
+        complete ones come first. A text without words is copied; so is one of which the model only
+        writes loops, which its reader then sees."""
 
         def look(
             some: Sequence[Source], wanted: DecodingSettings, tell: Callable[[int], None]
@@ -214,18 +240,29 @@ class CodedTranslator:
             )
 
         settings = self.settings
-        searched = list(map(self._read, sources, found or look(sources, settings, done)))
+        searched = [Searched.copied(source) for source in sources]
+        worded = [i for i, source in enumerate(sources) if not source.segment.wordless]
+        done(len(sources) - len(worded))
+        some = [found[i] for i in worded] if found else None
+        first = some or look([sources[i] for i in worded], settings, done)
+        for i, translation in zip(worded, first, strict=True):
+            searched[i] = self._read(sources[i], translation)
         if settings.method == "beam" and settings.beam > settings.n_best:
-            poor = [i for i, one in enumerate(searched) if one.incomplete]
+            poor = [i for i, one in enumerate(searched) if one.poor]
             wider = replace(settings, n_best=settings.beam)
             again = look([sources[i] for i in poor], wider, lambda n: None)
             for i, translation in zip(poor, again, strict=True):
                 searched[i] = self._read(sources[i], translation)
-        return searched
+        return [
+            Searched.copied(source, one.translation)
+            if any(c.loops for c in one.candidates[:1]) and not one.translation.n_cut
+            else one
+            for source, one in zip(sources, searched, strict=True)
+        ]
 
     def _read(self, source: Source, translation: Translation) -> Searched:
         candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
-        candidates.sort(key=lambda candidate: not candidate.complete)  # stable
+        candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
         return Searched(translation, candidates[: self.settings.n_best])
 
     def segments(
@@ -244,7 +281,7 @@ class CodedTranslator:
         """
         trimmed = [segment_texts.trimmed(segment) for segment in segments]
         wholes = [self.own.parsed(one.segment) for one in trimmed]
-        worded = [i for i, whole in enumerate(wholes) if not whole.blank]
+        worded = [i for i, whole in enumerate(wholes) if not whole.wordless]
         done(len(segments) - len(worded))
         found: dict[int, Written] = {}
         if self.masks:
@@ -288,7 +325,9 @@ class CodedTranslator:
             if one.places:
                 n_read = len(answer.translation.source_tokens)
                 found = [
-                    parsed(self._projected(segment.codes, one, n_read, candidate.alternative))
+                    self.own.parsed(segment)
+                    if candidate.alternative.written == one.text.rstrip()
+                    else parsed(self._projected(segment.codes, one, n_read, candidate.alternative))
                     for candidate in answer.candidates
                 ]
             written.append(Written(found, answer.ranked))

@@ -12,9 +12,9 @@ from headway.text.code_patterns import hidden
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import covered, joined_translations, lines_of, pieces_at
 from headway.text.own_codes import OwnPattern
-from headway.text.sentences import CODE, AtOnce, cut, portion_ends, space_between
+from headway.text.sentences import CODE, LINE_SPACE, AtOnce, cut, portion_ends, space_between
 
-_LINE_END = re.compile(r"(\s*[\r\n\u2028\u2029\x85]\s*)")
+_LINE_END = re.compile(rf"((?<!\s)\s*[{LINE_SPACE}]\s*)")
 
 
 class Portions(NamedTuple):

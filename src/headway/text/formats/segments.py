@@ -35,6 +35,13 @@ class Segment:
         return [part for part in self.parts if isinstance(part, Code)]
 
     @property
+    def wordless(self) -> bool:
+        """Nothing here that a model could translate: no letters outside of the codes."""
+        return not any(
+            sign.isalpha() for part in self.parts if isinstance(part, str) for sign in part
+        )
+
+    @property
     def blank(self) -> bool:
         """Nothing here to translate: no letters or digits outside of the codes."""
         written = "".join(part for part in self.parts if isinstance(part, str))

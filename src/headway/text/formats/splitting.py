@@ -8,20 +8,24 @@ from itertools import pairwise
 from headway.text.code_patterns import hidden, partners
 from headway.text.formats.segments import Code, Segment
 from headway.text.own_codes import OwnPattern
-from headway.text.sentences import CODE, sentence_ends, space_between
+from headway.text.sentences import CODE, LINE_SPACE, sentence_ends, space_between
 
 _SPACE = re.compile(r"\s+")
 
 
 def lines_of(segment: Segment) -> list[Segment]:
-    """The lines of a segment, and the white space around and between them, as segments.
+    """The lines and columns of a segment, and the white space around and between them, as segments.
 
     Joined they are the segment again. A piece that is `blank` is not for translation.
     """
     text = flat(segment)
     positions = set[int]()
     for space in _SPACE.finditer(text):
-        if "\n" in space[0] or space.start() == 0 or space.end() == len(text):
+        if (
+            any(sign in LINE_SPACE for sign in space[0])
+            or space.start() == 0
+            or space.end() == len(text)
+        ):
             positions |= {space.start(), space.end()}
     return cut_at(segment, positions)
 
