@@ -156,3 +156,20 @@ def test_every_tensor_follows_by_its_formula_from_those_that_it_names(name):
             np.broadcast_to(again, found.tensors[one].shape), found.tensors[one],
             rtol=0, atol=5e-5, err_msg=f"{one}: {formula}",
         )  # fmt: skip
+
+
+def test_every_decoder_layer_makes_its_own_keys_and_values_of_the_encoders_output():
+    model = built(STANDARD["pre"])
+    found = traced(model, SOURCE, FED)
+    for n, layer in enumerate(model.decoder):
+        for part in ("key", "value"):
+            formula = found.formulas[f"decoder.{n}.cross.{part}"]
+            assert formula.where["y"] == "encoder.output"
+            assert formula.where["W"] == f"decoder.{n}.cross_attention.to_{part}.weight"
+            linear = getattr(layer.cross_attention, f"to_{part}")
+            made = found.tensors["encoder.output"] @ linear.weight.numpy(force=True).T
+            made = heads(made + linear.bias.numpy(force=True), 3)
+            np.testing.assert_allclose(found.tensors[f"decoder.{n}.cross.{part}"], made, atol=5e-5)
+    keys = [found.tensors[f"decoder.{n}.cross.key"] for n in range(2)]
+    assert not np.allclose(*keys)
+    assert not np.allclose(keys[0], found.tensors["decoder.0.cross.value"])

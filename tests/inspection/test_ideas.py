@@ -34,6 +34,22 @@ def test_positions_are_what_the_model_adds() -> None:
     assert found["similarity"][3] == pytest.approx(float(wanted), abs=1e-5)
 
 
+def test_positions_that_are_further_apart_are_less_alike_on_the_whole_but_not_at_every_step() -> (
+    None
+):
+    """By the formula: the cosine of two sinusoids k apart is the mean of cos(k / 10000^(2i/d))."""
+    config = TransformerConfig(d_model=128, encoder_layers=1, decoder_layers=1)
+    found = positions(Transformer(config, vocabulary_size=20), config)
+    assert found is not None
+    by_hand = [
+        np.mean([math.cos(k / 10000 ** (2 * i / 128)) for i in range(64)]) for k in range(64)
+    ]
+    np.testing.assert_allclose(found["similarity"], by_hand, atol=1e-4)
+    assert (np.diff(by_hand) > 0).sum() == 19
+    eighths = np.reshape(by_hand, (8, 8)).mean(axis=1)
+    assert (np.diff(eighths) < 0).all()
+
+
 def test_a_model_that_adds_nothing_has_no_positions_to_show() -> None:
     model = small(positions="rotary")
     assert positions(model, model.config) is None

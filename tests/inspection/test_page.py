@@ -10,7 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import PHONE, all_seen, needs_chromium, opened, seen
 from playwright.sync_api import Browser, expect
 
+from headway.inspection.document import run, sentence
 from headway.inspection.page_file import FOLDER, html, joined
+from headway.inspection.subject import open_subject
+from headway.training.shipped import SHIPPED
 
 HOSTILE = (
     "<script>document.title='broken'</script>",
@@ -74,6 +77,46 @@ def test_the_other_sentence_is_shown_when_it_is_chosen(
         wanted = [token["piece"] for token in document["sentences"][1]["tokens"]["source"]]
         shown = view.locator(".tokens").first.locator(".piece").all_text_contents()
         assert shown == wanted
+
+
+@needs_chromium
+def test_the_triangle_and_the_padding_are_those_of_the_notes_sentence(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Of the run that comes with headway, in a batch with a shorter sentence."""
+    subject = open_subject(SHIPPED)
+    parts = ("tokens", "ideas")
+    sentences = [sentence(subject, text, parts=parts) for text in ("It runs.", "I love learning.")]
+    file = tmp_path / "page.html"
+    file.write_text(html({"run": run(subject), "sentences": sentences}), encoding="utf-8")
+    with opened(chromium, file) as page:
+        page.locator("#sentence-choice").select_option("1")
+        view = seen(page, "ideas")
+        assert sentences[1]["translation"] == "我爱学习。"
+        fed = [sentences[1]["tokens"]["fed"], *sentences[1]["tokens"]["target"][:-1]]
+        rows = view.locator(".triangle tr")
+        assert rows.locator("th").all_text_contents() == [token["piece"] for token in fed]
+        for i in range(len(fed)):
+            assert rows.nth(i).locator(".seen").count() == i + 1
+            assert rows.nth(i).locator(".hidden").count() == len(fed) - i - 1
+        lengths = [len(one["tokens"]["source"]) for one in sentences]
+        painted = (
+            view.locator("figure", has_text="Padding")
+            .locator("canvas")
+            .evaluate(
+                """canvas => {
+              const { width, height } = canvas;
+              const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+              const at = (i, j) => data.slice(4 * (i * width + j), 4 * (i * width + j) + 3).join();
+              const row = (i) => [...Array(width).keys()].map((j) => at(i, j));
+              return [...Array(height).keys()].map(row);
+            }"""
+            )
+        )
+        real = painted[lengths.index(max(lengths))][0]
+        assert [[pixel == real for pixel in row] for row in painted] == [
+            [j < length for j in range(max(lengths))] for length in lengths
+        ]
 
 
 @needs_chromium
