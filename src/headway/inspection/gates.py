@@ -10,7 +10,7 @@ from headway.inspection.sight import Sight
 
 _GATES = re.compile(
     r"(encoder|decoder)\.(\d+)\.(?:from_(left|right)\.)?(?:(\w+)_)?gate"
-)  # names as in headway.inspection.tracing_others
+)  # names as in headway.inspection.tracing_recurrent
 
 
 def gates(sight: Sight) -> dict[str, Any]:

@@ -14,7 +14,7 @@ same things; layers and heads are counted from 0, and there is no batch axis:
 and so for target and decoder, whose layers have `cross` as well. Queries and keys are as they are
 compared: turned, where positions are rotary. `scores` are those before the mask; `residual` is what
 went in + output; `normed` is a LayerNorm's output: in post-norm of the residual, in pre-norm of
-what goes in. What a model has not got has no name: `headway.inspection.tracing_others` says what
+what goes in. What a model has not got has no name: `tracing_recurrent`, `tracing_windows` say what
 others have. With every tensor stands the formula by which it follows from others, as the brick
 that made it computes it; only ids and `visible` are given.
 """
@@ -29,8 +29,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.errors import ConfigError
+from headway.inspection.formulas import Mapped, map_of, note_entry
 from headway.inspection.notes import Array, Formula, Notes, part_name
-from headway.inspection.tracing_others import OTHER_BRICKS, Mapped, map_of, note_entry
+from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
+from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.attention import MultiHeadAttention, ReadyMask
 from headway.nn.layers import FeedForward, Layer, Residual, Stack
 from headway.nn.positions import LearnedPositions
@@ -248,7 +250,12 @@ def watch_residual(notes: Notes, name: str, around: Residual) -> None:
     notes.watch(around, look_around)
 
 
-BRICKS: dict[type, Watch] = {Stack: watch_stack, Layer: watch_layer, **OTHER_BRICKS}
+BRICKS: dict[type, Watch] = {
+    Stack: watch_stack,
+    Layer: watch_layer,
+    **RECURRENT_BRICKS,
+    **WINDOW_BRICKS,
+}
 
 # -- where text comes in and features come out ------------------------------------------------
 
