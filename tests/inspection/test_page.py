@@ -140,7 +140,7 @@ def _everywhere(value: Any, text: str) -> Any:
     if isinstance(value, dict):
         return {
             key: text
-            if key in ("piece", "text", "translation", "name")
+            if key in ("piece", "text", "translation", "name") and "where" not in value
             else _spoiled(one, text)
             if key in ("pieces", "source")
             else _everywhere(one, text)

@@ -22,7 +22,7 @@ def shapes(sight: Sight) -> dict[str, Any]:
     formulas = sight.traced.formulas
     tensors = [
         {"name": name, "shape": list(array.shape)}
-        | (formulas[name]._asdict() if name in formulas else {})
+        | ({"formula": formulas[name]._asdict()} if name in formulas else {})
         for name, array in sight.trace.items()
     ]
     return {"tensors": tensors, "parts": parts(sight)}

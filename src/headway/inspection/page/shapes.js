@@ -60,7 +60,8 @@ export function draw(root, { part, sentence, t }) {
 
 /* The names of functions in what is shown. */
 function functions(shown) {
-  return [...new Set(shown.flatMap(({ text }) => [...(text ?? "").matchAll(/([\p{L}_]+)\(/gu)].map((found) => found[1])))];
+  const texts = shown.flatMap((tensor) => tensor.formula?.text ?? []);
+  return [...new Set(texts.flatMap((text) => text.split("(").slice(0, -1).map((part) => part.match(/[\p{L}_]+$/u)?.[0])))].filter(Boolean);
 }
 
 /* How many layers each stack has. */
@@ -73,13 +74,13 @@ function counted(tensors) {
   return layers;
 }
 
-function row({ name, shape, text, where }, layers, t) {
+function row({ name, shape, formula: own }, layers, t) {
   const stack = name.match(/^(\w+)\.0\./)?.[1];
   const times = stack && name.endsWith(".0.output") ? h("span", { class: "soft" }, ` ${t("layers", { n: layers[stack] })}`) : null;
-  return [[h("code", {}, name), times], h("code", {}, `[${shape.join(" × ")}]`), text ? formula(text, where, t) : h("span", { class: "soft" }, t("given"))];
+  return [[h("code", {}, name), times], h("code", {}, `[${shape.join(" × ")}]`), own ? formula(own, t) : h("span", { class: "soft" }, t("given"))];
 }
 
-function formula(text, where, t) {
+function formula({ text, where }, t) {
   const letters = Object.entries(where).map(([letter, name]) => `${letter} = ${name}`).join(", ");
   return [h("span", { class: "equation" }, text), letters && h("div", { class: "soft small" }, `${t("where")} ${letters}`)];
 }
