@@ -4,7 +4,8 @@ The memory are a run's training pairs, the texts those of its corpus's test sets
 nearest unit there is at 70 to 99 percent. Compared are the model alone, the match with its numbers
 put right, and the model steered by what both sources share: the target words that look at unchanged
 words of the match's source while the model is fed the match, (1) as its beginning, as far as they
-reach from there, (2) as constraints of the search, (3) mixed into the model's probabilities.
+reach from there, (2) mixed into the model's probabilities. (A third way, as constraints of the
+search, lost as well; that search is gone: docs/lab-notes.md.)
 Run: python benchmarks/near_matches.py --data DIR --run RUN --corpus multi30k-en-de [--record FILE]
 """
 
@@ -32,8 +33,6 @@ from headway.text.code_patterns import find
 from headway.text.formats.segments import Segment
 from headway.text.memory.building import memory_of_pairs
 from headway.text.memory.words import aligned, as_word
-from headway.text.terms.holding import Spelling, Wanted
-from headway.text.terms.spelling import Spelled
 from headway.text.units import Unit
 
 BANDS = ((70, 79), (80, 89), (90, 99))
@@ -184,18 +183,6 @@ def searched(
     return subwords.decode_batch([[*case.ids[:prefix], *found[0][0].ids]])[0]
 
 
-def constrained(translator: Translator, cases: Sequence[Case], least: int) -> list[str]:
-    """The stretches of `least` words or more must stand in the translation."""
-    plain, settings = translator.plain, replace(translator.decoding({}), n_best=1)
-    wanted = []
-    for case in cases:
-        texts = [text for text in case.stretches if len(_WORD.findall(text)) >= least]
-        wants = [Wanted((Spelling(text),)) for text in texts]
-        wanted.append(Spelled(wants, plain.spellings, [[] for _ in wants]) if wants else None)
-    found = plain([clean(case.source) for case in cases], settings, wanted=wanted)
-    return [one.target for one in found]
-
-
 def ways(translator: Translator) -> dict[str, Callable[[list[Case]], list[str]]]:
     """Name and translations of each."""
     settings = replace(translator.decoding({}), n_best=1)
@@ -213,8 +200,6 @@ def ways(translator: Translator) -> dict[str, Callable[[list[Case]], list[str]]]
         "its beginning": lambda cases: [
             searched(translator, case, settings, case.opening, None) for case in cases
         ],
-        "its stretches of 1 word": lambda cases: constrained(translator, cases, 1),
-        "its stretches of 3 words": lambda cases: constrained(translator, cases, 3),
         **{f"mixed in, {a} and {b}": mixed((a, b)) for a, b in MIXED},
     }
 

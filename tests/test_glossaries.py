@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polib
 import pytest
-from everyday_run import Finished, command, train, write_pairs
+from everyday_run import Finished, command, write_pairs
 
 from headway import Translator, translate_files
 from headway.config import read_toml
@@ -13,6 +13,7 @@ from headway.errors import RunError
 from headway.runs.checking import check_run
 from headway.text.everyday import generate
 from headway.text.terms.reading import read_glossary
+from headway.training.shipped import SHIPPED
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -36,11 +37,16 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def run_with_terms(tmp_path_factory: pytest.TempPathFactory, terms: Path) -> Path:
+    """The package's run, with terms: a model that has learned nothing writes no word for them."""
     folder = tmp_path_factory.mktemp("with-terms")
-    files = write_pairs(folder, "train", generate(150, seed=3))
+    source, target = write_pairs(folder, "train", generate(150, seed=3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
-        finished = train(files, folder / "run", "--glossary", str(terms))
+        finished = command(
+            "train", "--source", str(source), "--target", str(target), "--out", str(folder / "run"),
+            "--init-from", str(SHIPPED), "--training.max-steps=1", "--training.learning-rate=1e-9",
+            "--data.valid-size=20", "--runtime.device=cpu", "--glossary", str(terms),
+        )  # fmt: skip
     assert finished.status == 0, finished.err
     assert "are kept in the run" in finished.err
     return folder / "run"
@@ -52,20 +58,20 @@ def lines(*arguments: object) -> tuple[list[str], str]:
     return finished.out.splitlines(), finished.err
 
 
-def test_a_glossary_of_translate_holds_in_text_and_in_files(everyday_run, terms, text, tmp_path):
-    found, said = lines(everyday_run, text, "--glossary", terms)
+def test_a_glossary_of_translate_holds_in_text_and_in_files(terms, text, tmp_path):
+    found, said = lines(SHIPPED, text, "--glossary", terms)
     assert "犬" in found[0]
     assert "Acme" in found[2]
     assert "3 terms, 1 of them not to be translated" in said
     po, out = tmp_path / "a.po", tmp_path / "b.po"
     po.write_text(f'msgid ""\nmsgstr ""\n\nmsgid "{LINES[0]}"\nmsgstr ""\n', encoding="utf-8")
-    lines(everyday_run, po, "--glossary", terms, "--out", out)
+    lines(SHIPPED, po, "--glossary", terms, "--out", out)
     assert "犬" in polib.pofile(str(out))[0].msgstr
 
 
-def test_evaluate_translates_with_a_glossary_and_says_how_many_hold(everyday_run, terms, text):
+def test_evaluate_translates_with_a_glossary_and_says_how_many_hold(terms, text):
     finished = command(
-        "evaluate", str(everyday_run), "--source", str(text), "--reference", str(text),
+        "evaluate", str(SHIPPED), "--source", str(text), "--reference", str(text),
         "--glossary", str(terms), "--json",
     )  # fmt: skip
     assert finished.status == 0, finished.err

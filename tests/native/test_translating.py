@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import torch
-from pieces import VOCABULARY
 from random_models import sources_for
 from torch import Tensor
 from torch.nn import functional
@@ -24,9 +23,6 @@ from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.translating import Found, Search, shared, translate
 from headway.text.subwords import SpecialIds
-from headway.text.terms.automaton import Tables
-from headway.text.terms.holding import Spelling, Wanted
-from headway.text.terms.spelling import Spelled
 
 SUPPORT = Path(__file__).parent.parent / "support"
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")
@@ -155,37 +151,6 @@ def test_what_would_reach_beyond_an_array_never_reaches_the_engine(
 ) -> None:
     with pytest.raises(ValueError, match=why):
         all_of(Packed(model, building.engine()), sources, SEARCH._replace(**changed))
-
-
-@pytest.mark.parametrize(
-    ("changed", "why"),
-    [
-        ({"behind": 10**6}, "lead out of themselves"),
-        ({"way_place": 10**6}, "lead out of themselves"),
-        ({"tokens": 500}, "lead out of themselves"),
-        ({"tokens": -1}, "lead out of themselves"),
-        ({"first_way": 1}, "lead out of themselves"),
-        ({"unclosed": 2}, "lead out of themselves"),
-        ({"place_byte": 1}, "lead out of themselves"),
-    ],
-)
-def test_tables_that_lead_out_of_themselves_never_reach_the_engine(
-    changed: dict[str, int], why: str, model: Transformer
-) -> None:
-    wanted = Spelled([Wanted((Spelling("ab"), Spelling("é")), 2)], VOCABULARY).tables(9)
-    assert wanted is not None
-    [asked] = wanted.asked
-    damaged = {name: getattr(asked.automaton, name).copy() for name in changed}
-    for name, value in changed.items():
-        damaged[name][-1] = value
-    spoiled = asked._replace(automaton=asked.automaton._replace(**damaged))
-    packed = Packed(model, building.engine())
-    for times, tables in ((2, spoiled), (1 << 40, asked), (-1, asked)):
-        with pytest.raises(ValueError, match=why if times == 2 else "as often as it is"):
-            translate(
-                packed, [[4, 3]], [9], SEARCH, wanted=[Tables([tables._replace(times=times)],
-                wanted.surfaces)], threads=1, done=lambda n: None,
-            )  # fmt: skip
 
 
 def test_progress_adds_up_though_sentences_are_finished_while_it_is_told() -> None:

@@ -96,16 +96,6 @@ def test_spans_cover_the_text_in_order(ours, text):
             assert text[start:end].strip() == piece[1:]
 
 
-def test_surfaces_put_together_are_the_text(ours):
-    surfaces = ours.surfaces()
-    for _, target in PAIRS[:30]:
-        ids = ours.encode_targets([target])[0]
-        if ours.special.unknown not in ids:
-            written = b"".join(surfaces[i] for i in ids).decode().strip()
-            assert written == ours.decode(ids)
-    assert not any(surfaces[i] for i in (ours.special.end, ours.special.padding))
-
-
 def test_a_copy_for_another_process_and_one_on_the_disk_are_the_same(ours, tmp_path):
     ours.save(tmp_path / "tokenizer.json")
     texts = [source for source, _ in PAIRS[:5]]

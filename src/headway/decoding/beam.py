@@ -38,8 +38,8 @@ def beam_search(
     fewer than `n_best` hypotheses only where the model allows fewer, or where `n_best` > `beam`.
 
     Among equally likely continuations that of the better hypothesis comes first, and of one
-    hypothesis that with the lower id. `choose` takes the place of `best` where more than
-    probability decides: see `headway.decoding.constrained`.
+    hypothesis that with the lower id. `choose` takes the place of `best` for
+    whoever looks on: see `headway.inspection.beam_tree`.
     """
     max_lengths, settings = rules.max_lengths, rules.settings
     beam, length_penalty = settings.beam, settings.length_penalty

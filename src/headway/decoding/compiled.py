@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -26,10 +26,6 @@ from headway.nn.positions import LearnedPositions, NoPositions
 from headway.runtime import EngineName
 from headway.text.subwords import SpecialIds
 
-if TYPE_CHECKING:
-    from headway.decoding.constrained import Acceptor
-    from headway.text.terms.automaton import Tables
-
 PACKED = "packed"
 EXAMINED = "examined"
 """The model that was packed, as it was then."""
@@ -51,7 +47,6 @@ class Asked(NamedTuple):
     want_scores: bool
     want_attention: bool
     done: Callable[[int], None]
-    wanted: "Sequence[Acceptor | None]"
 
 
 @runtime_checkable
@@ -83,8 +78,6 @@ def compiled_search(
     kept = {} if kept is None else kept
     results: list[list[Hypothesis]] = [[] for _ in sources]
     if name == "ctranslate2":
-        if any(asked.wanted):
-            return results  # what outputs must hold is searched for in torch
         elsewhere: Elsewhere = kept[ELSEWHERE]
         return elsewhere(decoder, sources, asked) or results
     plain, beginning = unbegun(decoder)
@@ -105,20 +98,9 @@ def compiled_search(
         asked.settings.max_extra_length,
         plain.longest,
     )
-    held: list[Tables | None] = [None] * len(rows)
-    left = set[int]()
-    if any(asked.wanted):
-        from headway.decoding.constrained import own_limits  # a side room
-
-        limits = own_limits(limits, asked.wanted)
-        held = [
-            None if one is None else one.tables(limit)
-            for one, limit in zip(asked.wanted, limits.tolist(), strict=True)
-        ]
-        left = {i for i, one in enumerate(asked.wanted) if one and held[i] is None}
     packed: Packed = kept[PACKED]
     lengths = limits.tolist()
-    left |= {i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) > packed.longest}
+    left = {i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) > packed.longest}
     some = [i for i in range(len(rows)) if i not in left]
     search = sought(asked, beginning)
     try:
@@ -128,7 +110,6 @@ def compiled_search(
             [lengths[i] for i in some],
             search,
             None if shortlist is None else [shortlist.tokens(sources[i]) for i in some],
-            [held[i] for i in some],
             threads=asked.threads,
             done=asked.done,
         )

@@ -7,10 +7,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.models.interfaces import StepDecoder
+from headway.models.interfaces import Seq2Seq, StepDecoder
+from headway.nn.embedding import project
 from headway.text.subwords import SpecialIds
 
 AT_ONCE = 128
+TOKENS_AT_ONCE = 512
 
 
 @torch.no_grad()
@@ -45,4 +47,41 @@ def attention_over(
             last = fed[:, n]
         whole = torch.stack(looks, 1) if looks else None
         found += [None if whole is None else whole[n, : len(ids)] for n, ids in enumerate(some)]
+    return found
+
+
+@torch.no_grad()
+def log_probs_over(
+    model: Seq2Seq,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    special: SpecialIds,
+    device: torch.device,
+) -> list[list[float]]:
+    """Of each target the log-probability (nats) of each of its tokens behind those before it. Ids
+    are without markers, and so is what is found."""
+
+    def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+        some = [torch.tensor(ids, dtype=torch.long) for ids in rows]
+        return pad_sequence(some, batch_first=True, padding_value=special.padding).to(device)
+
+    found: list[list[float]] = [[] for _ in sources]
+    order = sorted(range(len(sources)), key=lambda i: (len(targets[i]), len(sources[i])))
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        lengths = [len(targets[i]) for i in some]
+        features = model.features(
+            padded([[*sources[i], special.end] for i in some]),
+            padded([[special.decoder_begin, *targets[i]][:-1] for i in some]),
+        )
+        written = torch.tensor([token for i in some for token in targets[i]], device=device)
+        rows = torch.cat([row[:n] for row, n in zip(features, lengths, strict=True)])
+        log_probs: list[Tensor] = []
+        for few, tokens in zip(
+            rows.split(TOKENS_AT_ONCE), written.split(TOKENS_AT_ONCE), strict=True
+        ):
+            logits = project(few, model.output_weight, model.output_bias).float()
+            log_probs.append(logits.gather(1, tokens[:, None]).squeeze(1) - logits.logsumexp(1))
+        for i, row in zip(some, torch.cat(log_probs).split(lengths), strict=True):
+            found[i] = row.tolist()
     return found

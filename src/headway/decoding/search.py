@@ -18,7 +18,6 @@ from headway.runtime import EngineName, available_cores
 from headway.text.subwords import SpecialIds
 
 if TYPE_CHECKING:
-    from headway.decoding.constrained import Acceptor
     from headway.native.matrices import Precision
 
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
@@ -42,24 +41,18 @@ def search(
     want_attention: bool = False,
     want_scores: bool = True,
     generator: torch.Generator | None = None,
-    wanted: "Sequence[Acceptor | None]" = (),
 ) -> list[list[Hypothesis]]:
     """For each row of a started `state` its hypotheses, best first.
 
     `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
     was started with. `max_lengths` and `last` are on the decoder's device; for the others see
     `headway.decoding.hypothesis.Rules`. Sampling draws from `generator`; without one, from a new
-    one seeded with `settings.seed`, so that every call draws alike. `wanted` is what each output
-    must hold, for beam search only.
+    one seeded with `settings.seed`, so that every call draws alike.
 
     Raises `HeadwayError` where a sentence gets no output of finite log-probability.
     """
     rules = Rules(settings, end, max_lengths, forbidden, want_attention, want_scores, generator)
-    if any(wanted):
-        from headway.decoding.constrained import constrained_search  # a side room
-
-        found = constrained_search(decoder, state, last, rules, wanted)
-    elif settings.draws:
+    if settings.draws:
         from headway.decoding.sampling import sample  # a side room
 
         found = sample(decoder, state, last, rules)
@@ -89,7 +82,6 @@ def decode_all(
     want_scores: bool = True,
     generator: torch.Generator | None = None,
     done: Callable[[int], None] = lambda n: None,
-    wanted: "Sequence[Acceptor | None]" = (),
     engine: EngineName = "auto",
     precision: "Precision" = "fp32",
     kept: dict[str, Any] | None = None,
@@ -98,16 +90,16 @@ def decode_all(
 
     Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses.
     On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
-    do; the batches are the same for any number. `done` hears how many sentences each finished;
-    `wanted` is what the output of each source must hold. `engine` is that of `compiled`, which
-    keeps what it makes of the weights in `kept`; `precision` that of its products.
+    do; the batches are the same for any number. `done` hears how many sentences each finished.
+    `engine` is that of `compiled`, which keeps what it makes of the weights in `kept`; `precision`
+    that of its products.
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
     results: list[list[Hypothesis]] = [[] for _ in sources]
     if engine != "torch":
         from headway.decoding.compiled import Asked, compiled_search  # a side room
 
-        given = special, settings, device, processes, want_scores, want_attention, done, wanted
+        given = special, settings, device, processes, want_scores, want_attention, done
         results = compiled_search(decoder, sources, Asked(*given), engine, precision, kept)
 
     def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
@@ -126,7 +118,6 @@ def decode_all(
                 want_attention=want_attention,
                 want_scores=want_scores,
                 generator=generator,
-                wanted=[wanted[i] for i in batch] if wanted else (),
             )
 
     left = [i for i, one in enumerate(results) if not one]

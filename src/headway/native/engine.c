@@ -1,7 +1,35 @@
 /* Translation of many sentences by one thread: those that are done leave, others take their place.
 
    The search is that of `headway/decoding/beam.py`, step by step; greedy search is a beam of 1. */
-#include "steering.h"
+#include "vocabulary.h"
+
+typedef struct {
+    float total, log_prob;
+    int32_t token;
+    int64_t row; /* among the live hypotheses of the sentence */
+} continuation;
+
+/* The beam's best continuations of the live hypotheses of a slot, whose rows begin at `first`. */
+static int64_t best_continuations(const job *j, const workspace *w, const slot *s, int64_t first,
+                                  continuation *best) {
+    int64_t n = 0;
+    for (int64_t row = 0; row < s->n_live; row++) {
+        const int64_t r = first + row;
+        const float scale = j->want_scores ? w->most[r] + logf(w->sum[r]) : 0.0f;
+        const candidate end = {w->end_logit[r], (int32_t)j->end};
+        const int must_end = s->n_written >= s->limit;
+        const candidate *from = must_end ? &end : w->best + r * j->beam;
+        for (int64_t c = 0; c < (must_end ? 1 : j->beam); c++) {
+            const float log_prob = from[c].value - scale, total = s->total[row] + log_prob;
+            if (!(total > -INFINITY) || from[c].token < 0) break;
+            if (n == j->beam && !(total > best[n - 1].total)) break; /* the next ones are less */
+            int64_t place = n < j->beam ? n++ : n - 1;
+            for (; place > 0 && total > best[place - 1].total; place--) best[place] = best[place - 1];
+            best[place] = (continuation){total, log_prob, from[c].token, row};
+        }
+    }
+    return n;
+}
 
 /* Finished hypotheses stay sorted, the earlier one first among equals. */
 static void finish(slot *s, int64_t n_best, float score, int64_t step, int64_t choice) {
@@ -22,7 +50,7 @@ static void finish(slot *s, int64_t n_best, float score, int64_t step, int64_t c
 static int advance(const job *j, workspace *w, int64_t number, int64_t first) {
     slot *s = w->slots + number;
     continuation best[MOST_BEAM];
-    const int64_t n = continued(j, w, number, first, best);
+    const int64_t n = best_continuations(j, w, s, first, best);
     const int64_t t = s->n_written, step = (number * j->longest_output + t) * j->beam;
     const int64_t lines = j->beam * j->longest_output;
     const uint8_t *before = w->ancestors + (number * 2 + (t & 1)) * lines;
@@ -44,12 +72,10 @@ static int advance(const job *j, workspace *w, int64_t number, int64_t first) {
         uint8_t *line = after + n_live * j->longest_output;
         memcpy(line, before + best[c].row * j->longest_output, (size_t)t);
         line[t] = (uint8_t)best[c].row;
-        go_on(j, w, number, best[c].row, best[c].token, n_live);
         s->total[n_live] = best[c].total;
         s->last[n_live] = best[c].token;
         s->choice[n_live++] = (uint8_t)c;
     }
-    take_over(j, w, number, n_live);
     s->n_live = n_live;
     s->n_written++;
     /* Log-probabilities only fall, and the penalty is largest at the limit (+ end marker). */
@@ -94,7 +120,6 @@ static int admit(const model *m, job *j, workspace *w, int64_t *taken_slots) {
         slot *s = w->slots + number;
         *s = (slot){.sentence = next, .n_read = n_read, .limit = j->limits[next], .n_live = 1};
         s->last[0] = (int32_t)j->begin;
-        if (j->things) ask(j, w, number);
         rows += n_read;
         taken_slots[n++] = number;
     }
@@ -131,8 +156,6 @@ void headway_translate(const model *m, job *j, char *memory) {
     const int64_t most_rows = live > j->encoded_rows ? live : j->encoded_rows;
     memset(w.context, 0, (size_t)(most_rows * m->values) * sizeof(float)); /* behind the last head */
     for (int64_t i = 0; i < j->slots; i++) w.slots[i].sentence = -1;
-    for (int64_t i = 0; j->things && i < live + j->beam; i++)
-        (i < live ? w.written + i : w.chosen + i - live)->things = w.progress + i * j->most_asked;
     for (int64_t i = 0; i <= j->longest_output; i++)
         w.penalties[i] = (float)pow((5.0 + (double)i) / 6.0, j->length_penalty);
 
@@ -157,8 +180,6 @@ void headway_translate(const model *m, job *j, char *memory) {
             return;
         }
         decode(m, j, &w, rows);
-        for (int64_t r = 0; j->things && r < rows; r += w.slots[w.row_slot[r]].n_live)
-            wish(j, &w, w.row_slot[r], r);
         read_vocabulary(m, j, &w, rows, w.x);
         for (int64_t number = 0, first = 0; number < j->slots; number++) {
             if (w.slots[number].sentence < 0) continue;

@@ -37,25 +37,6 @@ typedef struct {
     matrix vocabulary;
 } model;
 
-/* One thing that outputs may have to hold: `headway/text/terms/automaton.py` says what is in it. */
-typedef struct {
-    const int32_t *alphabet;            /* [n_alphabet] */
-    const int32_t *behind, *completed;  /* [states][n_alphabet + KINDS] */
-    const uint8_t *unclosed;            /* [states] */
-    const int32_t *first_way;           /* [states + 1] */
-    const int32_t *way_place;
-    const uint8_t *way_how;
-    const int32_t *place_left;
-    const uint8_t *place_byte;
-    const int32_t *first_token, *tokens; /* [places + 1] */
-    int64_t n_alphabet, cost;
-} thing;
-
-/* That a sentence's output is to hold it. */
-typedef struct {
-    int32_t thing, times; /* which of the things, and how often */
-} asked;
-
 typedef struct {
     int64_t n_sentences;
     const int32_t *ids;   /* sources one behind another, their end markers included */
@@ -63,13 +44,6 @@ typedef struct {
     const int64_t *limits; /* [n_sentences]: tokens before the end marker */
     const int32_t *allowed;       /* what each may write, in the order of ids; none: anything */
     const int64_t *allowed_first; /* [n_sentences + 1]: where each one's begin */
-    const thing *things;          /* none: no output has to hold anything */
-    const asked *asked;
-    const int64_t *first_asked;   /* [n_sentences + 1]: where each one's begin */
-    const uint8_t *surfaces;      /* what tokens write */
-    const int32_t *first_surface; /* [n_tokens + 1] */
-    const uint8_t *kinds;         /* [n_kinds]: of characters */
-    int64_t n_kinds, most_asked, most_ways, most_onward, most_points;
     const int32_t *beginning; /* what every output begins with, within its limit */
     const int32_t *forbidden;
     int64_t n_beginning, n_forbidden, begin, end, beam, n_best, want_scores;

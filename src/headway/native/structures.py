@@ -56,17 +56,6 @@ class Model(ctypes.Structure):
     )
 
 
-class Thing(ctypes.Structure):
-    """Something that outputs may have to hold."""
-
-    _fields_ = (
-        *((name, _pointer) for name in ("alphabet", "behind", "completed", "unclosed")),
-        *((name, _pointer) for name in ("first_way", "way_place", "way_how")),
-        *((name, _pointer) for name in ("place_left", "place_byte", "first_token", "tokens")),
-        *((name, _int) for name in ("n_alphabet", "cost")),
-    )
-
-
 class Job(ctypes.Structure):
     """Sentences, how they are searched for, and where the results go."""
 
@@ -74,10 +63,6 @@ class Job(ctypes.Structure):
         ("n_sentences", _int),
         *((name, _pointer) for name in ("ids", "first", "limits")),
         *((name, _pointer) for name in ("allowed", "allowed_first")),
-        *((name, _pointer) for name in ("things", "asked", "first_asked")),
-        *((name, _pointer) for name in ("surfaces", "first_surface", "kinds")),
-        *((name, _int) for name in ("n_kinds", "most_asked", "most_ways", "most_onward")),
-        ("most_points", _int),
         *((name, _pointer) for name in ("beginning", "forbidden")),
         *(
             (name, _int)

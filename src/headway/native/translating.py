@@ -1,18 +1,13 @@
 """Sources in, hypotheses out: what Python hands to the engine, checked, and what comes back."""
 
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.native.constraints import Constraints
 from headway.native.packing import Packed
 from headway.native.structures import Floats, Job, aligned
-
-if TYPE_CHECKING:
-    from headway.text.terms.automaton import Tables
 
 ROWS = (32, 96)
 """Hypotheses that a thread has in work: few, so that their keys and values stay near; more where a
@@ -60,15 +55,13 @@ def translate(
     limits: Sequence[int],
     search: Search,
     allowed: Sequence[Integers] | None = None,
-    wanted: "Sequence[Tables | None]" = (),
     *,
     threads: int,
     done: Callable[[int], None],
 ) -> list[list[Found]]:
     """For each source (end marker included) its hypotheses; `limits` are tokens before the end
     marker, `allowed` those that each may be written with, in order, the end marker among them; None
-    for all. `wanted` is what each output must hold; what it asks for fits into the limit. `done`
-    hears how many sentences more are finished.
+    for all. `done` hears how many sentences more are finished.
 
     Raises:
         ValueError: ids that the model does not have, or sizes that make no sense.
@@ -80,8 +73,6 @@ def translate(
     held = Held(packed, [sources[i] for i in order], [limits[i] for i in order], search)
     if allowed is not None:
         held.allow([allowed[i] for i in order])
-    if any(wanted):
-        held.hold([wanted[i] for i in order])
     job, workspace = held.job, packed.engine.library.headway_workspace
     while job.slots > 1 and workspace(packed.structure, job) > WORKSPACE_BYTES:
         job.slots //= 2
@@ -208,19 +199,6 @@ class Held:
             raise ValueError(f"ids must be from 0 to {self.n_tokens - 1}")
         self.allowed = tokens, first
         self.job.allowed, self.job.allowed_first = tokens.ctypes.data, first.ctypes.data
-
-    def hold(self, wanted: "Sequence[Tables | None]") -> None:
-        """Let each output hold what is wanted of it."""
-        if not self.job.want_scores or self.job.n_beginning:
-            raise ValueError(
-                "what outputs must hold is searched for by probabilities, from nothing"
-            )
-        self.constraints = Constraints(wanted, self.n_tokens)
-        self.job.things = ctypes.addressof(self.constraints.things)
-        for name, array in self.constraints.arrays.items():
-            setattr(self.job, name, array.ctypes.data)
-        for name, size in self.constraints.sizes.items():
-            setattr(self.job, name, size)
 
     def read(self) -> Iterator[list[Found]]:
         """For each source its hypotheses, in the order in which they were given."""

@@ -61,8 +61,7 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
     }
     const int64_t end = place_of(some, (int32_t)j->end);
     if (end >= 0) w->end_logit[r] = logits[end];
-    int hidden = j->things && w->closed[r] && end >= 0;
-    if (hidden) logits[end] = -INFINITY;
+    int hidden = 0;
     for (int64_t f = 0; f < j->n_forbidden; f++) {
         const int64_t place = place_of(some, j->forbidden[f]);
         if (place < 0) continue;
@@ -70,10 +69,6 @@ static void gather(const job *j, workspace *w, int64_t r, float *logits, const s
         hidden = 1;
     }
     if (hidden) highest = chunk_maximum(logits, some->n);
-    for (int64_t i = 0; j->things && i < w->n_onward[r]; i++) {
-        const int64_t place = place_of(some, w->onward[r * j->most_onward + i]);
-        if (place >= 0) w->onward_logits[r * j->most_onward + i] = logits[place];
-    }
     if (highest > best[j->beam - 1].value)
         for (int64_t i = 0; i < some->n; i++)
             if (logits[i] > best[j->beam - 1].value)

@@ -24,37 +24,6 @@ typedef struct {
     int32_t token;
 } candidate;
 
-/* How far something that an output must hold has been written. */
-typedef struct {
-    int32_t state, lacking;
-} progress;
-
-/* The beginning of a character whose other bytes are to come. */
-typedef struct {
-    uint8_t n, bytes[3];
-} tail;
-
-/* What a live hypothesis has written of what it must hold. */
-typedef struct {
-    int64_t n_missing; /* so many tokens suffice for it */
-    tail begun;
-    progress *things; /* [most_asked] */
-} written;
-
-/* What may come next of something that is missing. */
-typedef struct {
-    int32_t number, place; /* of the thing among those asked for, and in its tables */
-} way;
-
-/* A continuation of a live hypothesis: its token, and what it counts for. */
-typedef struct {
-    double total;
-    float log_prob;
-    int32_t token;
-    int64_t row, n_missing;
-    int64_t depth, turn; /* among those that lack as much; when it is taken */
-} offer;
-
 typedef struct {
     float *x, *normed, *projected, *context, *inner, *result; /* [rows][..] */
     float *weights;                                           /* of one row's attention */
@@ -70,15 +39,6 @@ typedef struct {
     float *trace_log_probs;
     uint8_t *trace_parents, *trace_rows;  /* the choice that it continues; of which live row */
     float *looks;                         /* [slots][output][beam][look_size], where wanted */
-    written *written, *chosen; /* [slots][beam], [beam]: where outputs must hold something */
-    progress *progress;
-    int32_t *onward;           /* [rows][most_onward]: tokens that are wished for */
-    float *onward_logits;
-    int32_t *n_onward;         /* [rows] */
-    uint8_t *closed;           /* [rows]: it may not end yet */
-    way *ways;                 /* [most_ways] */
-    int32_t *points;
-    offer *offers;             /* [beam * (beam + most_onward + 1)] */
     uint8_t *ancestors;                   /* [slots][2][beam][output]: where each token's key is */
     int32_t *row_slot, *row_place;        /* [rows]: which of a slot's live hypotheses it is */
     float *penalties;                     /* [output + 1] */
@@ -157,17 +117,6 @@ static int64_t lay_out(const model *m, const job *j, workspace *w, char *base) {
     w->cross = taken(&a, sizeof(float), j->slots, cross_size(m, j));
     w->past = taken(&a, sizeof(float), j->slots, past_size(m, j));
     if (j->looked) w->looks = taken(&a, sizeof(float), steps * j->beam, look_size(j));
-    if (!j->things) return a.used;
-    w->written = taken(&a, sizeof(written), live, 1);
-    w->chosen = taken(&a, sizeof(written), j->beam, 1);
-    w->progress = taken(&a, sizeof(progress), live + j->beam, j->most_asked);
-    w->onward = taken(&a, sizeof(int32_t), live, j->most_onward);
-    w->onward_logits = taken(&a, sizeof(float), live, j->most_onward);
-    w->n_onward = taken(&a, sizeof(int32_t), live, 1);
-    w->closed = taken(&a, 1, live, 1);
-    w->ways = taken(&a, sizeof(way), j->most_ways, 1);
-    w->points = taken(&a, sizeof(int32_t), j->most_points, 1);
-    w->offers = taken(&a, sizeof(offer), j->beam, j->beam + j->most_onward + 1);
     return a.used;
 }
 

@@ -105,13 +105,13 @@ class _Projection:
     ) -> None:
         self.codes, self.places, self.target = codes, plain.places, target.text
         self.partner = partners([code.text for code in codes])
-        self.source_words = _words(plain.text)
+        self.source_words = words_and_signs(plain.text)
         read = _words_of_tokens(source_spans, self.source_words)
 
         def looks(words: Spans) -> dict[int, Counter[int]]:
             return _looks(read, _words_of_tokens(target.spans, words), alignment)
 
-        alone = _words(target.text)
+        alone = words_and_signs(target.text)
         self.words = whole_words(target.text, alone, target.spans, looks(alone))
         self.looks = looks(self.words)
 
@@ -258,7 +258,7 @@ class _Spaces:
         return self.words[word][0]
 
 
-def _words(text: str) -> list[tuple[int, int]]:
+def words_and_signs(text: str) -> list[tuple[int, int]]:
     """Codes that the text has itself, words, ideographs and signs, one by one."""
     words: list[tuple[int, int]] = []
     place = 0

@@ -123,15 +123,6 @@ class SentencePieces(Subwords):
         texts = (self._target.decode_pieces(pieces) if pieces else "" for pieces in shown)
         return [text.replace("▁", " ").strip() for text in texts]
 
-    def surfaces(self) -> list[bytes]:
-        """The bytes that each id adds to a text, a space in front of a word included; none for a
-        marker or a code of a language."""
-        silent = {*_MARKERS.values()}
-        return [
-            b"" if piece in silent or piece.startswith(">>") else piece.replace("▁", " ").encode()
-            for piece in self._pieces
-        ]
-
 
 def _processor(content: bytes, origin: str) -> "Processor":
     try:

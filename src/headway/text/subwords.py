@@ -229,13 +229,6 @@ class Subwords:
         """Each id as a reader would write it: a space as `▁`, a lone byte or a tab as `<0x09>`."""
         return [self._pieces[i] for i in ids]
 
-    def surfaces(self) -> list[bytes]:
-        """The bytes that each id adds to a text, a space in front of a word included; none for
-        a marker."""
-        from headway.text.terms.surfaces import surfaces  # a side room
-
-        return surfaces(self._tokenizer, len(self))
-
 
 def _parse(serialized: str, origin: str) -> Tokenizer:
     try:

@@ -1,28 +1,47 @@
-"""A text is read alike whole and character by character."""
+"""Where a text holds something, by the definition."""
 
-from hypothesis import example, given
+from itertools import pairwise
+
+from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.terms.holding import Holding, Spelling, Wanted, Where
+from headway.text.terms.holding import Spelling, Wanted, Where
 
-SPELLINGS = (
-    Spelling("ab", open_end=True),
-    Spelling("硬件"),
-    Spelling("Cd", where=Where.OPENING),
-    Spelling("cd", where=Where.INSIDE),
+
+def joins(left: str, right: str) -> bool:
+    """By the definition: a letter of a spaced script goes on with another one."""
+    return bool(left and right) and left in "abé" and right in "abé"
+
+
+@given(
+    st.text("abé", min_size=1, max_size=3) | st.text("ab狗", min_size=1, max_size=3),
+    st.text("abé狗 .", max_size=12),
 )
-TEXT = st.text(st.sampled_from("abCdx. ,硬件和3!\n"), max_size=12)
+def test_it_stands_where_no_word_goes_on_on_either_side(term, text) -> None:
+    expected = [
+        i
+        for i in range(len(text))
+        if text.startswith(term, i)
+        and not joins(text[i - 1 : i] if i else "", term[0])
+        and not joins(term[-1], text[i + len(term) : i + len(term) + 1])
+    ]
+    places = Wanted((Spelling(term),)).standing(text)
+    starts = [start for start, _ in places]
+    assert {*starts} <= {*expected}
+    assert bool(starts) == bool(expected)
+    assert all(text[start:end] == term for start, end in places)
+    assert all(end <= start for (_, end), (start, _) in pairwise(places))
 
 
-@given(st.sets(st.sampled_from(SPELLINGS)), TEXT, TEXT)
-@example(set(), "x. ", "cd")
-@example({SPELLINGS[0]}, "a", "b")
-def test_what_no_spelling_begins_in_is_passed_as_if_read(wanted, before, text) -> None:
-    holding = Holding([Wanted((one,)) for one in sorted(wanted)])
-    begun = holding.start()
-    for character in before:
-        begun = holding._read(begun, character)
-    one_by_one = begun
-    for character in text:
-        one_by_one = holding._read(one_by_one, character)
-    assert holding.read(begun, text) == one_by_one
+def test_an_open_ending_belongs_to_it_and_the_longest_of_two_spellings_counts() -> None:
+    wanted = Wanted((Spelling("Hund", open_end=True), Spelling("Hund")), times=3)
+    assert wanted.standing("Hunde, Hund; Hofhund") == [(0, 5), (7, 11)]
+    assert wanted.lacking_in("Hunde, Hund; Hofhund") == 1
+
+
+def test_a_capital_for_the_beginning_stands_there_alone() -> None:
+    wanted = Wanted((Spelling("rot", where=Where.INSIDE), Spelling("Rot", where=Where.OPENING)))
+    assert wanted.lacking_in("rot ist es") == 1
+    assert wanted.lacking_in("„Rot“ ist es") == 0
+    assert wanted.lacking_in("Es ist Rot") == 1
+    assert wanted.lacking_in("Ja. Rot ist es") == 0

@@ -138,6 +138,5 @@ def by_engine(
         want_scores=False,
         want_attention=False,
         done=lambda n: None,
-        wanted=(),
     )
     return compiled_search(plain.model, sources, asked, "auto", precision, None)

@@ -1,30 +1,31 @@
-"""Translation with a glossary: what a text's terms ask for is a constraint of the search."""
+"""Translation with a glossary: its terms take the place of the words that stand for them."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import NamedTuple, cast
 
 import torch
 
 from headway.argument_types import paths
+from headway.decoding.forced import log_probs_over
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
-from headway.tasks.translation.texts import TextTranslator, Translation
+from headway.models.interfaces import Seq2Seq
+from headway.tasks.translation.coded import spans_written
+from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
+from headway.text.code_projection import words_and_signs
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
-from headway.text.terms.holding import Holding
 from headway.text.terms.keeping import Asked, Terms, chosen
-from headway.text.terms.spelling import Spelled
-
-if TYPE_CHECKING:
-    from headway.decoding.constrained import Acceptor
-
-_LONGER, _LONGER_BY = 1.5, 5
-"""How long an output is expected to be at most: so many times its source, and so many tokens."""
+from headway.text.terms.placing import Span, Term, Written, has_place, places_for, put_in
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
+
+Found = Sequence[Translation]
 
 
 def term_translator(
@@ -40,21 +41,27 @@ def term_translator(
     return TermTranslator(plain, Terms.read(files, languages), tag) if given and files else plain
 
 
+class _Unread(NamedTuple):
+    """An alternative, and stretches of its source without which it is looked at, one by one."""
+
+    text: str
+    alternative: Alternative
+    stretches: list[list[Span]]
+
+
 class TermTranslator(TextTranslator):
     """A translator of plain text whose translations hold the terms of a glossary.
 
-    By beam search a text with terms is searched for once, with them as constraints. Other methods
-    know none: what they wrote is searched for again where it lacks some.
+    What the model writes by itself stays. A term that is not in it takes the place of the words
+    that the model would not have written without the term in its source.
     """
 
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
-        # Terms may need any token: what must hold some is not held to a shortlist.
-        super().__init__(opened(plain.model)[0], plain.subwords, plain.device, plain.longest)
+        super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
         self.how = plain.how
         self.first, self.terms = plain, terms
         self._n_tag = len(tagged("", tag)) if tag else 0
-        self._vocabulary = plain.spellings
 
     def __call__(
         self,
@@ -65,52 +72,175 @@ class TermTranslator(TextTranslator):
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
-        wanted: "Sequence[Acceptor | None]" = (),
     ) -> list[Translation]:
-        """As `TextTranslator`; where terms are lacking, by beam search whatever the method."""
-        asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
-        by_beam = settings.method == "beam"
-        at_once = [i for i, some in enumerate(asked) if some and by_beam]
-        others = [i for i, some in enumerate(asked) if not (some and by_beam)]
-        found: dict[int, Translation] = {}
-        if others:
-            plain = self.first(
-                [texts[i] for i in others],
-                settings,
-                want_alignment=want_alignment,
-                want_scores=want_scores,
-                done=done,
+        """As `TextTranslator`. Where a term has no place in any of the `n_best`, another one of the
+        beam, in which it has, comes first; where there is none, the term is left out."""
+
+        def look(some: Sequence[str], how: DecodingSettings, tell: Callable[[int], None]) -> Found:
+            return self.first(
+                some, how, want_alignment=want_alignment, want_scores=want_scores, done=tell,
                 generator=generator,
-                wanted=[wanted[i] for i in others] if wanted else (),
-            )
-            found = dict(zip(others, plain, strict=True))
-        again = [i for i in others if _lacks(asked[i], found[i])]
-        some = at_once or again
-        if some:
-            how = replace(settings, method="beam", n_best=min(settings.n_best, settings.beam))
-            held = super().__call__(
-                [texts[i] for i in some],
-                how,
-                want_alignment=want_alignment,
-                done=done if by_beam else lambda n: None,
-                wanted=[self._constraint(texts[i], asked[i]) for i in some],
-            )
-            found |= zip(some, held, strict=True)
-        return [found[i] for i in range(len(texts))]
+            )  # fmt: skip
+
+        asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
+        found = self._with_terms(texts, asked, look(texts, settings, done))
+        if settings.method != "beam" or settings.beam <= settings.n_best:
+            return found
+        poor = [
+            i for i, one in enumerate(found) if one.n_best and _lacking(asked[i], one.n_best[0])
+        ]
+        wider, some = replace(settings, n_best=settings.beam), [texts[i] for i in poor]
+        missing = [_lacking(asked[i], found[i].n_best[0]) for i in poor]
+        others = self._others(some, missing, look(some, wider, lambda n: None))
+        others = self._with_terms(some, [asked[i] for i in poor], others)
+        for i, one in zip(poor, others, strict=True):
+            known = {each.written for each in found[i].n_best}
+            every = [*found[i].n_best, *(each for each in one.n_best if each.written not in known)]
+            every.sort(key=lambda each: len(_lacking(asked[i], each)))  # stable
+            found[i] = found[i]._replace(n_best=every[: settings.n_best])
+        return found
+
+    def _with_terms(
+        self,
+        texts: Sequence[str],
+        asked: Sequence[Sequence[Asked]],
+        found: Found,
+    ) -> list[Translation]:
+        """The translations with the terms that they lack, as far as there is a place for them."""
+        cases = [
+            (i, number, lacking)
+            for i, one in enumerate(found)
+            for number, alternative in enumerate(one.n_best)
+            if (lacking := _lacking(asked[i], alternative))
+        ]
+        falls = self._falls(
+            [
+                _Unread(
+                    texts[i],
+                    found[i].n_best[number],
+                    [some for one in lacking for some in self._term_and_beside(texts[i], one)],
+                )
+                for i, number, lacking in cases
+            ]
+        )
+        translations = list(found)
+        for i, number, lacking in cases:
+            one = translations[i]
+            alternative = one.n_best[number]
+            written = self._written(alternative)
+            terms = [
+                Term(one.wanted, next(falls), next(falls), len(words_and_signs(one.found)) > 1)
+                for one in lacking
+            ]
+            placed = put_in(alternative.written, places_for(written, terms))
+            if placed.text != alternative.written:
+                best = list(one.n_best)
+                best[number] = self._rewritten(alternative, written, *placed)
+                translations[i] = one._replace(n_best=best)
+        return translations
+
+    def _others(
+        self, texts: Sequence[str], missing: Sequence[Sequence[Asked]], found: Found
+    ) -> list[Translation]:
+        """Of each translation the first alternative but the best one, which was looked at, in which
+        some word stands for what is `missing`; none where there is none."""
+        each = list(zip(texts, missing, found, strict=True))
+        unread = [
+            _Unread(text, other, [[place for asked in some for place in self._places(asked)]])
+            for text, some, one in each
+            for other in one.n_best[1:]
+        ]
+        read = zip(unread, self._falls(unread), strict=True)
+        likely = {
+            id(one.alternative): has_place(self._written(one.alternative), falls)
+            for one, falls in read
+        }
+        return [
+            one._replace(n_best=[other for other in one.n_best[1:] if likely[id(other)]][:1])
+            for one in found
+        ]
+
+    def _written(self, one: Alternative) -> Written:
+        return Written(one.written, spans_written(self.subwords, one.ids))
+
+    def _falls(self, read: Sequence[_Unread]) -> Iterator[list[float]]:
+        """For each stretch how much less likely each token of the alternative is without it."""
+        sources: list[list[int]] = []
+        targets: list[list[int]] = []
+        for text, one, stretches in read:
+            ids = self.subwords.encode(text)[: self.longest]
+            spans = self.subwords.source_spans(text)
+            unread = stretches if one.token_log_probs else [[], *stretches]
+            sources += [self._without(ids, spans, some) for some in unread]
+            targets += [one.ids] * len(unread)
+        special, model = self.subwords.special, cast(Seq2Seq, opened(self.model)[0])
+        log_probs = iter(log_probs_over(model, sources, targets, special, self.device))
+        for _, one, stretches in read:
+            whole = one.token_log_probs[:-1] or next(log_probs)
+            for _ in stretches:
+                without = next(log_probs)
+                yield [a - b for a, b in zip(whole, without, strict=True)]
+
+    def _places(self, asked: Asked) -> list[Span]:
+        """Where a term stands in what the model reads."""
+        return [(start + self._n_tag, end + self._n_tag) for start, end in asked.places]
+
+    def _term_and_beside(self, text: str, asked: Asked) -> tuple[list[Span], list[Span]]:
+        """The stretches of a text that are the term, and the words beside it."""
+        places = self._places(asked)
+        words = [
+            word for word in words_and_signs(text) if not any(map(partial(_meet, word), places))
+        ]
+        beside = []
+        for start, end in places:
+            beside += [word for word in words if word[1] <= start][-1:]
+            beside += [word for word in words if word[0] >= end][:1]
+        return places, beside
+
+    def _without(
+        self, ids: Sequence[int], spans: Sequence[Span], unread: Sequence[Span]
+    ) -> list[int]:
+        """The ids, the unknown one in the place of those that have a part in a stretch."""
+        unknown = self.subwords.special.unknown
+        return [
+            unknown if any(_meet(span, place) for place in unread) else token
+            for token, span in zip(ids, spans, strict=False)
+        ]
+
+    def _rewritten(
+        self, one: Alternative, written: Written, text: str, origins: Sequence[int]
+    ) -> Alternative:
+        """An alternative with another text, each character of which comes from one of its own.
+
+        Its score stays, and log-probabilities, of which each token of a term has a share.
+        """
+        ids = list(map(int, self.subwords.encode_targets([text])[0]))
+        before = [n for n, (start, end) in enumerate(written.spans) for _ in range(start, end)]
+        origin = [
+            before[origins[min(end, len(origins)) - 1]]  # a character may be none of its own
+            for _, end in spans_written(self.subwords, ids)
+        ]
+        shares = Counter(origin)
+        alignment, log_probs = one.alignment, one.token_log_probs
+        shared = [log_probs[n] / shares[n] for n in origin] if log_probs else []
+        return one._replace(
+            target=text,
+            written=text,
+            ids=ids,
+            tokens=self.subwords.pieces(ids),
+            token_log_probs=shared + log_probs[-1:],
+            alignment=[(alignment[n][0], i) for i, n in enumerate(origin) if alignment],
+        )
 
     def knows(self, text: str, start: int, end: int) -> bool:
         """Whether the word from here to there is a piece of the vocabulary, or of a term."""
         places = (place for asked in self.terms.asked(text) for place in asked.places)
         return super().knows(text, start, end) or any(a < end and start < b for a, b in places)
 
-    def _constraint(self, text: str, asked: Sequence[Asked]) -> "Acceptor":
-        """What a translation must hold."""
-        n_expected = int(_LONGER * len(self.subwords.encode_batch([text])[0])) + _LONGER_BY
-        found = Spelled([one.wanted for one in asked], self._vocabulary, n_expected)
-        return cast("Acceptor", found)  # it is handed its own states alone
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
-def _lacks(asked: Sequence[Asked], translation: Translation) -> bool:
-    """Whether one of the alternatives lacks something."""
-    holding = Holding([one.wanted for one in asked])
-    return any(any(holding.lacking_in(one.written)) for one in translation.n_best)
+def _lacking(asked: Sequence[Asked], alternative: Alternative) -> list[Asked]:
+    return [one for one in asked if one.wanted.lacking_in(alternative.written)]

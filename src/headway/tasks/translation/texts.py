@@ -1,8 +1,7 @@
 """Clean text in, translations out: to ids, through the search, and back to text."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -11,10 +10,6 @@ from headway.decoding.search import decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
 from headway.text.subwords import Subwords
-
-if TYPE_CHECKING:
-    from headway.decoding.constrained import Acceptor
-    from headway.text.terms.spelling import Vocabulary
 
 
 class Alternative(NamedTuple):
@@ -88,12 +83,8 @@ class TextTranslator:
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
-        wanted: "Sequence[Acceptor | None]" = (),
     ) -> list[Translation]:
-        """The `n_best` translations of each text; `done` hears how many each batch finished.
-
-        `wanted` is what each must hold: see `headway.decoding.constrained`.
-        """
+        """The `n_best` translations of each text; `done` hears how many each batch finished."""
         encoded = self.subwords.encode_batch(texts)
         read = [ids[: self.longest] for ids in encoded]
         worded = [i for i, ids in enumerate(read) if ids]
@@ -108,7 +99,6 @@ class TextTranslator:
             want_scores=want_scores,
             done=done,
             generator=generator,
-            wanted=[wanted[i] for i in worded] if wanted else (),
             **self.how,
         )
         found = dict(zip(worded, hypotheses, strict=True))
@@ -121,14 +111,6 @@ class TextTranslator:
             )
             for i, text in enumerate(texts)
         ]
-
-    @cached_property
-    def spellings(self) -> "Vocabulary":
-        """What each sub-word adds to a text, for terms."""
-        from headway.text.terms.spelling import Vocabulary
-
-        subwords = self.subwords
-        return Vocabulary(subwords.surfaces(), lambda text: subwords.encode_targets([text])[0])
 
     def knows(self, text: str, start: int, end: int) -> bool:
         """Whether the word from here to there is a piece of the vocabulary."""

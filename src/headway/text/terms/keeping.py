@@ -12,7 +12,7 @@ from headway.text.formats.segments import Segment
 from headway.text.languages import Languages
 from headway.text.terms import NONE
 from headway.text.terms.glossary import Glossary, Term
-from headway.text.terms.holding import Holding, Spelling, Wanted, Where
+from headway.text.terms.holding import Spelling, Wanted, Where
 from headway.text.terms.matching import Matcher
 from headway.text.terms.reading import read_glossary
 from headway.text.units import Flag
@@ -66,13 +66,9 @@ class Terms:
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
         """A flag for each term of the source whose translation is not in the target."""
+        text = _bare(target)
         asked = self.asked(_bare(source))
-        if not asked:
-            return ()
-        lacking = Holding([one.wanted for one in asked]).lacking_in(_bare(target))
-        return [
-            Flag("term", 1.0, in_words(one)) for one, n in zip(asked, lacking, strict=True) if n
-        ]
+        return [Flag("term", 1.0, in_words(one)) for one in asked if one.wanted.lacking_in(text)]
 
     def told(self, pairs: Sequence[tuple[str, str]]) -> str:
         """How many of the terms in some sources hold in their translations."""
