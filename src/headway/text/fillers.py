@@ -4,7 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headway.errors import DataError
-from headway.text.formats import csv_files, po, qt, tables, tmx, xliff
+from headway.text.formats import (
+    csv_files,
+    docx_files,
+    html_files,
+    markdown_files,
+    po,
+    qt,
+    tables,
+    tmx,
+    xliff,
+)  # fmt: skip
 from headway.text.formats.segments import Document
 from headway.text.keyed import KINDS
 from headway.text.lines import suffix_of
@@ -22,6 +32,10 @@ FILLERS: dict[str, Opener] = {
     ".ts": qt.open_document,
     ".csv": csv_files.open_document,
     **KINDS,
+    ".html": html_files.open_document,
+    ".htm": html_files.open_document,
+    ".md": markdown_files.open_document,
+    ".docx": docx_files.open_document,
     ".tsv": tables.open_tsv,
     ".jsonl": tables.open_jsonl,
 }

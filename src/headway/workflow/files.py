@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.text.fillers import FILLERS
-from headway.text.lines import KEYED, is_plain_text, shown, suffix_of
+from headway.text.lines import PAIRED, is_plain_text, shown, suffix_of
 from headway.workflow.filling import (
     UNKNOWN,
     Direction,
@@ -254,7 +254,7 @@ def _stopped(
     reports += [filling.report(file) for file in begun]
     if wishes.in_place:
         for file in begun:
-            if suffix_of(file.job.file) not in KEYED:
+            if suffix_of(file.job.file) in PAIRED:
                 write_whole(filling.data(file), file.job.out)
         return f"what was done is kept; {_GO_ON}"
     n_done = sum(file.done for file in opened)

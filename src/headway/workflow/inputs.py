@@ -10,7 +10,8 @@ from headway.errors import ConfigError, DataError, UserError
 from headway.text.fillers import FILLERS
 from headway.text.lines import suffix_of
 
-NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml")
+NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",
+              ".md", ".html", ".htm")  # fmt: skip
 """Kinds that much else is too: a folder's are passed over, unless they look like translations."""
 
 _ROOTS = {".ts": b"<TS", ".xml": b"<resources"}

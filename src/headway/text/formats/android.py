@@ -10,7 +10,7 @@ from headway.text.formats.markup import (
     Piece,
     Token,
     attributes,
-    closing,
+    closings,
     escaped,
     joined,
     piece,
@@ -53,6 +53,7 @@ def open_document(
 def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry | str]:
     text, lines = decoded.text, Lines(decoded.text)
     some, n, comment = list(tokens(text)), 0, ""
+    ends = closings(some)
     while n < len(some):
         one, first = some[n], n
         n += 1
@@ -60,7 +61,7 @@ def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry | str]:
             comment = text[one.start + 4 : one.end - 3].strip()
         if one.kind != "start" or one.name not in _HOLDERS:
             continue
-        n = closing(some, first)
+        n = ends[first]
         values = attributes(text, one)
         name = values["name"].text if "name" in values else ""
         remarks, comment = (comment,) * bool(comment), ""
@@ -83,12 +84,12 @@ def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry | str]:
 
 def _items(text: str, some: Sequence[Token], name: str) -> list[tuple[str, Sequence[Token]]]:
     """The quantity of each element of a name, and what stands in it."""
-    found = []
+    found, ends = [], closings(some)
     for n, one in enumerate(some):
         if one.kind == "start" and one.name == name:
             values = attributes(text, one)
             form = values["quantity"].text if "quantity" in values else ""
-            end = closing(some, n) if name == "item" else len(some)
+            end = ends[n] if name == "item" else len(some)
             found.append((form, some[n + 1 : end]))
     return found
 
@@ -107,7 +108,7 @@ def _entry(
 
 
 def _pieces(text: str, some: Sequence[Token]) -> Iterator[Piece]:
-    n = 0
+    n, ends = 0, closings(some)
     while n < len(some):
         one = some[n]
         if one.kind == "text":
@@ -118,7 +119,7 @@ def _pieces(text: str, some: Sequence[Token]) -> Iterator[Piece]:
             yield from _pieces(text, list(tokens(text, start, end)))
             yield whole(text, (), end, one.end)
         elif one.kind == "start" and one.name == "xliff:g":
-            last = closing(some, n)
+            last = ends[n]
             yield whole(text, list(_pieces(text, some[n + 1 : last])), one.start, some[last].end)
             n = last
         elif one.kind in ("comment", "other"):

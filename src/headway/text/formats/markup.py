@@ -2,7 +2,7 @@
 between them as segments with codes."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +14,14 @@ from headway.text.formats.xml_events import XmlEvents
 
 _ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+"""
 _MARKUP = re.compile(
-    r"<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<[!?][^>]*>"
-    rf"|<(?P<slash>/?)(?P<name>[A-Za-z_][^\s/>]*){_ATTRIBUTES}>",
+    r"<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?.{0,5000}?\?>"
+    r"|<%.{0,5000}?%>|<[!?][^>]{0,5000}>"
+    rf"|<(?P<slash>/?)(?P<name>[A-Za-z_][^\s/>]*){_ATTRIBUTES}(?:>|\Z)",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"""([^\s/>="'<]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_MOST_CODES = 500
+"""A text with more codes than that stays as it is."""
 _SPACES = " \t\r\n\f"
 _SPACE = re.compile(f"[{_SPACES}]+")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -68,7 +71,7 @@ def read_xml(path: Path, root: str) -> Decoded:
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
-    """All pieces of a part of a text, in order; a tag that is never closed is text."""
+    """All pieces of a part of a text, in order; a tag that never ends is `other`."""
     end = len(text) if end is None else end
     for found in _MARKUP.finditer(text, start, end):
         if start < found.start():
@@ -77,7 +80,7 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
         kind = "comment" if found["comment"] is not None else "other"
         if found["cdata"] is not None:
             kind = "cdata"
-        elif found["name"]:
+        elif found["name"] and found[0].endswith(">"):
             kind = "end" if found["slash"] else "empty" if found[0].endswith("/>") else "start"
         yield Token(kind, *found.span(), (found["name"] or "").lower())
     if start < end:
@@ -124,47 +127,56 @@ def text_pieces(text: str, token: Token, plain: Callable[[str], str]) -> Iterato
             yield Piece(plain(text[first:last]), first, last)
 
 
-def closing(some: Sequence[Token], place: int) -> int:
-    """The place of the tag that closes the one at this place; of the last one if none does."""
-    depth = 0
-    for n in range(place, len(some)):
-        depth += {"start": 1, "end": -1}.get(some[n].kind, 0) * (some[n].name == some[place].name)
-        if depth == 0:
-            return n
-    return len(some) - 1
+def closings(some: Sequence[Token], void: Container[str] = ()) -> dict[int, int]:
+    """The place of the tag that closes each one that is closed; `void` ones never are."""
+    opened: dict[str, list[int]] = {}
+    found: dict[int, int] = {}
+    for n, one in enumerate(some):
+        if one.kind == "start" and one.name not in void:
+            opened.setdefault(one.name, []).append(n)
+        elif one.kind == "end" and opened.get(one.name):
+            found[opened[one.name].pop()] = n
+    return found
 
 
 def trimmed(pieces: Sequence[Piece]) -> Sequence[Piece]:
     """Without white space and codes around all of the text: those stay where they are."""
-    while pieces:
-        first, last = pieces[0].part, pieces[-1].part
-        pairs = partners([one.part.text for one in pieces if isinstance(one.part, Code)])
-        n_codes = sum(isinstance(one.part, Code) for one in pieces)
-        if isinstance(first, str) and not first.strip():
-            pieces = pieces[1:]
-        elif isinstance(last, str) and not last.strip():
-            pieces = pieces[:-1]
-        elif isinstance(first, Code) and 0 not in pairs:
-            pieces = pieces[1:]
-        elif isinstance(last, Code) and n_codes - 1 not in pairs.values():
-            pieces = pieces[:-1]
-        elif isinstance(first, Code) and pairs.get(0) == n_codes - 1 and isinstance(last, Code):
-            pieces = pieces[1:-1]
+    codes = [n for n, one in enumerate(pieces) if isinstance(one.part, Code)]
+    if len(codes) > _MOST_CODES:
+        return ()
+    texts = [one.part.text for one in pieces if isinstance(one.part, Code)]
+    pairs = {codes[one]: codes[other] for one, other in partners(texts).items()}
+    closed = {other: one for one, other in pairs.items()}
+    first, last = 0, len(pieces) - 1
+    while first <= last:
+        begin, end = pieces[first].part, pieces[last].part
+        if first not in pairs and (isinstance(begin, Code) or not begin.strip()):
+            first += 1
+        elif last not in closed and (isinstance(end, Code) or not end.strip()):
+            last -= 1
+        elif pairs.get(first) == last:
+            first, last = first + 1, last - 1
         else:
             break
-    return pieces
+    return pieces[first : last + 1]
+
+
+def merged(parts: Iterable[str | Code]) -> list[str | Code]:
+    """Texts that stand side by side as one."""
+    found: list[str | Code] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(last := found[-1], str):
+            found[-1] = last + part
+        else:
+            found.append(part)
+    return found
 
 
 def joined(pieces: Sequence[Piece]) -> tuple[Segment, int, int]:
     """One segment of several pieces, without what is around it, and where it begins and ends."""
-    parts: list[str | Code] = []
     pieces = trimmed(pieces)
-    for one, _, _ in pieces:
-        if isinstance(one, str) and parts and isinstance(last := parts[-1], str):
-            parts[-1] = last + one
-        else:
-            parts.append(one)
-    return Segment(tuple(parts)), *((pieces[0].start, pieces[-1].end) if pieces else (0, 0))
+    segment = Segment(tuple(merged(one.part for one in pieces)))
+    return segment, *((pieces[0].start, pieces[-1].end) if pieces else (0, 0))
 
 
 def writer(escape: Callable[[str], str]) -> Callable[[Segment], str]:

@@ -8,7 +8,7 @@ from headway.text.formats.markup import (
     Piece,
     Token,
     attributes,
-    closing,
+    closings,
     escaped,
     joined,
     piece,
@@ -41,12 +41,13 @@ def _entries(decoded: Decoded) -> Iterator[Entry]:
     newline = "\r\n" if "\r\n" in text else "\n"
     write = writer(lambda part: escaped(part).replace("\n", newline))
     some = list(tokens(text))
+    ends = closings(some)
     for n, one in enumerate(some):
         if one.kind != "start" or one.name != "data":
             continue
         values = attributes(text, one)
         name = unescape(values["name"].text) if "name" in values else ""
-        inside = some[n + 1 : closing(some, n)]
+        inside = some[n + 1 : ends[n]]
         value, comment = (_child(text, inside, child) for child in ("value", "comment"))
         if (
             name
@@ -66,7 +67,7 @@ def _child(text: str, some: Sequence[Token], name: str) -> list[Piece] | None:
         return None
     return [
         one
-        for token in some[found + 1 : closing(some, found)]
+        for token in some[found + 1 : closings(some).get(found, found)]
         for one in (
             text_pieces(text, token, lambda raw: unescape(raw).replace("\r\n", "\n"))
             if token.kind == "text"
