@@ -73,6 +73,28 @@ def test_such_a_file_is_translated_scored_and_examined(place: Path, everyday_run
     (place / f"{LATIN}.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "translate demo text.en --out round", "translate demo text.en --out round/x",
+        "translate round text.en", "evaluate --hypothesis round --reference text.en",
+        "inspect round", "compare round round",
+        "train --source text.en --target text.en --out round",
+    ],
+)  # fmt: skip
+def test_links_in_a_circle_are_the_users_to_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "round").symlink_to("back")
+    (tmp_path / "back").symlink_to("round")
+    (tmp_path / "text.en").write_text("The dog runs.\n", encoding="utf-8")
+    ran = shell(f"headway {arguments}")
+    assert ran.returncode == 2, ran.stderr
+    assert b"bug in headway" not in ran.stderr
+    assert b"round" in ran.stderr
+
+
 def test_a_c_locale_changes_nothing(place: Path, everyday_run: Path) -> None:
     (place / "données.en").write_text("The dog runs.\n", encoding="utf-8")
     as_usual = shell(f"headway translate {everyday_run} données.en --runtime.threads 1")

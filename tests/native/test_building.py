@@ -72,6 +72,39 @@ def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
     assert len(runs.read_text(encoding="utf-8").splitlines()) == len(building.THIS_PROCESSOR)
 
 
+@pytest.mark.parametrize("written", ["no library", "another library", "nothing"])
+def test_what_a_compiler_writes_is_loaded_before_it_is_taken_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    real = compiler_or_skip()
+    (tmp_path / "other.c").write_text("int other(void) { return 1; }\n", encoding="utf-8")
+    to = "for last; do case $before in -o) to=$last;; esac; before=$last; done; "
+    lines = {
+        "no library": f"{to} echo garbage > $to",
+        "another library": f"{to} {real} -shared -fPIC {tmp_path}/other.c -o $to",
+        "nothing": "exit 0",
+    }
+    liar = tmp_path / "liar"
+    liar.write_text(f"#!/bin/sh\n{lines[written]}\n", encoding="utf-8")
+    liar.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("CC", str(liar))
+        with pytest.raises(NoEngineError, match="liar succeeds and writes no library"):
+            building.engine()
+    assert list((tmp_path / "engines").glob("engine-*")) == []
+
+
+def test_one_that_was_taken_for_good_and_is_none_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    with monkeypatch.context() as patch:  # as earlier versions left it
+        patch.setattr(building, "loaded", lambda file: None)
+        patch.setattr(building, "compiled", lambda _compiler, to: to.write_bytes(b"garbage"))
+        building.tried()
+    assert building.engine().width > 0
+
+
 def test_a_machine_without_a_compiler_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,14 @@ def test_nothing_is_planned_anew_at_the_pace_as_planned_nor_without_a_budget(
     assert not within_s or progress.time_s == pytest.approx(within_s, rel=2 / SMALL)
 
 
+def test_where_updates_slow_down_the_end_gets_more_time_as_it_will_too(tmp_path, trainer_in):
+    settings = replace(PLANNED, within_s=133.0, closing_s=20.0)
+    progress = trainer_in(tmp_path / "run", half_as_fast_as_measured, settings).train(never)
+    pace = progress.time_s / progress.step  # updates and validations
+    closing_s = 20.0 * pace / (133.0 / 120)
+    assert progress.time_s + closing_s == pytest.approx(133.0 + 20.0, rel=0.04)
+
+
 def test_nothing_is_planned_once_patience_has_ended_training(tmp_path, trainer_in):
     settings = replace(PLANNED, schedule="inverse-square-root", patience=5)
     trainer = trainer_in(tmp_path / "run", slower, settings)

@@ -32,6 +32,8 @@ def report(error: BaseException, show_traceback: bool) -> int:
         return complain("interrupted", 130)
     if isinstance(error, OSError) and error.errno in errno.errorcode.keys() - OURS:
         return complain(_about_file(error), 1 if error.errno in MACHINES_LIMITS else 2)
+    if isinstance(error, RuntimeError) and "Symlink loop from" in str(error):  # Path.resolve
+        return complain(f"{error}: links that lead round in a circle. Choose another place.", 2)
     if out_of_memory(error):
         return complain(f"out of memory: {error}. Use a smaller batch or a smaller model.", 1)
     message = " ".join(f"{type(error).__name__}: {error}".split())

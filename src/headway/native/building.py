@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from headway.data.cache import cache_root, key_of, made_once, silent
 from headway.disk import read_sealed, sealed_folder
-from headway.errors import HeadwayError
+from headway.errors import DataError, HeadwayError
 from headway.native.structures import Job, Matrix, Model
 
 SOURCES = Path(__file__).parent
@@ -78,6 +78,10 @@ def made() -> Engine:
     def make(_work: Path) -> None:
         with sealed_folder(folder) as (part, _):
             compiled(compiler, part / NAME)
+            try:
+                loaded(part / NAME)
+            except DataError as error:
+                raise NoEngineError(f"{compiler} succeeds and writes no library: {error}") from None
 
     return made_once(folder, lambda: opened(folder), make, silent)
 
@@ -125,12 +129,14 @@ def opened(folder: Path) -> Engine:
 
 
 def loaded(file: Path) -> Engine:
-    """A library that was compiled before."""
-    library = ctypes.CDLL(str(file))
+    """A library that was compiled before; raises DataError for what is none, or another one."""
     names = Engine._fields[1:]
-    for name in names:
-        getattr(library, f"headway_{name}").restype = ctypes.c_int64
-    library.headway_workspace.restype = ctypes.c_int64
+    try:
+        library = ctypes.CDLL(str(file))
+        for name in (*names, "workspace", "translate", "product"):
+            getattr(library, f"headway_{name}").restype = ctypes.c_int64
+    except (OSError, AttributeError) as error:
+        raise DataError(f"{file} is not the engine ({error}). It will be compiled anew.") from error
     library.headway_workspace.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Job)]
     library.headway_translate.restype = None
     library.headway_translate.argtypes = [

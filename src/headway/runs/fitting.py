@@ -34,6 +34,9 @@ APART = 20
 SURE = 0.97
 """Of the time that is left; the rest is for what nothing was rehearsed of."""
 
+LEAST_VALIDATED = 100
+"""Sentences, however short the budget."""
+
 LEAST_PASSES, LEAST_SEEN = 3, 1_000_000
 """A model that has seen the corpus less often, and fewer units, is good for nothing."""
 GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
@@ -159,14 +162,21 @@ def fit_length(
         if rehearse_end := kind.rehearse_end:
             part_s = seconds_of(lambda: rehearse_end(settings, task, twin))
     left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
-    if left_s is not None and left_s < 5 * step_s + 4 * validation_s:
-        raise ConfigError(
-            f"A budget must leave time to learn; after {time.monotonic() - started:.0f} s of "
-            f"preparation {max(left_s, 0):.0f} s of {training.budget} are left, and an update "
-            f"takes {step_s:.2f} s. Give a longer --budget, or {smaller(kind, settings)}."
-        )
+    closing_s = kind.closing * part_s
+    if left_s is not None and not training.max_steps:
+        training, fewer = shortened_validation(training, opening, trainer.task, left_s, closing_s)
+        validation_s, closing_s = fewer * validation_s, fewer * closing_s
+        least_s = TIMED_UPDATES * step_s + 4 * validation_s + closing_s
+        if left_s < least_s:
+            opening.say(
+                f"WARNING: {max(left_s, 0):.0f} s of {training.budget} are left after preparation, "
+                f"too little to learn in: this takes {least_s:.0f} s more, for the least that is a "
+                "model. What was prepared is kept: with a longer --budget training begins at once; "
+                f"or {smaller(kind, settings)}"
+            )
+            left_s = least_s
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
-    within_s = None if left_s is None else time_to_learn(left_s, kind.closing * part_s)
+    within_s = None if left_s is None else time_to_learn(left_s, closing_s)
     max_steps = training.max_steps
     if not max_steps:
         sizes = kind.sizes(opening.data)
@@ -179,7 +189,7 @@ def fit_length(
             n_validations=n_validations,
             tuned=tuned,
         )
-        training = replace(training, within_s=within_s or 0.0)
+        training = replace(training, within_s=within_s or 0.0, closing_s=closing_s)
         unit, epochs = trainer.task.unit, max_steps * units_per_step / sizes.per_pass
         opening.say(
             f"{max_steps:,} updates of {units_per_step:,.0f} {unit} ({epochs:.1f} times "
@@ -192,6 +202,25 @@ def fit_length(
                 opening.say(line)
     every = training.checkpoint_every or spacing(max_steps, n_validations, tuned=tuned)
     return replace(training, max_steps=max_steps, checkpoint_every=every)
+
+
+def shortened_validation(
+    training: TrainingSettings, opening: Opening, task: Any, left_s: float, closing_s: float
+) -> tuple[TrainingSettings, float]:
+    """Fewer validation sentences where the end would take over a third of what is left, and which
+    share of them these are; at least `LEAST_VALIDATED`, and as many as were asked for."""
+    asked = "valid_sentences" in opening.given.get("training", {})
+    if asked or not hasattr(training, "valid_sentences") or 3 * closing_s <= left_s:
+        return training, 1.0
+    all_ = len(task.valid_rows)
+    n = min(all_, max(LEAST_VALIDATED, math.floor(all_ * max(left_s, 0) / (3 * closing_s))))
+    if n < all_:
+        opening.say(
+            f"validates on {n:,} of {all_:,} sentences: choosing the weights would take "
+            f"{closing_s:.0f} s of the {max(left_s, 0):.0f} s that are left"
+        )
+    fewer: Any = {"valid_sentences": n}
+    return replace(training, **fewer), n / all_
 
 
 def hopeless(

@@ -103,7 +103,8 @@ def learn(run: Run, resume: bool) -> Learned:
         parent.say_what_it_brought(run, chosen)
     with torch.inference_mode():
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
-        run.settings = replace(run.kind.tune(run), training=replace(trainer.settings, within_s=0.0))
+        ended = replace(trainer.settings, within_s=0.0, closing_s=0.0)
+        run.settings = replace(run.kind.tune(run), training=ended)
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
     return Learned(

@@ -79,7 +79,8 @@ def plan_anew(trainer: "Trainer[Any]") -> None:
     known = [plan for plan in settings.plans if plan[0] < step]
     since = known[-1][0] if known else 0
     step_s = max(progress.time_s - progress.planned_s, 1e-6) / (step - since)
-    left_s = max(0.0, settings.within_s - progress.time_s)
+    slower = step_s / (settings.within_s / settings.max_steps)  # so will the end be
+    left_s = max(0.0, settings.within_s - progress.time_s - (slower - 1) * settings.closing_s)
     new_end = step + max(math.floor(left_s / step_s), min(end - step, math.ceil(end / SMALL)))
     if abs(new_end - end) <= max(end / SMALL, (end - step) / WAVERING):
         return

@@ -17,7 +17,7 @@ _MOST = {
     "average": 1_000,
     "learning_rate": 1e3,
     "clip_norm": 1e9,
-    "within_s": 1e9,
+    **dict.fromkeys(("within_s", "closing_s"), 1e9),
     **dict.fromkeys(("adam_epsilon", "held_back"), 1.0),
 }
 
@@ -30,6 +30,8 @@ class TrainingSettings:
     """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps."""
     within_s: float = 0.0
     """What the budget leaves for updates and validations: the end keeps to it. 0 = to max_steps."""
+    closing_s: float = 0.0
+    """What it leaves for the end, choosing and measuring, at the pace of the first plan."""
     plans: tuple[tuple[int, int], ...] = ()
     """Where max_steps was planned anew: after which update, and to end at which."""
     init_from: str = ""
@@ -81,7 +83,14 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         least = {"average": 1, "log_every": 1, "accumulate": 1, "held_back": 0.001}
-        steps = ("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every", "within_s")
+        steps = (
+            "max_steps",
+            "warmup_steps",
+            "dropout_warmup",
+            "checkpoint_every",
+            "within_s",
+            "closing_s",
+        )
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
