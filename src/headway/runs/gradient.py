@@ -14,6 +14,7 @@ from headway.errors.commands import command
 from headway.runs import fitting, parent
 from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
+from headway.training import frozen
 from headway.training.console import ConsoleReporter, clock, stop_on_signal
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
@@ -85,8 +86,7 @@ def learn(run: Run, resume: bool) -> Learned:
         elif resume:
             say("no checkpoint yet: starts at step 0")
         if trainer.frozen:
-            n_frozen = sum(p.numel() for p in trainer.model.parameters() if not p.requires_grad)
-            say(f"{n_frozen:,} parameters stay as they are ({', '.join(training.freeze)})")
+            say(frozen.in_words(trainer.model, training.freeze))
         if training.init_from and not trainer.progress.validated:
             parent.begin_with(run)
         with stop_on_signal(reporter.say) as stop_asked:

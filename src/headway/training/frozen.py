@@ -1,6 +1,7 @@
 """Parts of a model that training leaves as they are."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -27,6 +28,21 @@ def freeze(model: nn.Module, parts: Sequence[str]) -> list[str]:
         ):
             module.eval()
     return sorted(chosen)
+
+
+def in_words(model: nn.Module, parts: Sequence[str]) -> str:
+    """How many parameters stay, and which parts change: one matrix may serve several."""
+    users: dict[nn.Parameter, list[str]] = {}
+    for name, parameter in all_parameters(model):
+        users.setdefault(parameter, []).append(name.partition(".")[0])
+    stay, change = 0, Counter[str]()
+    for parameter, tops in users.items():
+        if parameter.requires_grad:
+            change[" = ".join(dict.fromkeys(tops))] += parameter.numel()
+        else:
+            stay += parameter.numel()
+    told = ", ".join(f"{name} {n:,}" for name, n in change.items())
+    return f"{stay:,} parameters stay as they are ({', '.join(parts)}); these change: {told}"
 
 
 def all_parameters(model: nn.Module) -> Iterable[tuple[str, nn.Parameter]]:

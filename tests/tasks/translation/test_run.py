@@ -330,7 +330,12 @@ def test_frozen_parts_stay_and_reinitialized_ones_are_drawn_anew(everyday_run, f
     parts = ("--freeze", "encoder", "--reinit", "decoder", "--training.average=1")
     finished = tune(run, everyday_run, "--pairs", files[1], *parts)
     assert finished.status == 0, finished.err
-    assert "parameters stay as they are (encoder)" in finished.err
+    stays, changes = re.search(
+        r"stay as they are \((.*)\); these change: (.*)", finished.err
+    ).groups()
+    assert stays == "encoder"
+    assert "output_weight = target_embedding = source_embedding" in changes
+    assert {"encoder_norm", "decoder"} <= set(changes.split())
     assert re.search(r"weights taken; \d+ drawn anew \(decoder\.0\.", finished.err)
     assert config_of(run)["training"]["freeze"] == ["encoder"]
     parent = load_file(everyday_run / "model.safetensors")

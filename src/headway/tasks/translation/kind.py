@@ -10,12 +10,7 @@ import torch
 from torch import nn
 
 from headway.decoding.settings import DecodingSettings
-from headway.metrics.translation import (
-    BleuAndChrf,
-    SentenceStatistics,
-    difference,
-    score_translations,
-)
+from headway.metrics.translation import BleuAndChrf, SentenceStatistics, score_translations
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.runs.gradient import GRADIENT
@@ -35,9 +30,10 @@ if TYPE_CHECKING:
 
 LENGTH_PENALTIES = (0.6, 1.0, 1.4)
 """Tried at the end of a training."""
-SIGNIFICANT = 0.05 / (len(LENGTH_PENALTIES) - 1)
-"""A difference in BLEU with a p-value below this is not put down to chance: the usual 0.05, shared
-among those that are tried against the usual length penalty (Bonferroni)."""
+PRIOR = 5.0
+"""BLEU on the validation sentences that a length penalty must win for each whole one that it is
+away from the usual: above 1 a hypothesis gains by its length alone, and text of another domain,
+whose lengths the model knows less well, pays for it."""
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
@@ -95,20 +91,12 @@ def tune_length_penalty(run: Run) -> Settings:
 
 
 def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[float, str]:
-    """The best length penalty and why, given counts of the same sentences under each.
-
-    The usual one stays unless another is significantly better: validation references that happen to
-    be long ask for a larger one, and the next text would pay for it.
-    """
+    """The best length penalty, less its `PRIOR`, and why, given counts of the same sentences."""
     usual = DecodingSettings().length_penalty
-    best = max(bleu, key=lambda penalty: bleu[penalty].score())
-    why = ", ".join(f"{one.score():.2f} with {penalty}" for penalty, one in bleu.items())
-    if best != usual:
-        p_value = difference(bleu[usual], bleu[best]).p_value
-        why += f" (p = {p_value:.3f})"
-        if p_value >= SIGNIFICANT:
-            best = usual
-    return best, f"validation BLEU {why}"
+    worth = {one: of.score() - PRIOR * abs(one - usual) for one, of in bleu.items()}
+    best = max(worth, key=lambda one: (worth[one], one == usual))
+    why = ", ".join(f"{of.score():.2f} with {one}" for one, of in bleu.items())
+    return best, f"validation BLEU {why}; another than {usual} must win {PRIOR:g} BLEU a whole one"
 
 
 # -- the model card ---------------------------------------------------------------------------
