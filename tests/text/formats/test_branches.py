@@ -190,3 +190,19 @@ def test_a_translation_that_changes_nothing_gives_the_message_back(tree):
         whole = found.together(found.sources)
         assert whole is not None
         assert whole.text == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("one|many", 3),
+        ("an apple|apples", 3),
+        ("city|cities", 3),
+        ("Yes|No", 2),
+        ("Open|Closed", 2),
+    ],
+)
+def test_parts_of_one_and_of_many_are_as_many_as_polish_forms(text, n):
+    found = branches_of(Segment((text,)), "pl")
+    assert found is not None
+    assert len(found.sources) == n

@@ -70,3 +70,20 @@ def test_what_was_filled_in_is_read_back(tmp_path, text):
         path = tmp_path / "a.properties"
         path.write_bytes(filled(path, before, text))
         assert [row[:2] for row in texts_of(path)] == [("k", text)]
+
+
+@pytest.mark.parametrize(
+    ("source", "new", "written"),
+    [
+        ("The friend {0}", "C'est l'ami {0} d'{1}", "C''est l''ami {0} d''{1}"),
+        ("It''s {0,date,long}", "C''est l'ami {0,date,long}", "C''est l''ami {0,date,long}"),
+        ("A '{'quoted'}' {0}", "L'un '{'cité'}' {0}", "L''un '{'cit\\u00e9'}' {0}"),
+        ("The friend", "C'est l'ami", "C'est l'ami"),
+        ("Don't {0}", "L'ami {0}", "L'ami {0}"),
+    ],
+)
+def test_apostrophes_are_doubled_in_messages_alone(tmp_path, source, new, written):
+    file = tmp_path / "app_en.properties"
+    file.write_text(f"key = {source}\n", encoding="utf-8")
+    document = open_document(file, "en", "fr", False)
+    assert document.filled([Segment((new,))]).decode() == f"key = {written}\n"

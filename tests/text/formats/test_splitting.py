@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.text.formats.segments import Code, Segment
-from headway.text.formats.splitting import joined, lines_of, sentences_of
+from headway.text.formats.splitting import joined, joined_translations, lines_of, sentences_of
 
 BOLD, END, CODE = Code("<b>", "<g id='1'>"), Code("</b>", "</g>"), Code("%s")
 
@@ -90,3 +90,8 @@ def test_long_repetitions_are_cut_in_no_time(text):
     segment = Segment((text * 20_000,))
     for cut in (lines_of, sentences_of):
         assert joined(cut(segment)) == segment
+
+
+def test_ends_of_lines_stay_around_a_line_of_signs():
+    pieces = [Segment((part,)) for part in ("A dog.", "\n", "---", "\n", "A cat.")]
+    assert joined_translations([(one, one) for one in pieces]).text == "A dog.\n---\nA cat."

@@ -32,6 +32,7 @@ _SELECTOR = re.compile(
 )
 _PLACE = re.compile(r"[#{]")
 _NUMBER = re.compile(r"%count%|:count\b|%[ds]|\{\{|\{\w*\}")
+_WORD = re.compile(r"[^\W\d_]+")
 _TO_DOUBLE = re.compile(r"(?<!')'(?=[{}#])")
 
 
@@ -304,7 +305,8 @@ def _of_pipes(source: Segment, text: str, language: str | None) -> Branches | No
     separators = [text[a:b] for (_, a), (b, _) in pairwise(spans)]
     before = text[: spans[0][0]]
     counts = [len(_NUMBER.findall(part.text)) for part in parts]
-    if len(parts) == 2 and any(counts) and separators == ["|"] and not before and " |" not in text:
+    plural = any(counts) or (len(parts) == 2 and _inflected(parts[0].text, parts[1].text))
+    if len(parts) == 2 and plural and separators == ["|"] and not before and " |" not in text:
         numbers = [form.number for form in forms_of(language, whole=True)]
         of_one = 1 if counts[0] < counts[1] and also_one(language) is not None else 0
         order = [of_one if number == 1 else 1 for number in numbers]
@@ -321,6 +323,13 @@ def _of_pipes(source: Segment, text: str, language: str | None) -> Branches | No
         return joined(pieces)
 
     return Branches(tuple(parts[n] for n in order), together)
+
+
+def _inflected(one: str, many: str) -> bool:
+    """Whether two texts without a number are of one and of many: `an apple`, `apples`."""
+    ours, theirs = (set(_WORD.findall(text.lower())) for text in (one, many))
+    plurals = {form for word in ours for form in (word + "s", word + "es", word[:-1] + "ies")}
+    return bool(plurals & theirs - ours) or bool({"one", "a", "an"} & ours - theirs)
 
 
 def _stands_alone(part: Segment) -> bool:

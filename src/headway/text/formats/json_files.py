@@ -33,6 +33,8 @@ class _Text(NamedTuple):
     start: int
     end: int
     line: int
+    slashes: bool | None = None
+    """Whether its slashes have backslashes in front of them; None where it has no slash."""
 
 
 def open_document(
@@ -88,7 +90,8 @@ class _Style(NamedTuple):
 
 def _style(text: str) -> _Style:
     escaped = re.search(r"\\u(?:00[8-9a-fA-F]|0[1-9a-fA-F]|[1-9a-fA-F])", text)
-    return _Style(text.isascii() and escaped is not None, "\\/" in text)
+    all_slashes = "\\/" in text and text.count("\\/") == text.count("/")
+    return _Style(text.isascii() and escaped is not None, all_slashes)
 
 
 def _written(text: str, style: _Style) -> str:
@@ -104,6 +107,9 @@ def _written(text: str, style: _Style) -> str:
 
 
 def _entry(text: _Text, style: _Style) -> Entry:
+    if text.slashes is not None:
+        style = style._replace(slashes=text.slashes)
+
     def write(new: Segment) -> str:
         return _written(new.text, style)
 
@@ -175,7 +181,9 @@ class _Scanner:
         sign = self._text[start : start + 1]
         if sign == '"':
             value, end = self._string(start)
-            yield _Text(path, value, name_start, start, end, self._lines.at(start))
+            raw = self._text[start:end]
+            slashes = "\\/" in raw if "/" in raw else None
+            yield _Text(path, value, name_start, start, end, self._lines.at(start), slashes)
             self.position = self.behind_space(end)
         elif sign in ("{", "[") and sign:
             if len(path) >= _DEEPEST:

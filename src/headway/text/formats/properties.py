@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from headway.text.formats.segments import Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
 
@@ -14,6 +15,10 @@ _LINE = re.compile(r"[ \t\f]*((?:[^\\\r\n]|\\(?:\r\n|[\s\S]|\Z))*)(?:\r\n|\r|\n|
 _KEY = re.compile(r"(?:[^\\\s=:]|\\(?:\r\n|[\s\S]))*")
 _BETWEEN = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*[=:]?(?:[ \t\f]|\\(?:\r\n|\r|\n))*")
 _ESCAPED = re.compile(r"\\(?:(?:\r\n|\r|\n)[ \t\f]*|u([0-9A-Fa-f]{4})|(.)|\Z)", re.DOTALL)
+_ARGUMENT = re.compile(r"\{\d{1,2}[,}]")
+_QUOTE = re.compile(r"(?<!')'(?!')")
+_QUOTES = re.compile(r"(?<!')'[{}]|[{}]'(?!')")
+_PLAIN_QUOTE = re.compile(r"(?<![{}'])'(?![{}'])")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _PLAIN = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f", "\\": "\\\\"}
@@ -33,24 +38,34 @@ def open_document(
 ) -> SpanDocument:
     r"""A file of one language, all of whose texts become those of another.
 
-    A file in UTF-8 with characters beyond ASCII stays so; in any other file they are `\u00e4`.
+    In messages with arguments (`{0}`) an apostrophe is written twice, as Java's MessageFormat wants
+    it, unless the file itself does not. A file in UTF-8 with characters beyond ASCII stays so; in
+    any other file they are `\u00e4`.
     """
     decoded = read_decoded(path, "utf-8", "latin-1")
     unicode = decoded.encoding != "latin-1" and not decoded.text.isascii()
-    entries = (
-        Entry(
-            one.value,
-            one.line,
-            one.start,
-            one.end,
-            lambda new: _written(new.text, unicode=unicode),
-            one.key,
-            remarks=one.remarks,
-        )
-        for one in _properties(decoded)
-    )
+    texts = list(_properties(decoded))
+    single = any(_ARGUMENT.search(one.value) and _PLAIN_QUOTE.search(one.value) for one in texts)
+
+    def entry(one: _Property) -> Entry:
+        message = bool(_ARGUMENT.search(one.value)) and not single
+
+        def write(new: Segment) -> str:
+            text = _doubled(new.text, one.value) if message else new.text
+            return _written(text, unicode=unicode)
+
+        at = one.start, one.end
+        return Entry(one.value, one.line, *at, write, one.key, remarks=one.remarks)
+
+    entries = map(entry, texts)
     languages = named_language(path), target_language
     return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+
+
+def _doubled(text: str, source: str) -> str:
+    """A message with its apostrophes written twice, but for those that quote braces, as `source`
+    has them."""
+    return (_PLAIN_QUOTE if _QUOTES.search(source) else _QUOTE).sub("''", text)
 
 
 def _written(text: str, *, unicode: bool) -> str:

@@ -104,6 +104,8 @@ def joined_translations(pieces: Sequence[tuple[Segment, Segment]]) -> Segment:
         left, right = parts[one].text.rstrip(), parts[other].text.lstrip()
         between = range(one + 1, other)
         spaces = [place for place in between if parts[place].text.isspace()]
+        if len(spaces) < len(between):  # a line of signs or codes: its own ends stay around it
+            continue
         space = "".join(parts[place].text for place in spaces)
         for place in spaces:
             parts[place] = Segment()

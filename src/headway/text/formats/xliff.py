@@ -176,12 +176,12 @@ class XliffDocument:
             return "missing_language"
         if not unit.translate:
             return "do_not_translate"
-        if unit.source is None or unit.source.content.segment.blank:
+        if unit.source is None or _is_nothing(unit.source.content.segment):
             return "blank_side"
         before, locked = len(self._gaps), False
         for segment, mark, filled in _translatable(unit):
             locked = locked or unit.locked(mark)
-            if unit.locked(mark) or segment.blank:
+            if unit.locked(mark) or _is_nothing(segment):
                 continue
             if self._overwrite or not filled:
                 self._gaps.append(self._gap(unit, segment, filled, mark))
@@ -361,3 +361,8 @@ def _distinct(element: Element | None) -> bool:
     """Whether there are marks in it, each with a name of its own."""
     marks = element.content.marks if element else ()
     return 0 < len(marks) == len({mark.name for mark in marks})
+
+
+def _is_nothing(segment: Segment) -> bool:
+    """No text and no code; what has only codes is copied."""
+    return segment.blank and not segment.codes

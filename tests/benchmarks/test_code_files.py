@@ -1,0 +1,85 @@
+"""What a file of each kind holds survives a translation that changes nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from code_files import KINDS, Kind
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from headway.text.codes import parsed
+from headway.text.fillers import filler_of
+from headway.text.formats.segments import Document, Segment
+from headway.text.segment_texts import restored, trimmed
+from headway.workflow.filling import unit_of
+from headway.workflow.flow import Flow, Steps
+from headway.workflow.plain_text import open_text
+
+WHITE = [" ", "\t", "\n", "\f", "\v", "\x85", "\u2028", "\u2029", "\xa0", "\u2009", "\u3000"]
+UNSEEN = ["\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202b", "\u202c", "\u2060", "\ufeff"]
+NO_XML = "\f\v"
+"""Characters that no XML may hold."""
+BREAKS = "\n\f\v\x85\u2028\u2029"
+LACKS = {
+    **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".tmx", ".ts", ".resx"), NO_XML),
+    ".sdlxliff": NO_XML + "\n",  # to Studio line ends are layout
+    ".po": BREAKS.replace("\n", ""),
+    ".tsv": BREAKS + "\t",
+    ".srt": BREAKS,
+    ".vtt": BREAKS,
+    ".txt": BREAKS,
+    ".properties": BREAKS.replace("\n", ""),
+    ".strings": BREAKS.replace("\n", ""),
+    ".jsonl": "\x85\u2028\u2029",
+}
+"""What a kind cannot hold, or the reader of this test cannot read."""
+
+SOME = [kind for kind in KINDS if kind.name != "a.csv"]  # which is taken for a table by its rows
+
+texts = st.lists(
+    st.sampled_from(["one", "Two", "%s", "{name}", "3", "é", "字", "🎉", ".", *WHITE, *UNSEEN]),
+    min_size=1,
+    max_size=9,
+).map(lambda parts: "a" + "".join(parts) + "b")
+
+
+class Copied(NamedTuple):
+    segment: Segment
+    complete: bool = True
+    n_cut: int = 0
+
+
+def copies(segments: Sequence[Segment]) -> list[Copied]:
+    """What a model makes of segments that writes what it reads."""
+    prepared = [(one, trimmed(one)) for one in segments]
+    return [Copied(restored(one, inside, parsed(inside.segment))) for one, inside in prepared]
+
+
+def filled(document: Document, file: Path) -> bytes:
+    flow = Flow(copies, Steps(), "de")
+    units = [unit_of(gap, file) for gap in document.gaps]
+    for _ in flow.run(units):
+        pass
+    return document.filled([flow.outcome(unit).segment for unit in units])
+
+
+@pytest.mark.parametrize("kind", SOME, ids=[Path(kind.name).suffix for kind in SOME])
+def test_odd_white_space_survives_a_copy(kind: Kind, tmp_path: Path) -> None:
+    file = tmp_path / kind.name
+    lacks = LACKS.get(file.suffix, "")
+
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+    @given(texts)
+    @example("Name:\tValue\t\tb")
+    @example("a\u200f one\u202b 字\u202c b")
+    @example("a\xa0b  one 🎉b")
+    def check(text: str) -> None:
+        text = "".join(sign for sign in text if sign not in lacks)
+        file.write_text(kind.write([text, "And more."], "de"), encoding="utf-8", newline="")
+        opener = open_text if file.suffix == ".txt" else filler_of(file)
+        document = opener(file, "en", "de", False)
+        assert kind.read(filled(document, file).decode("utf-8")) == [text, "And more."]
+
+    check()
