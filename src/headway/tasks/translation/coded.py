@@ -102,8 +102,12 @@ class Searched(NamedTuple):
             text, 0.0, ids=[], tokens=[], token_log_probs=[], alignment=[], written=text
         )
         some = [copy] if text.strip() else []
+        # of a text with codes that it had to spell, it may make something without them
+        settled = not (read and source.segment.codes) or bool(source.codes)
+        some = [one._replace(codes_complete=settled) for one in some]
         translation = (read or Translation(text, [], [], 0))._replace(n_best=some)
-        return cls(translation, [Candidate.of(one, source) for one in some])
+        candidates = [Candidate.of(one, source)._replace(complete=settled) for one in some]
+        return cls(translation, candidates)
 
 
 class SegmentTranslation(NamedTuple):
@@ -292,7 +296,12 @@ class CodedTranslator:
         else:
             tagless = [self.own.alone(trimmed[i].segment) for i in worded]
             found |= zip(worded, self._by_projection(tagless, want_alignment, done), strict=True)
-            lost = [i for i in worded if not check(wholes[i], found[i].segment).complete]
+            lost = [
+                i
+                for i in worded
+                if not check(wholes[i], found[i].segment).complete
+                or not all(one.codes_complete for one in found[i].translation.n_best[:1])
+            ]
             again = self._by_projection([wholes[i] for i in lost], want_alignment)
             found |= zip(lost, again, strict=True)
         translations = [SegmentTranslation(segment, True, 0) for segment in segments]
