@@ -132,7 +132,7 @@ def test_a_misspelt_option_of_a_verb_with_settings_is_suggested(
         parse_overrides(overrides, options=option_names(probe))
 
     install(probe)
-    assert option_names(probe) == ["--source", "--batch-size"]
+    assert list(option_names(probe, ())) == ["--source", "--batch-size"]
     assert cli.main(["probe", "--sorce", "a.en"]) == 2
     assert "unknown option --sorce; did you mean --source?" in capsys.readouterr().err
 

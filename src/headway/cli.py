@@ -85,14 +85,16 @@ def _run(tokens: list[str]) -> int:
     if tokens == ["--version", "--verbose"]:
         tokens = ["versions"]  # known to nobody
     try:
-        result = _app()(tokens)
+        help_asked = bool({"--help", "-h"} & {*tokens[1:]})
+        result = _app(tokens[0] if help_asked else "")(tokens)
     except CycloptsError as error:
         verb = f" {tokens[0]}" if tokens else ""
         raise UserError(f"{error} Try: headway{verb} --help") from None
     return result if isinstance(result, int) else 0
 
 
-def _app() -> "App":
+def _app(helped: str = "") -> "App":
+    """`helped` is the verb whose help is asked for, if one's is."""
     from cyclopts import App, Parameter
 
     app = App(
@@ -109,7 +111,12 @@ def _app() -> "App":
     for order, (verb, summary) in enumerate(VERBS.items()):
         name = f"{verb}_" if iskeyword(verb) else verb
         home = f"headway.commands.{name}:{name}"  # imported when the verb is used
-        app.command(home, name=verb, help=summary, sort_key=order)
+        shown = dict[str, str]()
+        if verb == helped:
+            from headway.commands.help_pages import arranged  # a side room
+
+            shown = {"help_prologue": arranged(verb)}
+        app.command(home, name=verb, help=summary, sort_key=order, **shown)
     app.command("headway.commands.versions:tell_versions", name="versions", show=False)
     return app
 

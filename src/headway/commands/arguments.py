@@ -23,7 +23,10 @@ Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """For `*tokens: Unread`: every token that is no option of the verb, in order, as it is."""
 
 Overrides = Annotated[
-    Unread, Parameter(help="Any setting as a flag: --section.key VALUE, such as --model.heads 4.")
+    Unread,
+    Parameter(
+        help="Any setting as a flag, such as --model.heads 4: headway settings tells them all."
+    ),
 ]
 """For `*overrides: Overrides`: tokens that can only be settings."""
 

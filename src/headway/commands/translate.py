@@ -94,7 +94,7 @@ def translate(
         Results take the place of their files.
     keep_going
         Leave out files that cannot be translated, list them, and end with status 3.
-    as
+    as_
         text: read the file line by line, whatever its name says.
     onto
         The target file that a file of one language (.json, ..) has: what it lacks is translated.
