@@ -32,7 +32,7 @@ def test_texts_are_looked_up(old: str, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["memory", old, "--query", "Step 3", "--query", "Unheard of"]) == 0
     printed = capsys.readouterr().out
     assert printed.splitlines()[:3] == ["Step 3", "   99%  Step [-2-]{+3+}", "        Schritt 3"]
-    assert f"{old}:9; differs: numbers; put right: 2 -> 3" in printed
+    assert f"{old}:9; differs: numbers; adapted: 2 -> 3" in printed
     assert "no match of 70% or more" in printed
 
 

@@ -24,7 +24,7 @@ EXAMPLES = {
     ),
     "translate": (
         "headway translate runs/mine new.en --out new.de",
-        "headway translate runs/mine po/ --out filled/ --memory old.tmx --report look.html",
+        "headway translate runs/mine po/ --out filled/ --memory old.tmx",
     ),
     "memory": (
         'headway memory old.tmx --query "The dog runs."',

@@ -118,8 +118,8 @@ def _lines(query: str, found: "Sequence[Found]", at_least: int) -> list[str]:
     for one in found:
         lines += [f"  {one.percent:>3}%  {_changes(query, one)}", f"        {one.target}"]
         notes = [one.place, ", ".join(one.differs) and f"differs: {', '.join(one.differs)}"]
-        notes += [f"put right: {', '.join(one.repaired)}" if one.repaired else ""]
-        notes += [f"not put right: {', '.join(one.failed)}" if one.failed else ""]
+        notes += [f"adapted: {', '.join(one.repaired)}" if one.repaired else ""]
+        notes += [f"not adapted: {', '.join(one.failed)}" if one.failed else ""]
         notes += [f"{one.n_others} other translations" if one.n_others else ""]
         lines.append(f"        ({'; '.join(filter(None, notes))})")
     return lines if found else [*lines, f"  no match of {at_least}% or more"]

@@ -30,7 +30,7 @@ def tell_mended(n_mended: int) -> None:
     """Say in how many lines codes were lost or invented, if in any."""
     if n_mended:
         print(
-            f"codes of {n_mended} of the lines (tags, placeholders, ...) were put right: what the "
-            "model had lost stands at the end, what it had invented is gone",
+            f"codes (tags, placeholders, ...) of {n_mended} of the lines were corrected: what the "
+            "model left out stands at the end, what the text does not have is removed",
             file=sys.stderr,
         )

@@ -111,6 +111,6 @@ def refuse_no_unicode(*texts: str) -> None:
         except UnicodeEncodeError:
             shown = text[:80].encode(errors="backslashreplace").decode()
             raise ConfigError(
-                f"a text that is typed must be UTF-8; got '{shown}'. Type it where UTF-8 is "
-                "spoken, such as a terminal whose LANG ends in UTF-8."
+                f"a text that is typed must be UTF-8; got '{shown}'. Type it in a "
+                "terminal whose LANG ends in UTF-8."
             ) from None

@@ -79,6 +79,6 @@ def test_a_misalignment_is_marked_in_its_plot() -> None:
 
 def test_nothing_wrong_is_said_too() -> None:
     text = Strict(page(nothing_said())).text
-    assert "Nothing asks for a look." in text
+    assert "Nothing to look at." in text
     assert "Nothing is dropped." in text
     assert "Verdict: fit to train on." in text

@@ -129,7 +129,7 @@ def test_without_validation_pairs_it_is_done_by_name_with_a_warning(able: RunFol
     Path(able.settings()["data"]["valid_source"][0]).unlink()
     done = translated(able, "--precision", "bf16")
     assert done.status == 0
-    assert "WARNING: nobody knows what bf16 products cost this run" in done.err
+    assert "WARNING: what bf16 products cost this run was not measured" in done.err
     assert "valid_text.en is gone" in done.err
     assert not able.precision.exists()
 
@@ -148,7 +148,7 @@ def test_where_the_runs_own_search_is_torchs_nothing_is_measured_or_opened(
     accept(able.path, print)
     quick = ("--method", "greedy", "--decoding.max-extra-length", "5")
     done = translated(able, "--precision", "int8", *quick)
-    assert "WARNING: nobody knows what int8 products cost this run" in done.err
+    assert "WARNING: what int8 products cost this run was not measured" in done.err
     assert why in done.err
     assert not able.precision.exists()
     assert "int8" not in translated(able, *quick).err

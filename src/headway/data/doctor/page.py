@@ -10,7 +10,7 @@ from headway.plots import Mark, Series, curve, histogram, named_bars
 
 _EXAMPLES = 5
 _HEADINGS = {
-    "look": ("Look at this", "Nothing asks for a look."),
+    "look": ("Look at this", "Nothing to look at."),
     "dropped": ("Will be dropped", "Nothing is dropped."),
     "information": ("For information", "Nothing else was found."),
 }

@@ -89,7 +89,7 @@ def measured_now(
 ) -> Gate | None:
     """Translate the run's validation pairs both ways, and keep what came of it; None, with a
     warning, where they are not at hand, or the engine does not translate them."""
-    unknown = f"headway: WARNING: nobody knows what {precision} products cost this run: "
+    unknown = f"headway: WARNING: what {precision} products cost this run was not measured: "
     if why := tuning_data.missing(folder):
         say(f"{unknown}its validation pairs are not at hand ({why})")
         return None

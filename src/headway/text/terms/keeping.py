@@ -82,7 +82,7 @@ def chosen(given: Sequence[str | Path], own: Path) -> list[str | Path]:
     if any(str(one) == NONE for one in given):
         if len(given) > 1:
             raise ConfigError(
-                f"--glossary {NONE} leaves out that of the run, and goes alone; got "
+                f"--glossary {NONE} leaves out the glossary of the run, and is given alone; got "
                 f"{' '.join(map(str, given))}. Leave {NONE} out."
             )
         return []
