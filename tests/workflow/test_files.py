@@ -466,7 +466,8 @@ def test_a_line_that_was_too_long_to_be_read_is_told_to_be_blank(tree):
     Path("a.txt").write_text(f"one\n{'x' * MAX_LINE_BYTES}y\n...\n", encoding="utf-8")
     done = fill(["a.txt"], Shouting(), out=Path("b.txt"))
     assert Path("b.txt").read_text(encoding="utf-8") == "ONE\n\n...\n"
-    told = "left as they were: 1 blank side; made blank: 1 of more than 1 MiB"
+    told = "left as they were: 1 blank; made blank: 1 of more than 1 MiB"
+    assert summary(done.files[0]).startswith("a.txt: 3 lines, 1 to translate")
     assert summary(done.files[0]).endswith(told)
 
 

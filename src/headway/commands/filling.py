@@ -65,11 +65,11 @@ def translate_files(
     return PARTIAL if any(one.refused for one in done.files) else 0
 
 
-def tell(files: Sequence[FileReport], *, listed: bool, noun: str = "units") -> None:
+def tell(files: Sequence[FileReport], *, listed: bool, noun: str = "") -> None:
     """A line for each file, or for all of many, and the units that need a look most, on stderr."""
     done, refused = [one for one in files if not one.refused], [one for one in files if one.refused]
     for one in done if len(done) <= _EACH else [total(done)]:
-        say(f"headway: {summary(one, noun)}")
+        say(f"headway: {summary(one, noun if one in done else 'units')}")
     if refused:
         say(f"headway: {len(refused):,} of {len(files):,} files could not be translated:")
         for one in refused:

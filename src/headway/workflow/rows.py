@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from headway.text.formats.piecewise import CHOICE, CUT, MISSING, SILENT
+from headway.text.lines import is_plain_text
 from headway.text.units import DOUBTFUL, FUZZY, Outcome
 
 UNWRITABLE = "unwritable"
@@ -180,7 +182,7 @@ def total(reports: Sequence[FileReport]) -> FileReport:
     )
 
 
-def summary(report: FileReport, noun: str = "units") -> str:
+def summary(report: FileReport, noun: str = "") -> str:
     """One line: what was filled in, from where, and what was left and why; `noun`: what it has."""
     origins = ", ".join(f"{n:,} {_ORIGINS[name]}" for name, n in sorted(report.filled.items()))
     without_gap = dict(report.left)
@@ -199,6 +201,7 @@ def summary(report: FileReport, noun: str = "units") -> str:
         told += f"; {report.codes_at_end:,} with codes at the end"
     if report.flagged:
         told += f"; {report.flagged:,} look doubtful"
+    noun = noun or ("lines" if is_plain_text(Path(report.file)) else "units")
     return f"{report.file}: {report.units:,} {noun}, {told}"
 
 
