@@ -40,8 +40,8 @@ FLOORS = {
     "serving": 11,
     "workflow": 11,
     "commands": 12,
-    "cli": 12,
-    "__main__": 13,
+    "cli": 13,
+    "__main__": 14,
 }
 """A file or folder directly below src/headway, and its floor."""
 
