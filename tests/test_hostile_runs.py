@@ -76,5 +76,16 @@ def test_a_link_to_a_file_of_the_user_is_not_written_to(everyday_run, tmp_path):
     assert (tmp_path / "mine").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["checkpoints, the user's", "a checkpoint, the user's"])
+def test_nothing_behind_a_link_is_deleted(everyday_run, tmp_path, name):
+    run = spoiled(everyday_run, tmp_path, name, stopped=True)
+    [theirs] = tmp_path.glob("my-*")
+    before = {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+    (theirs / ".mine.part").mkdir()
+    assert command("train", "--out", str(run), "--resume").status == 2
+    assert {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()} == before
+    assert (theirs / ".mine.part").exists()
+
+
 def test_sixty_kinds_and_more_are_known():
     assert len(faults.HARMS) >= 60

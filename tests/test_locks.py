@@ -1,5 +1,6 @@
 """One process at a time: locks."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -138,3 +139,24 @@ def test_a_folder_is_locked_by_a_file_in_it_and_another_thread_of_the_same_proce
         with pytest.raises(TakenError), only_writer(tmp_path, pytest.fail):
             pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_link_or_a_second_name_leads_to_is_not_written(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("of the user", encoding="utf-8")
+    (tmp_path / "link").symlink_to(mine)
+    (tmp_path / "second").hardlink_to(mine)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "second", "pipe"):
+        with pytest.raises(OSError, match=name), alone(tmp_path / name, pytest.fail):
+            pass
+    assert mine.read_text(encoding="utf-8") == "of the user"
+
+
+def test_a_holder_says_nothing_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.write_bytes(b"\x1b]0;title\x07process 7\x9b")
+    with path.open() as file:
+        name = locks._holder(file.fileno())
+    assert name.isprintable()
+    assert "process 7" in name

@@ -118,7 +118,7 @@ def written_aside(final: Path) -> Iterator[Path]:
         try:
             final.parent.mkdir(parents=True, exist_ok=True)
             aside.unlink(missing_ok=True)
-            aside.touch()
+            aside.touch(exist_ok=False)  # never through a link
             mode = (final if final.exists() else aside).stat().st_mode
             yield aside
             sync(aside)
@@ -204,6 +204,7 @@ def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         meta: dict[str, Any] = {"content": content, "files": files}
         meta["sha256"] = digest(meta)
         (part / _META).write_text(json.dumps(meta), encoding="utf-8")
+        part.chmod(part.stat().st_mode & ~0o022)  # see `headway.data.cache.is_own`
 
 
 def read_sealed(folder: Path) -> dict[str, Any]:
@@ -222,7 +223,7 @@ def read_sealed(folder: Path) -> dict[str, Any]:
         raise DataError(
             f"a sealed folder has a {_META}; {error.filename} is missing. It must be made anew."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
     if not intact:
         raise DataError(f"{folder} is damaged (checksums differ). It must be made anew.")

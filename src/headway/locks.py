@@ -1,7 +1,9 @@
 """One process at a time: a locked file that names its holder; the system frees it at the end."""
 
+import errno
 import os
 import socket
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -79,10 +81,8 @@ def only_writer_of_folder(folder: Path, say: Say) -> Iterator[None]:
                     folder.mkdir(parents=True, exist_ok=True)
                     stack.enter_context(_only_writer(folder / ".lock", folder, say))
                     break
-                except (
-                    FileNotFoundError,
-                    FileExistsError,
-                ):  # another process just ended, and removed it
+                # Another process just ended, and removed it.
+                except (FileNotFoundError, FileExistsError):
                     if not remaining:
                         raise
         yield
@@ -120,7 +120,7 @@ def only_writer_of_file(out: Path | None, say: Say) -> Iterator[None]:
 def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
     """The handle of a locked file; `taken` hears who has it, and returns to have it tried again."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = _opened(path)
         try:
             if _lock(handle):
                 with suppress(FileNotFoundError):  # its holder removed it: the next has another one
@@ -137,11 +137,22 @@ def _locked(path: Path, taken: Callable[[str], None], say: Say) -> int:
         os.close(handle)
 
 
+def _opened(path: Path) -> int:
+    """A lock is written to: what a link or a second name leads to is not opened for it."""
+    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | extra, 0o666)
+    status = os.fstat(handle)
+    if status.st_nlink > 1 or not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise OSError(errno.EMLINK, "it is a link, or no file; remove it", str(path))
+    return handle
+
+
 def _holder(handle: int) -> str:
     for _ in range(20):  # it may have locked the file, and not yet said who it is
         os.lseek(handle, 0, os.SEEK_SET)
-        if name := os.read(handle, 200).decode("utf-8", "replace"):
-            return name
+        if name := os.read(handle, 200).decode("ascii", "replace"):
+            return "".join(filter(str.isprintable, name))
         time.sleep(0.01)
     return "another process"
 

@@ -1,5 +1,6 @@
 import errno
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -207,3 +208,74 @@ def test_looking_how_large_a_folder_is_is_no_use_of_it(
     monkeypatch.setenv("HEADWAY_CACHE_LIMIT", "0.002")
     keep_to_limit(root, lambda _message: None)
     assert not (root / f"encoded-{'a' * 24}").exists()
+
+
+def put(directory: Path) -> None:
+    """What `made_once` makes in the next tests."""
+    with sealed_folder(directory) as (part, _):
+        (part / "file").write_text("ours", encoding="utf-8")
+
+
+def test_what_is_made_is_closed_to_others(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    before = os.umask(0)
+    try:
+        made_once(
+            root / "a-1", lambda: read_sealed(root / "a-1"), lambda _: put(root / "a-1"), print
+        )
+    finally:
+        os.umask(before)
+    assert root.stat().st_mode & 0o777 == 0o700
+    assert (root / "a-1").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_folder_that_others_can_write_to_is_refused_with_the_remedy(
+    mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(mode)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    with pytest.raises(ConfigError, match=f"chmod go-w {tmp_path}"):
+        cache_root()
+
+
+def test_where_nobody_may_move_anothers_files_a_user_has_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o1777)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    own = tmp_path / f"headway-{os.geteuid()}"
+    assert cache_root() == own
+    assert own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o777)
+    with pytest.raises(ConfigError, match=str(own)):
+        cache_root()
+    own.rmdir()
+    (tmp_path / "mine").mkdir()
+    own.symlink_to(tmp_path / "mine")
+    with pytest.raises(ConfigError, match=str(own)):
+        cache_root()
+
+
+@pytest.mark.parametrize("whose", ["folder", "file"])
+def test_what_another_user_made_is_said_and_not_used(
+    whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, said = tmp_path / "a-1", list[str]()
+    put(place)
+    foreign, real = (place if whose == "folder" else place / "file"), Path.lstat
+
+    def lstat(path: Path) -> os.stat_result:
+        status = list(real(path))
+        status[stat.ST_UID] += 7 * (path == foreign)
+        return os.stat_result(status)
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+    assert reopened(place, pytest.fail, said.append) is None
+    assert "not this user's alone" in said[0]
+
+
+def test_a_link_in_the_cache_is_not_followed(tmp_path: Path) -> None:
+    put(tmp_path / "theirs")
+    (tmp_path / "a-1").symlink_to(tmp_path / "theirs")
+    assert reopened(tmp_path / "a-1", pytest.fail) is None

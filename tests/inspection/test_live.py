@@ -1,6 +1,12 @@
 """The live page: for this machine alone, by an address that nobody guesses, with clear refusals."""
 
+import asyncio
+import re
 import shutil
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.inspection import document
-from headway.inspection.live import MOST_CHARACTERS, application
+from headway.inspection.live import MOST_BYTES, MOST_CHARACTERS, application
 from headway.inspection.subject import open_subject
 from headway.inspection.training import page, training
 from headway.training.run_folder import RunFolder
@@ -77,6 +83,8 @@ def test_a_name_that_leads_here_is_refused(client: TestClient, host: str) -> Non
         {"text": "The dog runs.", "begin": ["a"]},
         {"text": "The dog runs.", "begin": [0]},
         {"text": "The dog runs.", "begin": [10**30]},
+        {"text": "The dog runs.", "begin": [4] * 2000},
+        {"text": "The dog runs.", "off": ["a"] * 2000},
     ],
 )
 def test_what_is_no_text_is_refused_with_the_reason(client: TestClient, given: Any) -> None:
@@ -87,6 +95,66 @@ def test_what_is_no_text_is_refused_with_the_reason(client: TestClient, given: A
 
 def test_what_is_no_json_is_refused(client: TestClient) -> None:
     assert client.post(f"/{WORD}/look", content=b"\xff{").status_code == 400
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b'{"a":' * 200_000, b"", b"\xff" * 9])
+def test_what_harms_is_no_request(client: TestClient, content: bytes) -> None:
+    answer = client.post(f"/{WORD}/look", content=content)
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+
+
+def test_no_more_is_read_than_a_request_may_have(client: TestClient) -> None:
+    read = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal read
+        while read < 100 * MOST_BYTES:
+            read += 1 << 16
+            yield b"x" * (1 << 16)
+
+    app, sent = client.app, list[Any]()
+    chunks = endless()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": next(chunks), "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": f"/{WORD}/look", "root_path": "",
+        "query_string": b"", "headers": [(b"host", b"127.0.0.1")], "http_version": "1.1",
+        "scheme": "http",
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 413
+    assert read <= MOST_BYTES + (1 << 16)
+
+
+def test_the_page_answers_once_it_is_said_and_ends_with_a_request_half_sent() -> None:
+    """In a process of its own: Ctrl-C is a signal."""
+    script = (
+        "from headway.inspection.live import serve\n"
+        "page = {'run': {'name': 'a'}, 'sentences': []}\n"
+        "serve(None, page, say=lambda line: print(line, flush=True))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:(\d+)(/\S+/)", process.stdout.readline())
+        assert found is not None
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as first:
+            first.sendall(f"GET {found[2]} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            assert first.recv(12) == b"HTTP/1.1 200"
+            with socket.create_connection(("127.0.0.1", int(found[1]))) as half:
+                half.sendall(f"POST {found[2]}look HTTP/1.1\r\nHost: 127.0.0.1\r\n".encode())
+                half.sendall(b"Content-Length: 100\r\n\r\n{")
+                first.sendall(f"GET {found[2]} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
 
 
 def test_another_site_is_not_told_anything(client: TestClient) -> None:

@@ -439,6 +439,83 @@ def _elsewhere(name: str) -> Harm:
     return harm
 
 
+def _linked_folder(name: str) -> Harm:
+    """A folder of the run is a link to one of the user's, with the same in it."""
+
+    def harm(run: Path) -> None:
+        theirs = run.with_name(f"my-{Path(name).name}")
+        shutil.rmtree(theirs, ignore_errors=True)
+        place = next(run.glob(name))
+        shutil.move(place, theirs)
+        place.symlink_to(theirs)
+
+    return harm
+
+
+_REPLACE = {"type": "Replace", "pattern": {"String": "e"}, "content": "e" * 100}
+
+
+def _part(name: str, part: object) -> Harm:
+    """tokenizer.json with another part, and no seal."""
+    return _vocabulary(lambda plain: plain.update({name: part}))
+
+
+_TOKENIZERS: dict[str, Harm] = {
+    "a normalizer that writes 10^8 for one": _part(
+        "normalizer", {"type": "Sequence", "normalizers": [_REPLACE] * 4}
+    ),
+    "a normalizer of nothing": _part("normalizer", {**_REPLACE, "pattern": {"String": ""}}),
+    "a normalizer with a pattern": _part(
+        "normalizer", {**_REPLACE, "pattern": {"Regex": "(a+)+b"}}
+    ),
+    "5,000 normalizers": _part(
+        "normalizer", {"type": "Sequence", "normalizers": [{"type": "NFKD"}] * 5000}
+    ),
+    "an unknown normalizer": _part(
+        "normalizer", {"type": "Precompiled", "precompiled_charsmap": ""}
+    ),
+    "a normalizer that is a list": _part("normalizer", [_REPLACE]),
+    "a normalizer before each": _part("normalizer", {"type": "Prepend", "prepend": "e" * 10**6}),
+    "words by a pattern": _part(
+        "pre_tokenizer",
+        {"type": "Split", "pattern": {"Regex": "(a+)+b"}, "behavior": "Isolated", "invert": False},
+    ),
+    "words by a long sign": _part(
+        "pre_tokenizer",
+        {
+            "type": "Metaspace",
+            "replacement": "e" * 10**6,
+            "prepend_scheme": "always",
+            "split": True,
+        },
+    ),
+    "a decoder that writes 1,000 for one": _part("decoder", {**_REPLACE, "content": "x" * 1000}),
+    "a decoder with a pattern": _part("decoder", {**_REPLACE, "pattern": {"Regex": "(a+)+b"}}),
+    "a decoder with a long mark": _part("decoder", {"type": "BPEDecoder", "suffix": "e" * 10**6}),
+    "an unknown decoder": _part("decoder", {"type": "CTC", "pad_token": "e" * 10**6}),
+    "decoders in decoders": _part(
+        "decoder",
+        {"type": "Sequence", "decoders": [{"type": "Sequence", "decoders": [_REPLACE] * 50}] * 50},
+    ),
+    "pieces at random": _vocabulary(lambda plain: plain["model"].update(dropout=0.5)),
+    "a piece of 10^6 characters": _vocabulary(
+        lambda plain: plain["model"].update(
+            vocab={
+                ("x" * 10**6 if i == 9 else piece): i
+                for piece, i in plain["model"]["vocab"].items()
+            },
+            merges=[],
+        )
+    ),
+    "an unknown model": _vocabulary(lambda plain: plain["model"].update(type="Magic")),
+    "words of 10^9 characters": _vocabulary(
+        lambda plain: plain["model"].update(type="WordPiece", max_input_chars_per_word=10**9)
+    ),
+    "a model that is none": _part("model", None),
+    "a decoder that is text": _part("decoder", "x"),
+}
+"""What a tokenizer.json may do to a text that it is given."""
+
 _ABSURD: dict[str, dict[str, Sequence[object]]] = {
     "model": {
         "heads": (10**12, 0, -1, 3, '"four"', 2.5, "0x" + "f" * 6000, "[[2]]", "true"),
@@ -528,6 +605,8 @@ _CHECKPOINTS: dict[str, Harm] = {
     "metrics.jsonl, pipe": _link("metrics.jsonl", "fifo"),
     "metrics.jsonl, the user's": _elsewhere("metrics.jsonl"),
     "model.safetensors, the user's": _elsewhere("model.safetensors"),
+    "checkpoints, the user's": _linked_folder("checkpoints"),
+    "a checkpoint, the user's": _linked_folder("checkpoints/step-*"),
     "states of lists": _state(lambda state: [[state]]),
     "states without end": _each("state.json", lambda name: _file(name, b"[" * 100_000)),
     "states that are pipes": _each("state.json", lambda name: _link(name, "fifo")),
@@ -580,6 +659,7 @@ HARMS: dict[str, Harm] = {
     "unsealed tokenizer.json, list": _unsealed("tokenizer.json", b"[]"),
     "unsealed tokenizer.json, nested": _unsealed("tokenizer.json", b'{"a":' * 100_000),
     "two million pieces": _many_pieces,
+    **_TOKENIZERS,
     **_CHECKPOINTS,
     **_PASSED_OVER,
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from cyclopts import Parameter
 
 from headway.config import SECTIONS, build, parse_overrides
+from headway.errors import CONTROLS
 from headway.errors import settings as refused
 from headway.runs.flags import Flag
 from headway.text.lines import is_plain_text
@@ -82,7 +83,7 @@ def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS
 
 def say(message: str) -> None:
     """On stderr, at once."""
-    print(message, file=sys.stderr, flush=True)
+    print(message.translate(CONTROLS), file=sys.stderr, flush=True)
 
 
 def plain(names: Sequence[str]) -> bool:

@@ -15,9 +15,6 @@ from headway.disk import DiskError, digest, disk_errors, sweep
 from headway.errors import ConfigError, DataError, UserError
 from headway.locks import Say, alone
 
-LIMIT_GB = 20.0
-"""What HEADWAY_CACHE_LIMIT says otherwise, in GB; 0 for no limit."""
-
 UNUSED_DAYS = 30.0
 DAY_S = 24 * 3600.0
 _WORK_IS_STALE_S = 7 * DAY_S
@@ -36,15 +33,30 @@ def cache_root() -> Path:
         ConfigError: none of them is set, and this user has no home.
     """
     if own := os.environ.get("HEADWAY_CACHE"):
-        return Path(own)
+        return own_folder(Path(own))
     shared = os.environ.get("XDG_CACHE_HOME")
     try:
-        return (Path(shared) if shared else Path.home() / ".cache") / "headway"
+        return own_folder((Path(shared) if shared else Path.home() / ".cache") / "headway")
     except RuntimeError:
         raise ConfigError(
             "encoded text is kept in a folder of the user's home; this user has none. "
             "Set HEADWAY_CACHE to a folder."
         ) from None
+
+
+def own_folder(root: Path) -> Path:
+    """A folder of which what lies in it is believed and run: none that others can write to."""
+    if not os.path.exists(root) or is_own(root.stat()):
+        return root
+    from headway.data.room import own_part
+
+    return own_part(root)
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Whether only this user and the system's own can have written it, or can write to it."""
+    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+    return os.name == "nt" or (ours and not status.st_mode & 0o022)
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -57,6 +69,9 @@ def reopened(folder: Path, open_it: Callable[[], T], say: Say = silent) -> T | N
     if not os.path.exists(folder):  # unlike Path.exists, False where looking is forbidden
         return None
     try:
+        made = folder.lstat()
+        if not is_own(made) or any(f.lstat().st_uid != made.st_uid for f in folder.iterdir()):
+            raise DataError(f"{folder} is not this user's alone. It must be made anew.")
         return open_it()
     except DataError as error:
         say(f"{error} That is done now.")
@@ -82,16 +97,17 @@ def made_once(
     work = directory.with_name(f".{directory.name}.work")
     with ExitStack() as stack:
         with disk_errors(directory):
-            directory.parent.mkdir(parents=True, exist_ok=True)
+            directory.parent.mkdir(0o700, parents=True, exist_ok=True)
             stack.enter_context(alone(directory.with_name(f".{directory.name}.lock"), say))
             found = reopened(directory, open_it, say)
             if found is not None:
                 return found
-            work.mkdir(exist_ok=True)
+            work.mkdir(0o700, exist_ok=True)
         if any(work.iterdir()):
             say(f"going on with what an ended process left ({work})")
         try:
             make(work)
+            directory.chmod(0o700)
             found = open_it()
         except DiskError:
             raise
@@ -113,25 +129,13 @@ def note_use(directory: Path) -> None:
 
 
 def keep_to_limit(root: Path, say: Say) -> None:
-    """Make room if the cache is larger than HEADWAY_CACHE_LIMIT, or `LIMIT_GB`, allows.
-
-    What was used in the last `UNUSED_DAYS` stays, however large it is.
-
-    Raises:
-        ConfigError: HEADWAY_CACHE_LIMIT is no number.
-    """
-    given = os.environ.get("HEADWAY_CACHE_LIMIT", "")
-    try:
-        limit_gb = float(given) if given else LIMIT_GB
-    except ValueError:
-        raise ConfigError(
-            f"HEADWAY_CACHE_LIMIT is a number of GB, or 0 for no limit; got {given!r}. Try 20."
-        ) from None
+    """Make room if the cache is larger than HEADWAY_CACHE_LIMIT allows, but for what was used in
+    the last `UNUSED_DAYS`. Raises ConfigError where that limit is no number."""
     unused = {folder: days_unused(folder) for folder in root.iterdir()}
-    if limit_gb > 0 and max(unused.values(), default=0.0) >= UNUSED_DAYS:
+    if max(unused.values(), default=0.0) >= UNUSED_DAYS:
         from headway.data.room import make_room
 
-        make_room(unused, UNUSED_DAYS, limit_gb, say)
+        make_room(unused, UNUSED_DAYS, say)
 
 
 def days_unused(folder: Path) -> float:

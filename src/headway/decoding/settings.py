@@ -11,9 +11,9 @@ Method = Literal["beam", "greedy", "sampling"]
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""
 _MOST = {
-    "beam": 10_000,
-    "n_best": 10_000,
-    "max_extra_length": 100_000,
+    "beam": 1_000,
+    "n_best": 1_000,
+    "max_extra_length": 1_000,
     "length_penalty": 10.0,
     "temperature": 1e6,
 }

@@ -2,6 +2,11 @@
 
 from collections.abc import Mapping
 
+CONTROLS = {i: f"\\x{i:02x}" for i in (*range(9), *range(11, 32), *range(127, 160))} | {
+    i: f"\\u{i:04x}" for i in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""How what steers a terminal, or turns the direction of a text, is shown in what is said."""
+
 
 class HeadwayError(Exception):
     """Something went wrong inside headway; the command ends with exit status 1."""

@@ -5,6 +5,7 @@ import sys
 import traceback
 from typing import TextIO
 
+from headway.errors import CONTROLS
 from headway.errors.streams import let_go
 
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
@@ -20,7 +21,7 @@ NO_MEMORY = (
 def complain(message: str, status: int) -> int:
     """Say it on stderr, if anybody can read it there; returns the exit status."""
     try:
-        print(f"headway: error: {message}", file=sys.stderr, flush=True)
+        print(f"headway: error: {message.translate(CONTROLS)}", file=sys.stderr, flush=True)
     except OSError as error:
         let_go(sys.stderr, error)
     return status

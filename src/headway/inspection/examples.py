@@ -1,16 +1,19 @@
 """What is looked at where no text is given: the notes' sentences, some of the validation set."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from headway.errors import ConfigError, DataError
 from headway.errors.commands import command
 from headway.inspection.subject import Subject
+from headway.runs.own_files import why_not_read
 from headway.text.cleaning import Report
 from headway.text.corpora import read_pairs
 from headway.text.everyday import EXAMPLES
 from headway.text.lines import read_lines
+from headway.training.run_folder import RunFolder
 
 N_TEXTS = 4
 _LONGEST = 120
@@ -29,7 +32,8 @@ def texts(subject: Subject) -> list[str]:
     found = list(dict.fromkeys([*own, *islice(filter(_fits, _of_the_run(subject)), N_TEXTS)]))
     if not found:
         raise ConfigError(
-            f"the texts that {subject.run} was made from are gone. Say what to look at: "
+            f"the texts that {subject.run} was made from are gone, or others now. Say what to "
+            "look at: "
             f"{command('inspect', subject.run, 'a text of your own')}"
         )
     return found
@@ -41,22 +45,24 @@ def _fits(line: str) -> bool:
 
 def _of_the_run(subject: Subject) -> Iterator[str]:
     try:
-        yield from islice(_LINES[subject.task](subject.settings.data), _FAR)
+        files, lines = _LINES[subject.task](subject.settings.data)
+        if not why_not_read(RunFolder(subject.run), files):
+            yield from islice(lines, _FAR)
     except (ConfigError, DataError):  # the files are gone, or others, or not named
         return
 
 
-def _sources(data: Any) -> Iterator[str]:
+def _sources(data: Any) -> tuple[Sequence[Path], Iterator[str]]:
     corpus = data.validation() or data.corpus()
-    yield from (pair.source for pair in read_pairs(corpus, Report()))
+    return corpus.files, (pair.source for pair in read_pairs(corpus, Report()))
 
 
-def _lines(data: Any) -> Iterator[str]:
-    for path in data.valid_corpus or data.corpus:
-        yield from (line for line in read_lines(path) if line is not None)
+def _lines(data: Any) -> tuple[Sequence[Path], Iterator[str]]:
+    files = data.valid_corpus or data.corpus
+    return files, (line for path in files for line in read_lines(path) if line is not None)
 
 
-_LINES: dict[str, Callable[[Any], Iterator[str]]] = {
+_LINES: dict[str, Callable[[Any], tuple[Sequence[Path], Iterator[str]]]] = {
     "translation": _sources,
     "language-model": _lines,
 }

@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.data.cache import cache_root, key_of, made_once, silent
+from headway.data.cache import cache_root, key_of, made_once, own_folder, silent
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import DataError, HeadwayError
 from headway.native.structures import Job, Matrix, Model
@@ -73,7 +73,7 @@ def made() -> Engine:
         "processor": [platform.machine(), processor_flags()],
     }
     root = os.environ.get("HEADWAY_ENGINE_CACHE")
-    folder = (Path(root) if root else cache_root()) / f"engine-{key_of(description)}"
+    folder = (own_folder(Path(root)) if root else cache_root()) / f"engine-{key_of(description)}"
 
     def make(_work: Path) -> None:
         with sealed_folder(folder) as (part, _):

@@ -100,7 +100,7 @@ def refuse_changed_data(folder: RunFolder, data: Any) -> None:
     """Raise DataError when a file is no longer what the run began with."""
     record = folder.record()["sha256"]
     for name, found in data.checksums.items():
-        if record.get(str(Path(name).absolute()), found) != found:
+        if record.get(str(Path(name).absolute())) != found:
             raise DataError(
                 f"A run goes on with the files that it began with; {name} has changed since. "
                 "Put it back, or start a new run."

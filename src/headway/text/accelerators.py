@@ -25,7 +25,7 @@ _ACCELERATORS = {
     "_": re.compile(r"(?<![_\w])_(?=[^\W_])(?!\w*_)|(?<=\b[A-Z])_(?=[a-z]+\b)"
                     r"|(?<=\b[A-Z][a-z])_(?=[a-z]+\b)|(?<=\b[A-Z][a-z]{2})_(?=[a-z]+\b)"),
 }  # fmt: skip
-_ENDING = re.compile(r"(?:[.…:：。！？!?]|\s)*\Z")
+_ENDING = re.compile(r"(?<![.…:：。！？!?\s])[.…:：。！？!?\s]*\Z")
 
 
 class Bare(NamedTuple):

@@ -130,7 +130,14 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             break
         vocabulary.setdefault(left + right, len(vocabulary))
         kept.append((left, right))
-    tokenizer = Tokenizer(models.BPE(vocabulary, kept))
+    tokenizer = byte_level(models.BPE(vocabulary, kept))
+    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
+    return tokenizer
+
+
+def byte_level(pieces: models.BPE) -> Tokenizer:
+    """What is done to a text before and after it is parted into these pieces."""
+    tokenizer = Tokenizer(pieces)
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -139,7 +146,6 @@ def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(list(SPECIAL_PIECES))
     return tokenizer
 
 

@@ -1,19 +1,27 @@
 """Text to ids and back."""
 
 import hashlib
+import json
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, SupportsIndex
 
-from tokenizers import Tokenizer, decoders, normalizers
+from tokenizers import Tokenizer, decoders, models, normalizers
 
 from headway.disk import refuse_large, write_text
 from headway.errors import ConfigError, DataError, refuse_below, refuse_beyond
-from headway.text import tokenizer_files
+from headway.text import tokenizer_files, tokenizer_parts
 from headway.text.own_codes import OwnPattern
-from headway.text.subword_training import add_placeholders, between, readable, sample, train_bpe
+from headway.text.subword_training import (
+    add_placeholders,
+    between,
+    byte_level,
+    readable,
+    sample,
+    train_bpe,
+)
 from headway.text.wordpiece import train_wordpiece
 
 Algorithm = Literal["bpe", "wordpiece", "sentencepiece"]
@@ -232,6 +240,10 @@ class Subwords:
 
 def _parse(serialized: str, origin: str) -> Tokenizer:
     try:
+        given, usual = json.loads(serialized), json.loads(byte_level(models.BPE()).to_str())
+        given["model"] = {**given["model"], "vocab": {}, "merges": []}
+        if given | {"added_tokens": []} != usual:
+            tokenizer_parts.refuse_unbounded(given)  # a side room
         tokenizer = Tokenizer.from_str(serialized)
     except BaseException as error:  # its parser may panic, which is no Exception
         raise tokenizer_files.refusal(error, origin) from None
@@ -247,6 +259,8 @@ def _pieces_by_id(tokenizer: Tokenizer, origin: str) -> list[str]:
     vocabulary = tokenizer.get_vocab(with_added_tokens=True)
     if max(vocabulary.values(), default=0) >= MOST_IDS:
         raise tokenizer_files.id_too_large(vocabulary, MOST_IDS, origin)
+    if max(map(len, vocabulary), default=0) > tokenizer_parts.LONGEST_PIECE:
+        raise tokenizer_parts.piece_too_long(origin)
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     spelled_in_bytes = isinstance(tokenizer.decoder, decoders.ByteLevel)
     pieces = [""] * (max(vocabulary.values(), default=-1) + 1)

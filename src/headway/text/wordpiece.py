@@ -7,7 +7,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from headway.errors import ConfigError
 from headway.text.subword_training import SPECIAL_PIECES, WORDS, learn
 
-_IDEOGRAPH = r" ?[\p{Han}]"
+PATTERN = rf" ?[\p{{Han}}]|{WORDS}"
+"""What stands together: an ideograph alone, as in BERT, and what a word is to BPE."""
 _MAX_WORD = 1_000  # characters; a longer run is unknown
 
 
@@ -22,8 +23,7 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
             f"WordPiece needs a vocabulary of {least} or more; got {vocabulary_size}. "
             "Try --text.vocabulary-size 8000."
         )
-    words = f"{_IDEOGRAPH}|{WORDS}"
-    alphabet, learned = learn(lines, vocabulary_size, words)
+    alphabet, learned = learn(lines, vocabulary_size, PATTERN)
     pieces = [*SPECIAL_PIECES, *alphabet, *(left + right for left, right in learned)]
     vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(pieces))}
     tokenizer = Tokenizer(
@@ -35,7 +35,7 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
         )
     )
     tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(words), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(PATTERN), "isolated")
     tokenizer.decoder = decoders.Fuse()
     tokenizer.add_special_tokens(list(SPECIAL_PIECES))
     return tokenizer

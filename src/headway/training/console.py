@@ -12,6 +12,7 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from headway.errors import CONTROLS
 from headway.errors.streams import let_go
 from headway.training.interfaces import Validation
 from headway.training.loop import Progress as TrainingProgress
@@ -93,7 +94,7 @@ class ConsoleReporter:
 
     def say(self, message: str) -> None:
         """One line."""
-        self.console.print(message, markup=False)
+        self.console.print(message.translate(CONTROLS), markup=False)
 
 
 @contextmanager

@@ -177,12 +177,14 @@ class RunFolder:
     def refuse_unwritable(self) -> None:
         """Raise RunError where writing would change a file elsewhere, or wait for ever."""
         written = self.config, self.tokenizer, self.model, self.metrics, self.card, self.data
-        for file in (*written, self.checks):
-            elsewhere = not Path(realpath(file)).is_relative_to(self.path.resolve())
-            if (file.exists() or file.is_symlink()) and (elsewhere or not file.is_file()):
+        folders = [self.checkpoints, *self.checkpoints.glob("*"), self.path / ".smoothing"]
+        for place in (*written, self.checks, *folders):
+            elsewhere = not Path(realpath(place)).is_relative_to(self.path.resolve())
+            fits = not place.is_symlink() if place in folders else place.is_file()
+            if (place.exists() or place.is_symlink()) and (elsewhere or not fits):
                 raise RunError(
-                    f"a run that goes on writes to its own files; {file} is a link to another "
-                    "place, or no file. Put a copy of the file there."
+                    f"a run that goes on writes to its own files, and deletes some; {place} is a "
+                    "link to another place, or no file. Put a copy there."
                 )
 
     def write_data(self, record: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from headway.config import build
 from headway.data.memories import cached_memory, cached_memory_of_pairs
 from headway.errors import HeadwayError
+from headway.runs.own_files import why_not_read
 from headway.tasks.translation.pairs import TranslationData
 from headway.text.cleaning import Pair, Report
 from headway.text.corpora import Corpus, directions, read_pairs
@@ -57,9 +58,11 @@ def memories_for(
 def training_memories(run: Path, wanted: Languages, say: Say) -> list[Memory]:
     """What the run was trained on in this direction, where its files are still there."""
     try:
-        data = RunFolder.open(run).settings().get("data", {})
-        corpus = build(TranslationData, data, section="data").corpus()
+        folder = RunFolder.open(run)
+        corpus = build(TranslationData, folder.settings().get("data", {}), section="data").corpus()
         if sum(path.stat().st_size for path in corpus.files) > TRAINING_BYTES:
+            return []
+        if why_not_read(folder, corpus.files):
             return []
         spoken = directions(corpus)
         parts = [corpus.alone(part) for part in corpus.parts if _fits(spoken[part.name], wanted)]

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from headway.tasks.translation.portions import (
 )
 from headway.tasks.translation.texts import Alternative, Translation
 from headway.text.formats.segments import Code, Segment
+from headway.text.own_codes import compiled
 from headway.text.sentences import AtOnce
 
 TEXTS = st.lists(st.text(alphabet="abC. \n?!。，第", max_size=30), max_size=4)
@@ -59,12 +59,12 @@ def test_a_model_that_copies_gives_the_text_back(texts):
 
 
 def test_a_users_code_is_not_cut():
-    text, own = "See [[Read me! Then go]] now. And go.", (re.compile(r"\[\[[^\]]+\]\]"),)
+    text, own = "See ⟦Read me! Then go⟧ now. And go.", compiled((r"⟦[^⟧]+⟧",))
     portions = Portions(AtOnce(1, 60), len, None)
     for some, halves in ((portions, True), (portions._replace(own=own), False)):
         pieces = some.of_text(text)
         assert "".join(pieces) == text
-        assert ("See [[Read me!" in pieces) == halves
+        assert ("See ⟦Read me!" in pieces) == halves
         assert [piece.text for piece in some.of_segment(Segment((text,)))] == pieces
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from headway.data.batching import Indices, RowWeights
 from headway.data.joined import JoinedStore, some_rows, texts_of, without
 from headway.data.prepared import SIDES, Prepared, prepare_corpus
-from headway.disk import checksum
 from headway.errors import DataError, HeadwayError
 from headway.runs.kind import Say
+from headway.runs.own_files import why_not_read
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
 from headway.tasks import kind_named
@@ -204,17 +204,13 @@ def missing(folder: RunFolder) -> str:
         return f"{folder.path} is gone"
     try:
         settings = Settings.of_run(folder, kind_named("translation"))
-        record = folder.record()["sha256"] if folder.data.exists() else {}
     except HeadwayError as error:
         return str(error)
     files = list(_files(settings.data))
     if not files:
         return f"{folder.path} was imported, and does not say what it learned from"
-    for path in files:
-        if not path.exists():
-            return f"{path} is gone"
-        if record.get(str(path.absolute())) not in (None, checksum(path)):
-            return f"{path} has changed since"
+    if why := why_not_read(folder, files):
+        return why
     return missing(RunFolder(Path(settings.data.old_run))) if settings.data.old_run else ""
 
 
