@@ -25,6 +25,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,22 +56,33 @@ class GivenUpError(Exception):
 def patterns(_folder: Path) -> Iterator[tuple[str, str]]:
     """What was tried, and what went wrong."""
     found: dict[tuple[Any, int], str] = {}
-    for module in pkgutil.walk_packages(headway.__path__, "headway."):
-        if not module.name.endswith("__main__"):
-            for name, value in vars(importlib.import_module(module.name)).items():
+    for found_module in pkgutil.walk_packages(headway.__path__, "headway."):
+        if not found_module.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(found_module.name)).items():
                 for one in value.values() if isinstance(value, dict) else (value,):
                     if isinstance(one, re.Pattern):
-                        found.setdefault((one.pattern, one.flags), f"{module.name}.{name}")
+                        found.setdefault((one.pattern, one.flags), f"{found_module.name}.{name}")
     for (pattern, flags), name in found.items():
-        fits = re.compile(pattern, flags)
-        raw = isinstance(pattern, bytes)
-        yield (
-            name,
-            _growth(lambda text, fits=fits, raw=raw: fits.search(text.encode() if raw else text)),
-        )  # type: ignore[misc]
+        fits, source = (
+            re.compile(pattern, flags),
+            Path(sys.modules[name.rpartition(".")[0]].__file__ or ""),
+        )
+        used = rf"\b{name.rpartition('.')[2]}\.(search|finditer|sub|subn|split|findall)\("
+        anywhere = re.search(used, source.read_text(encoding="utf-8")) is not None
+        yield name, _growth(partial(_looked_for, fits, anywhere))
     for pattern in OWN:
         [own] = compiled((pattern,))
         yield pattern, _growth(lambda text, own=own: list(own.spans(text)))  # type: ignore[misc]
+
+
+def _looked_for(pattern: "re.Pattern[Any]", anywhere: bool, text: str) -> None:
+    """As the package does: from each place of the text, or at its beginning only."""
+    given = text.encode() if isinstance(pattern.pattern, bytes) else text
+    if anywhere:
+        for _ in pattern.finditer(given):
+            pass
+    else:
+        pattern.match(given)
 
 
 def _growth(look: Callable[[str], object]) -> str:

@@ -43,7 +43,7 @@ _SIGN = re.compile(
 )
 
 _SENTENCES = re.compile(
-    rf"[{ENDS}](?:[^\w\s]|_)*+\s|[{TIGHT}?!](?:[^\w\s]|_)*+\w|[\t-\r\u2028\u2029\x85]"
+    rf"[{ENDS}](?:[^\w\s]|_){{0,50}}+\s|[{TIGHT}?!](?:[^\w\s]|_){{0,50}}+\w|[\t-\r\u2028\u2029\x85]"
 )
 _NO_TEXT = re.compile(r"\A[\W\d_]*\Z|([^\W\d_]|\s)\1{4,}|((?=[^\W_]).{2,16}?)\2{3,}")
 

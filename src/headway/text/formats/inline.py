@@ -13,7 +13,7 @@ START_TAG = re.compile(rb"""<[^<>"'/\s]+(?:[^<>"']|"[^"]*"|'[^']*')*>""")
 """A whole start tag or empty tag of well-formed XML."""
 END_TAG = re.compile(rb"</[^>]*>")
 
-_LINE_BREAK = re.compile(r"[ \t]*[\r\n][ \t\r\n]*")
+_LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\r\n][ \t\r\n]*")
 _LINE_BREAK_FIRST = re.compile(r"\A[ \t]*[\r\n]")
 _LINE_BREAK_LAST = re.compile(r"[\r\n][ \t]*\Z")
 _NAME = re.compile(r"<([^\s/>]+)")
