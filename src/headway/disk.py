@@ -58,6 +58,12 @@ def refuse_large(path: Path, limit_bytes: int) -> None:
         raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
 
 
+def is_own(status: os.stat_result) -> bool:
+    """Whether only this user and the system's own can have written it, or can write to it."""
+    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+    return os.name == "nt" or (ours and not status.st_mode & 0o022)
+
+
 def free_bytes(folder: Path) -> float:
     """What may still be written there; no end to it where the file system does not know."""
     usage = shutil.disk_usage(folder)
@@ -204,7 +210,7 @@ def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         meta: dict[str, Any] = {"content": content, "files": files}
         meta["sha256"] = digest(meta)
         (part / _META).write_text(json.dumps(meta), encoding="utf-8")
-        part.chmod(part.stat().st_mode & ~0o022)  # see `headway.data.cache.is_own`
+        part.chmod(part.stat().st_mode & ~0o022)  # see `is_own`
 
 
 def read_sealed(folder: Path) -> dict[str, Any]:

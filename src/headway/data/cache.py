@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.disk import DiskError, digest, disk_errors, sweep
+from headway.disk import DiskError, digest, disk_errors, is_own, sweep
 from headway.errors import ConfigError, DataError, UserError
 from headway.locks import Say, alone
 
@@ -51,12 +51,6 @@ def own_folder(root: Path) -> Path:
     from headway.data.room import own_part
 
     return own_part(root)
-
-
-def is_own(status: os.stat_result) -> bool:
-    """Whether only this user and the system's own can have written it, or can write to it."""
-    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
-    return os.name == "nt" or (ours and not status.st_mode & 0o022)
 
 
 def key_of(description: dict[str, Any]) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from headway.data.cache import is_own
-from headway.disk import disk_errors
+from headway.disk import disk_errors, is_own
 from headway.errors import ConfigError
 
 LIMIT_GB = 20.0
