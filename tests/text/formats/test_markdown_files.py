@@ -131,3 +131,17 @@ def test_a_paragraph_stays_one_whatever_it_begins_with(tmp_path, text):
     blocks = READER.parse(after)
     assert [one.type for one in blocks] == ["paragraph_open", "inline", "paragraph_close"] * 2
     assert blocks[1].children[0].content == text
+
+
+def test_emphasis_that_would_not_close_becomes_tags_and_none_stands_around_nothing(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("one **two** three\n")
+    document = open_document(path, None, "zh", False)
+    [gap] = document.gaps
+    opening, closing = gap.source.codes
+    after = document.filled([Segment((opening, "我爱猫。", closing, "她"))]).decode()
+    assert after == "<strong>我爱猫。</strong>她\n"
+    assert document.filled([Segment(("我爱", opening, closing, "猫"))]).decode() == "我爱猫\n"
+    assert (
+        document.filled([Segment((opening, "我", closing, "爱猫。"))]).decode() == "**我**爱猫。\n"
+    )

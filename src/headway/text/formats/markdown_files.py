@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headway.errors import ConfigError
 from headway.text.formats.html_files import page_entries
-from headway.text.formats.markup import Piece, joined
+from headway.text.formats.markup import Piece, joined, merged
 from headway.text.formats.segments import Code, Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
@@ -16,6 +16,7 @@ from headway.text.language_names import named_language
 _FRONT = re.compile(r"(---|\+\+\+)[ \t]*\r?\n.*?\n(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _NOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:?|^\[[ xX]\](?=\s)")
 """A footnote's mark, and the box of a task."""
+_MARK = re.compile("</?(?:em|strong|s)>")
 _TO_ESCAPE = re.compile(r"[\\`*_\[\]<>&~|]")
 
 
@@ -182,6 +183,9 @@ def _of_spans(content: str, spans: Sequence[_Span]) -> Iterator[Piece]:
             yield Piece(Code("!["), start, start + 2)
             yield Piece(tokens[-1].content, start + 2, behind)
             yield Piece(Code("](x)"), behind, end)
+        elif kind == "link_close" and tokens[-2].type == "link_open":  # without a text
+            yield Piece(Code("["), start, start + 1)
+            yield Piece(Code("](x)"), start + 1, end)
         elif kind == "link_close" and inside:
             yield Piece(Code("["), start, start + 1)
             yield from _of_spans(content, inside)
@@ -218,10 +222,10 @@ def _of_marks(content: str, start: int, end: int, tokens: Sequence[Any]) -> Iter
 
 def _written(kind: str, known: dict[str, Any], new: Segment) -> str:
     """A text as it is read again as itself: with as few escapes as that takes."""
-    parts = [part if isinstance(part, Code) else " ".join(part.split("\n")) for part in new.parts]
+    parts = _worded(new)
     in_table = kind in ("th_open", "td_open")
 
-    def tried(pattern: re.Pattern[str] | None) -> str:
+    def tried(parts: Sequence[str | Code], pattern: re.Pattern[str] | None) -> str:
         written = ""
         for part in parts:
             if isinstance(part, Code):
@@ -231,10 +235,38 @@ def _written(kind: str, known: dict[str, Any], new: Segment) -> str:
             written += text.replace("|", "\\|") if in_table and not pattern else text
         return written
 
-    for written in (tried(None), _begun(tried(None)), tried(_TO_ESCAPE), _begun(tried(_TO_ESCAPE))):
-        if _is_read(kind, known, written, parts):
-            return written
-    return _begun(tried(_TO_ESCAPE))
+    # Markdown's own marks do not close between a Chinese full stop and a character
+    tagged = [
+        Code(part.text, part.text)
+        if isinstance(part, Code) and _MARK.fullmatch(part.text)
+        else part
+        for part in parts
+    ]
+    for some in (parts, tagged):
+        for pattern in (None, _TO_ESCAPE):
+            plain = tried(some, pattern)
+            for written in (plain, _begun(plain)):
+                if _is_read(kind, known, written, some):
+                    return written
+    return _begun(tried(parts, _TO_ESCAPE))
+
+
+def _worded(new: Segment) -> list[str | Code]:
+    """Without line ends, and without marks around nothing, which would be read as text."""
+    parts: list[str | Code] = []
+    for part in new.parts:
+        last = parts[-1] if parts else None
+        if isinstance(part, str):
+            parts.append(part.replace("\n", " "))
+        elif (
+            isinstance(last, Code)
+            and _MARK.fullmatch(last.text)
+            and (part.text == f"</{last.text[1:]}")
+        ):
+            parts.pop()
+        else:
+            parts.append(part)
+    return merged(parts)
 
 
 def _begun(written: str) -> str:
