@@ -1,147 +1,246 @@
-"""A week's corrections taught to a translator: what it learns of them, and what it forgets.
+"""Corrections taught to a translator: what it takes up on sentences that nobody corrected.
 
-The translator is that of `headway demo` (everyday sentences, English to Chinese). A reviewer has
-put one word in the place of another in 200 sentences, all with "dog"; a run goes on from the
-translator with these, as `headway train --init-from` does by itself, and in other ways. Reported:
-in how many of 200 sentences with a dog that nobody has seen the new word stands, and the old one
-does not; BLEU of these; BLEU of the demo's test sentences without a dog, before and after; and how
-long the command took.
-Run: headway demo --out DIR; python benchmarks/corrections.py --demo DIR --out RUNS
+A reviewer goes over what a run wrote for texts that it has not seen, and always makes the same
+change: a pattern. Patterns are made by rule from the run's own output: another word, a word that
+the run never writes, a phrase, a polite form, an agreement, an order of words, a sign. 10, 30 or
+100 such corrections stand among as many units that the reviewer left as they were, in the table
+that `headway corrections` writes of both versions or, with --as-reviewed, in the reviewed file
+itself. `headway train --init-from` goes on from the run with default flags. Reported: in how many
+of up to 200 unseen sentences that call for the change the tuned run writes the wanted form and not
+the old one, without any memory; BLEU on sentences that do not call for it, before and after; and
+how long the command took.
+
+Texts are the test sentences of Multi30k for a run into German (--data), and sentences of the demo's
+grammar for one into Chinese.
+Run: python benchmarks/corrections.py --run demo --out DIR --sizes 10 30 100
 """
 
 import argparse
+import random
 import re
-import shutil
+import resource
+import shlex
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import record
 import runs
 
 from headway import Translator
-from headway.config import merge
+from headway.commands.demo import corpus
 from headway.metrics.translation import bleu_statistics
 from headway.text.everyday import generate
-from headway.text.lines import read_lines
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import place_of
 
-Pairs = list[tuple[str, str]]
-
-WORD, OLD, NEW = "dog", "狗", "犬"
-N_PAIRS = 200
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to teach them."""
-
-    name: str
-    folder: str
-    flags: tuple[str, ...] = ()
-    gone: bool = False
-    """The text files that the translator learned from are not there any more."""
+N_UNSEEN = 200
+N_DRAWN = 6_000
+"""Sentences of the demo's grammar."""
 
 
-WAYS = (
-    Way("as it is by itself", "plain"),
-    Way("nothing old mixed in, but scored", "alone", ("--old-share", "0")),
-    Way("the old text files are gone", "gone", gone=True),
-)
+class Pattern(NamedTuple):
+    """What a reviewer always changes."""
+
+    kind: str
+    old: str
+    """A regular expression of what the run writes."""
+    new: str | Callable[[re.Match[str]], str]
+
+    def corrected(self, text: str) -> str:
+        """As the reviewer leaves it."""
+        return re.sub(self.old, self.new, text)
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+        return self.kind
 
 
-def has_word(text: str) -> bool:
-    """Whether a sentence is about the word."""
-    return bool(re.search(rf"\b{WORD}s?\b", text, re.IGNORECASE))
+def agreed(found: re.Match[str]) -> str:
+    """`eine junge Frau` as a neuter noun has it: `ein junges Fräulein`."""
+    article, adjective = found.groups()
+    ending = {"ine": "in", "iner": "inem", "ie": "as", "er": "em"}[article[1:]]
+    if adjective and ending == "in":
+        adjective = f"{adjective[:-1]}s "
+    return f"{article[0]}{ending} {adjective or ''}Fräulein"
 
 
-def corrected(pairs: Pairs) -> Pairs:
-    """As a reviewer leaves them."""
-    return [(source, target.replace(OLD, NEW)) for source, target in pairs]
+def turned(found: re.Match[str]) -> str:
+    """`Ein Hund läuft am Strand.` with the place in front."""
+    who, verb, where = found.groups()
+    return f"{where[0].upper()}{where[1:]} {verb} {who[0].lower()}{who[1:]}."
 
 
-def lines(path: Path) -> list[str]:
-    """All lines of a text file."""
-    return [line or "" for line in read_lines(path)]
+PATTERNS = {
+    "de": {
+        "word": Pattern("word", r"\bMann\b", "Herr"),
+        "new word": Pattern("new word", r"\bHund\b", "Vierbeiner"),
+        "phrase": Pattern("phrase", r"\bin einem\b", "im Inneren von einem"),
+        "agreement": Pattern(
+            "agreement", r"\b([Ee]iner?|[Dd]ie|[Dd]er) ([a-zäöüß]+en? )?Frau\b", agreed
+        ),
+        "order": Pattern(
+            "order",
+            r"^((?:Eine?|D(?:er|ie|as)|Zwei|Drei) (?:\w+ )?\w+) "
+            r"((?:sitz|steh|lauf|geh|renn|spiel)en|(?:sitz|steh|läuf|geh|renn|spring|lieg|spiel)t) "
+            r"((?:auf|in|vor|an|am|im|durch|mit|über|neben) [^.,]+)\.$",
+            turned,
+        ),
+        "sign": Pattern("sign", r",", " –"),
+    },
+    "zh": {
+        "word": Pattern("word", "花园", "园子"),
+        "new word": Pattern("new word", "狗", "犬"),
+        "phrase": Pattern("phrase", "，因为", "，这是由于"),
+        "polite form": Pattern("polite form", "你(?!们)", "您"),
+        "order": Pattern("order", r"^([^，。？]+?)((?:昨天|明天)(?:早上|晚上)?)", r"\2\1"),
+        "sign": Pattern("sign", "，", "；"),
+    },
+}
 
 
-def corrections(demo: Path, seed: int) -> tuple[Pairs, Pairs]:
-    """Pairs to learn from, and as many to test with: of sentences that the demo has not."""
-    seen = {line for split in ("train", "valid", "test") for line in lines(demo / f"{split}.en")}
-    drawn = dict(generate(200 * N_PAIRS, 1_000 + seed)).items()
-    found = [pair for pair in drawn if has_word(pair[0]) and pair[0] not in seen]
-    chosen = corrected(found[: 2 * N_PAIRS])
-    assert len(chosen) == 2 * N_PAIRS, "more sentences have to be drawn"
-    return chosen[:N_PAIRS], chosen[N_PAIRS:]
+class Texts(NamedTuple):
+    """Sentences that the run has not seen, with references, and what the run makes of them."""
+
+    sources: list[str]
+    references: list[str]
+    outputs: list[str]
 
 
-def without_texts(run: Path, copy: Path) -> Path:
-    """The same run, of which the text files are gone."""
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(run, copy)
-    folder = RunFolder(copy)
-    gone = {key: [str(copy / "gone")] for key in ("source", "target", "valid_source")}
-    gone["valid_target"] = gone["source"]
-    folder.write_settings(merge(folder.settings(), {"data": gone}))
-    return copy
+class Task(NamedTuple):
+    """Which of them are for what: numbers of sentences."""
+
+    corrections: list[int]
+    confirmed: list[int]
+    unseen: list[int]
+    general: list[int]
 
 
-def scores(run: Path, unseen: Pairs, general: Pairs) -> dict[str, float]:
-    """How much of the pattern is kept, and BLEU."""
-    translator, found = Translator.load(run), {}
-    for name, pairs in (("pattern", unseen), ("general", general)):
-        output = translator.translate([source for source, _ in pairs])
-        found[name] = bleu_statistics(output, [t for _, t in pairs], target_language="zh").score()
-        if name == "pattern":
-            kept = [NEW in text and OLD not in text for text in output]
-            found["kept"] = 100 * sum(kept) / len(kept)
+def texts(run: Path, data: Path | None, language: str) -> Texts:
+    """Of the run's own kind."""
+    if language == "zh":
+        seen = {source for part in corpus() for source, _ in part}
+        drawn = {s: t for s, t in generate(N_DRAWN, 2_001) if s not in seen}
+        sources, references = list(drawn), list(drawn.values())
+    else:
+        assert data is not None, "--data is needed for Multi30k"
+        sources, references = [], []
+        for split in runs.FLICKR:
+            for side, more in zip(
+                (sources, references),
+                runs.CORPORA["multi30k-en-de"].lines(data, split),
+                strict=True,
+            ):
+                side.extend(text.strip() for text in more)
+    return Texts(sources, references, Translator.load(run).translate(sources))
+
+
+def task_of(pattern: Pattern, known: Texts, n: int, seed: int) -> Task:
+    """Corrections, units that were left as they were, and what is measured on."""
+    numbers = list(range(len(known.sources)))
+    random.Random(seed).shuffle(numbers)
+    called = [pattern.corrected(text) != text for text in known.outputs]
+    of_reference = [pattern.corrected(text) != text for text in known.references]
+    asked = [i for i in numbers if called[i]]
+    others = [i for i in numbers if not called[i] and not of_reference[i]]
+    chosen = {known.sources[i] for i in asked[:n]}
+    unseen = [i for i in asked[n:] if known.sources[i] not in chosen][:N_UNSEEN]
+    return Task(asked[:n], others[:n], unseen, others[n : n + 1_000])
+
+
+def scores(run: Path, pattern: Pattern, task: Task, known: Texts) -> dict[str, float]:
+    """What is kept of the pattern on what was corrected and on the unseen, and BLEU."""
+    translator, found = Translator.load(run), dict[str, float]()
+    language = translator.settings.data.target_language
+    for name, rows in (("corrections", task.corrections), ("unseen", task.unseen)):
+        written = translator.translate([known.sources[i] for i in rows])
+        found[name] = sum(
+            has_new(pattern, text, known.outputs[i]) for text, i in zip(written, rows, strict=True)
+        )
+    written = translator.translate([known.sources[i] for i in task.general])
+    references = [known.references[i] for i in task.general]
+    found["general"] = bleu_statistics(written, references, target_language=language).score()
     return found
 
 
-def tuned(way: Way, asked: argparse.Namespace, fix: Path) -> tuple[Path, float]:
-    """The run of one way, and the seconds that the command took."""
-    print(f"\n# {way.name}", flush=True)
-    parent = asked.demo / "run"
-    if way.gone:
-        parent = without_texts(parent, asked.out / "parent-without-texts")
-    run: Path = asked.out / way.folder
+def has_new(pattern: Pattern, text: str, before: str) -> bool:
+    """Whether the wanted form stands there, and the old one nowhere."""
+    wanted = pattern.corrected(before)
+    if pattern.kind == "order":
+        return (
+            text.split(" ")[:2] == wanted.split(" ")[:2]
+            if " " in wanted
+            else (text[:2] == wanted[:2])
+        )
+    if pattern.corrected(text) != text:
+        return False
+    new = re.compile("Fräulein" if callable(pattern.new) else re.escape(str(pattern.new).strip()))
+    return bool(new.search(text))
+
+
+def taught(
+    asked: argparse.Namespace, place: Path, pattern: Pattern, task: Task, known: Texts
+) -> dict[str, Any]:
+    """Train on the table of corrections, with default flags."""
+    rows = []
+    for i in [*task.corrections, *task.confirmed]:
+        target = pattern.corrected(known.outputs[i])
+        cells = [known.sources[i], target] + [known.outputs[i]] * (not asked.as_reviewed)
+        rows.append("\t".join(cells) + "\n")
+    header = "" if asked.as_reviewed else "source\ttarget\tbefore\n"
+    fix = place.with_suffix(".tsv")
+    fix.write_text(header + "".join(rows), encoding="utf-8")
     begun = time.monotonic()
-    flags = ["--init-from", str(parent), "--pairs", str(fix), "--seed", str(asked.seed)]
-    runs.headway_train(run, [*flags, *way.flags, *asked.flags])
-    return run, time.monotonic() - begun
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    flags = ["--init-from", str(asked.run), "--pairs", str(fix), "--seed", str(asked.seed)]
+    runs.headway_train(place, [*flags, *asked.flags])
+    return {
+        "seconds": round(time.monotonic() - begun),
+        "processor_s": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - used),
+        "updates": RunFolder(place).read_log()[-1]["step"],
+    }
 
 
 def main() -> int:
-    """Tune in every way, score, print, record."""
+    """Make patterns, tune, score, print, record."""
     parser = record.parser(__doc__)
-    parser.add_argument("--demo", type=Path, required=True, help="what `headway demo --out` wrote")
+    parser.add_argument("--run", type=Path, required=True, help="what goes on learning")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder that holds mt/multi30k")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the runs")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10, 30, 100])
+    parser.add_argument("--only", nargs="*", help="kinds of pattern; all if left out")
+    parser.add_argument("--as-reviewed", action="store_true", help="a table of two columns")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", help="folders of ways; all if left out")
-    parser.add_argument("--flags", nargs="*", default=[], help="more flags of train, each as a=b")
+    parser.add_argument("--flags", type=shlex.split, default=[], help="more of train, quoted")
     record.add_record_option(parser)
     asked = parser.parse_args()
-    asked.out, asked.demo = asked.out.absolute(), asked.demo.absolute()
+    asked.out, asked.run = asked.out.absolute(), place_of(asked.run).absolute()
     asked.out.mkdir(parents=True, exist_ok=True)
-    own, unseen = corrections(asked.demo, asked.seed)
-    fix = asked.out / "fix.tsv"
-    fix.write_text("".join(f"{s}\t{t}\n" for s, t in own), encoding="utf-8")
-    test = zip(lines(asked.demo / "test.en"), lines(asked.demo / "test.zh"), strict=True)
-    general = [pair for pair in test if not has_word(pair[0])]
-    before = scores(asked.demo / "run", unseen, general)
-    rows: list[dict[str, Any]] = [{"way": "before", **before, "seconds": 0.0}]
-    for way in WAYS:
-        if asked.only is None or way.folder in asked.only:
-            run, seconds = tuned(way, asked, fix)
-            rows.append({"way": way.name, **scores(run, unseen, general), "seconds": seconds})
-    header = ["", "new word kept, %", "BLEU, its sentences", "BLEU, the others", "seconds"]
-    cells = [
-        [row["way"], f"{row['kept']:.1f}"]
-        + [f"{row[key]:.2f}" for key in ("pattern", "general")]
-        + [f"{row['seconds']:.0f}"]
-        for row in rows
-    ]
+    language = str(RunFolder.open(asked.run).settings()["data"]["target_language"])
+    known = texts(asked.run, asked.data, language)
+    rows: list[dict[str, Any]] = []
+    for name, pattern in PATTERNS[language].items():
+        for n in asked.sizes if asked.only is None or name in asked.only else ():
+            task = task_of(pattern, known, n, asked.seed)
+            place = asked.out / f"{name.replace(' ', '-')}-{n}"
+            before = scores(asked.run, pattern, task, known)
+            work = taught(asked, place, pattern, task, known)
+            after = scores(place, pattern, task, known)
+            sizes = {"n": len(task.corrections), "n_unseen": len(task.unseen)}
+            rows.append({"pattern": name, **sizes, "before": before, "after": after, **work})
+            print(rows[-1], flush=True)
+    header = ["pattern", "corrections", "taken up", "unseen, before", "unseen", "of"]
+    header += ["other sentences, BLEU", "updates", "s", "processor s"]
+    cells = []
+    for row in rows:
+        before, after, of = row["before"], row["after"], row["n_unseen"]
+        general = f"{before['general']:.2f} to {after['general']:.2f}"
+        share = f"{after['unseen']} ({after['unseen'] / max(1, of):.0%})"
+        work = [row[key] for key in ("updates", "seconds", "processor_s")]
+        taken = [after["corrections"], before["unseen"], share, of]
+        cells.append([row["pattern"], row["n"], *taken, general, *work])
     print("\n" + record.table(header, cells))
     record.write(asked.record, "corrections", seeds=[asked.seed], figures={"runs": rows})
     return 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.data.joined import JoinedStore, some_rows, texts_of, without
+from headway.data.joined import AmendedStore, JoinedStore, some_rows, texts_of, without
 from headway.data.store import SideEncoder, Store, write_store
 
 
@@ -49,3 +49,12 @@ def test_some_rows_are_drawn_alike_and_each_once():
     assert len(set(drawn.tolist())) == 100
     assert drawn.tolist() == sorted(drawn.tolist()) == some_rows(1000, 100, seed=1).tolist()
     assert drawn.tolist() != some_rows(1000, 100, seed=2).tolist()
+
+
+def test_amended_rows_have_their_new_text_and_length_and_all_else_stays(tmp_path):
+    one = store(tmp_path / "1", ["ab", "c", "def"], "one")
+    amended = JoinedStore([(AmendedStore(one, "target", {1: [65, 66, 67]}), np.array([1, 2]))])
+    texts = [["".join(map(chr, amended[side][i])) for i in range(2)] for side in amended.sides]
+    assert texts == [["c", "def"], ["ABC", "fed!"]]
+    assert amended.lengths["target"].tolist() == [3, 4]
+    assert one.lengths["target"].tolist() == [3, 2, 4], "the store itself is not changed"

@@ -14,7 +14,8 @@ from headway.locks import only_writer_of_file
 from headway.text.lines import check_file, shown
 
 if TYPE_CHECKING:
-    from headway.text.corrections import Correction, Review
+    from headway.text.corrections import Review
+    from headway.text.replacements import Correction
 
 
 class _Given(NamedTuple):

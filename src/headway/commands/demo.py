@@ -13,6 +13,7 @@ from headway.commands.demo_folder import write_corpus
 from headway.disk import refuse_undecodable
 from headway.errors import StoppedError
 from headway.errors.commands import command
+from headway.text.everyday import DEMO_SEED, DEMO_SIZES
 
 if TYPE_CHECKING:
     from headway.config import Sections
@@ -26,8 +27,7 @@ FOLDERS: dict[Task, Path] = {
     "translation": Path("demo"),
     "language-model": Path("language-demo"),
 }
-CORPUS_SEED = 1
-N_TRAIN, N_VALID, N_TEST = 24_000, 300, 500
+N_TRAIN, N_VALID, N_TEST = DEMO_SIZES
 N_SHOWN = 6
 PRESET = "tiny"
 SETTINGS: "Sections" = {
@@ -125,7 +125,7 @@ def corpus() -> "Split":
     """The sentences to learn from, to validate on and to test on; always the same."""
     from headway.text.everyday import generate, split
 
-    pairs = generate(N_TRAIN + N_VALID + N_TEST, CORPUS_SEED)
+    pairs = generate(N_TRAIN + N_VALID + N_TEST, DEMO_SEED)
     return split(pairs, n_valid=N_VALID, n_test=N_TEST)
 
 

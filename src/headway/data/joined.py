@@ -1,6 +1,6 @@
 """Rows of several stores as one: entered only by a run that mixes in the data of its parent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +78,32 @@ def some_rows(n_rows: int, most: int, seed: int) -> Indices:
         return np.arange(n_rows)
     random = np.random.Generator(np.random.PCG64([seed, n_rows]))
     return np.sort(random.choice(n_rows, most, replace=False))
+
+
+class AmendedStore(Store):
+    """A store of which some rows have another text on one side."""
+
+    def __init__(self, store: Store, side: str, anew: Mapping[int, Sequence[int]]) -> None:
+        """`anew` has the ids of these rows, without markers."""
+        self.directory, self.content, self.sides = store.directory, store.content, store.sides
+        self.rows, self.file_numbers = store.rows, store.file_numbers
+        self._sides: dict[str, Any] = {name: store[name] for name in store.sides}
+        self._sides[side] = _AmendedSide(store[side], anew)
+        self.lengths = {name: one.lengths for name, one in self._sides.items()}
+
+
+class _AmendedSide:
+    """One side of all rows."""
+
+    def __init__(self, side: Any, anew: Mapping[int, Sequence[int]]) -> None:
+        self._side, self._anew = side, {row: np.asarray(ids) for row, ids in anew.items()}
+        self.lengths = np.array(side.lengths)
+        for row, ids in self._anew.items():
+            self.lengths[row] = len(ids)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, i: int) -> Ids:
+        ids: Ids = self._anew[i] if i in self._anew else self._side[i]
+        return ids

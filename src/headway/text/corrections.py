@@ -19,6 +19,7 @@ from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.languages import Languages, same_language
 from headway.text.lines import suffix_of
 from headway.text.readers import reader_of
+from headway.text.replacements import Correction
 
 
 class Version(NamedTuple):
@@ -35,14 +36,6 @@ class Version(NamedTuple):
     def done(self) -> bool:
         """Whether there is a translation that counts."""
         return bool(self.target) and self.trusted
-
-
-class Correction(NamedTuple):
-    """A unit whose target a reviewer changed."""
-
-    source: str
-    target: str
-    before: str
 
 
 @dataclass

@@ -397,7 +397,7 @@ class Trainer(Generic[AnyTask]):
 
         In the running are the best and the last checkpoint, the average up to the best and the
         average of the last ones; of a run that began with another's weights also these, and what
-        lies halfway (Wortsman et al. 2022). `measure` sees each in the float32 twin; it may cost
+        lies between (Wortsman et al. 2022). `measure` sees each in the float32 twin; it may cost
         more than a validation, and be closer to how the model will be used.
 
         A checkpoint that is missing or damaged is left out, and that is said.
@@ -410,6 +410,7 @@ class Trainer(Generic[AnyTask]):
         if begun_with:
             others[0,] = "the checkpoint that training began with"
             others[0, best] = f"halfway from there to step {best}"
+            others[0, best, best, best] = f"three quarters of the way to step {best}"
         names = {
             **others,
             tuple(last): f"the average of the last {len(last)} checkpoints",

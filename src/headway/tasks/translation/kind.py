@@ -121,6 +121,8 @@ def card(run: Run) -> CardWords:
     for language, found in scores.items():
         where = f" ({language})" if len(scores) > 1 else ""
         run.say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
+    if before := task.before_words(hypotheses):
+        run.say(before.strip())
     data, report = run.settings.data, run.data.prepared.report
     best = [one[0] for one in searched]
     languages = data.source_language, data.target_language
@@ -135,7 +137,7 @@ def card(run: Run) -> CardWords:
     return CardWords(
         title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
         vocabulary=f"{len(run.data.vocabulary):,} sub-words",
-        scores=f"{score_words(run, scores, loss, task.before_words(hypotheses))}\n\n{trust}",
+        scores=f"{score_words(run, scores, loss, before)}\n\n{trust}",
         data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
         next_commands=next_commands(run),
         below_use=below_use(task.valid_sources, hypotheses, task.valid_texts),
@@ -191,7 +193,9 @@ KIND: Kind = Kind(
     choose_preset=fitting.LADDER.choose,
     fits_dropout=("tiny", "small", "recurrent", "ablated", "convolutional", "bytenet"),
     read=read,
-    complete=pairs.complete,
+    complete=lambda given, settings, data: (
+        tuning_data if settings.data.old_run else pairs
+    ).complete(given, settings, data),
     absolute=pairs.absolute,
     sizes=pairs.sizes,
     vocabulary=vocabulary,

@@ -1,32 +1,52 @@
 """What a run that begins with another's weights sees of that one's data, so as not to forget it."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from headway.config import Sections, merge
 from headway.data.batching import Indices, RowWeights
 from headway.data.joined import JoinedStore, some_rows, texts_of, without
 from headway.data.prepared import SIDES, Prepared, prepare_corpus
-from headway.errors import DataError, HeadwayError
+from headway.errors import DataError
 from headway.runs.kind import Say
-from headway.runs.own_files import why_not_read
+from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.settings import Settings
-from headway.tasks import kind_named
 from headway.tasks.translation import pairs
 from headway.tasks.translation.pairs import LEAST_PAIRS, Pairs, TranslationData
+from headway.tasks.translation.tuning_corrections import (
+    MOST_REVIEWED,
+    Taught,
+    reviewed,
+)
+from headway.tasks.translation.tuning_corrections import taught as correcting
+from headway.tasks.translation.tuning_texts import missing, settings_of
 from headway.text.cleaning import Report, clean_pairs
 from headway.text.corpora import read_pairs
+from headway.text.replacements import Correction
 from headway.text.subwords import Subwords
 from headway.training.run_folder import RunFolder
 
 OLD_SHARE = 0.75
 """Of the target tokens that are seen: measured by benchmarks/corrections.py."""
-FEW_AS = 100
-"""New pairs that are too few for some to be held out are seen as often as so many together."""
+OLD_SHARE_OF_REVIEW = 0.9
+"""The same where the parent's pairs say themselves what was corrected."""
+REWRITTEN_SHARE = 0.4
+"""Of those, the pairs that were changed as a reviewer's corrections are; at most MOST_OFTEN times
+each in a pass."""
+MOST_OFTEN = 4.0
+REVIEW_SEEN, N_VALIDATIONS = 600_000, 6
+"""Tokens to learn a review from, the parent's pairs among them, and how often to look."""
+REVIEW_RATE = 0.5
+"""Of `headway.runs.parent.tuned_rate`."""
+FEW_AS, REVIEWED_AS = 100, 400
+"""New pairs that are too few for some to be held out are seen as often as so many together; those
+of a review."""
 MOST_OLD = 200_000
 """Pairs of the parent that are drawn from; a pass holds far fewer."""
 MOST_OLD_VALID = 400
@@ -47,6 +67,10 @@ class TunedPairs(Pairs):
     """The first validation pairs are new, the others the parent's."""
     learned: bool
     """The new validation pairs are those that are learned from: they are too few to be split."""
+    taught: Taught | None = None
+    """What is made of corrections, if the new pairs are a review of what the parent wrote."""
+    n_like: int = 0
+    """The last validation pairs are like what was corrected, and left out of the others."""
 
     @property
     def plain(self) -> bool:
@@ -89,32 +113,34 @@ class TunedPairs(Pairs):
 def read(settings: Settings, vocabulary: Subwords | None, say: Say) -> Pairs:
     """As `headway.tasks.translation.pairs.read`, with the data of the run in `data.old_run`.
 
-    Beside these a few new pairs are enough. None of them is held out then: they are validated on as
-    well as learned from, and it is the parent's validation pairs that tell what is lost.
+    Beside these a few new pairs are enough, and so are corrections of what that run wrote. None of
+    them is held out then: they are validated on as well as learned from, and it is the parent's
+    pairs that tell what is lost, and what becomes of sentences like them.
     """
     if not settings.data.old_run:
         return pairs.read(settings, vocabulary, say)
-    new = pairs.read(settings, vocabulary, say, few=are_few(settings.data))
+    few, found = are_few(settings.data), list[Correction]()
+    if are_few(settings.data, MOST_REVIEWED):
+        whole = pairs.read(settings, vocabulary, lambda _: None, few=True)
+        found = reviewed(whole, Path(settings.data.old_run))
+    new = pairs.read(settings, vocabulary, say, few=few or bool(found))
     learned = not new.prepared.valid_texts
     if learned:
         new = validated_on_itself(settings, new)
-        say(
-            f"the {len(new.prepared.train):,} new pairs are too few for some to be held out: all "
-            "are learned from. How far they were taken in is said, but not what becomes of "
-            "sentences like them; --valid-pairs F would tell"
-        )
-    return with_old_pairs(settings, new, say, learned=learned)
+        say(f"the {len(new.prepared.train):,} new pairs are too few for some to be held out")
+    return with_old_pairs(settings, new, say, learned=learned, found=found)
 
 
-def are_few(data: TranslationData) -> bool:
-    """Whether, with as many held out as usual, fewer than `LEAST_PAIRS` would be left."""
+def are_few(data: TranslationData, least: int = 2 * LEAST_PAIRS) -> bool:
+    """Whether there are fewer pairs: by itself, so few that no `LEAST_PAIRS` would be left to learn
+    from once as many as usual were held out."""
     corpus = data.corpus()
     if data.valid_size or not corpus.parts:
         return False
     usable: set[tuple[str, str]] = set()
     for pair in clean_pairs(read_pairs(corpus, Report()), data.cleaning(), Report()):
         usable.add(pair[:2])
-        if len(usable) == 2 * LEAST_PAIRS:
+        if len(usable) == least:
             return False
     return True
 
@@ -130,51 +156,99 @@ def validated_on_itself(settings: Settings, new: Pairs) -> Pairs:
 
 
 def with_old_pairs(
-    settings: Settings, new: Pairs, say: Say, *, learned: bool = False
+    settings: Settings,
+    new: Pairs,
+    say: Say,
+    *,
+    learned: bool = False,
+    found: Sequence[Correction] = (),
 ) -> TunedPairs:
     """New pairs with validation pairs and a share of the training pairs of `data.old_run`.
 
-    `learned`: the new validation pairs are learned from, too.
+    `learned`: the new validation pairs are learned from, too. `found`: what they correct.
 
     Left out are pairs of the parent whose source is among the new ones, which say it anew, or which
-    are validated on. Of equal runs and settings the same comes out.
+    are validated on, or which gainsay a correction. Of equal runs and settings the same comes out.
 
     Raises:
         DataError: the parent or one of its files is gone, or is not as it was.
     """
-    data, seed = settings.data, settings.runtime.seed
+    data = settings.data
     old = pairs_of(Path(data.old_run), new.vocabulary)
-    valid_rows = new.valid_rows()[: settings.training.valid_sentences]
-    new_rows, old_valid_rows = _apart(new.prepared, old)
-    old_rows = _old_rows(new.prepared, old.prepared, seed)
-    often = max(1.0, FEW_AS / len(new_rows)) if learned else 1.0
-    weights, share = _weighed(new.prepared, new_rows, old.prepared, old_rows, data.old_share, often)
+    taught = correcting(found, old) if found else None
+    for line in taught.words() if taught else ():
+        say(line)
+    rows = _rows(settings, new, old, taught)
+    if taught:
+        old = replace(old, prepared=replace(old.prepared, train=taught.store))
+    often = max(1.0, (REVIEWED_AS if taught else FEW_AS) / len(rows.new)) if learned else 1.0
+    first, parent = new.prepared, old.prepared
+    parts = [(first, rows.new), (parent, rows.changed), (parent, rows.old)]
+    usual = OLD_SHARE_OF_REVIEW if len(rows.changed) else OLD_SHARE
+    wanted = usual if data.old_share == OLD_SHARE else data.old_share
+    weights, share = _weighed(parts, wanted, often)
+    held = [(first, rows.new_valid), (parent, rows.old_valid)]
+    texts = [(of.valid_texts[row], of.valid_uses[row]) for of, some in held for row in some]
+    texts += [(_texts_of(old, int(row)), parent.valid_uses[0]) for row in rows.like]
     joined = replace(
-        new.prepared,
-        train=JoinedStore([(new.prepared.train, new_rows), (old.prepared.train, old_rows)]),
-        valid=JoinedStore([(new.prepared.valid, valid_rows), (old.prepared.valid, old_valid_rows)]),
-        valid_texts=[
-            one.prepared.valid_texts[row]
-            for one, rows in ((new, valid_rows), (old, old_valid_rows))
-            for row in rows
-        ],
-        valid_uses=[
-            one.prepared.valid_uses[row]
-            for one, rows in ((new, valid_rows), (old, old_valid_rows))
-            for row in rows
-        ],
+        first,
+        train=JoinedStore([(of.train, some) for of, some in parts]),
+        valid=JoinedStore([*((of.valid, some) for of, some in held), (parent.train, rows.like)]),
+        valid_texts=[text for text, _ in texts],
+        valid_uses=[use for _, use in texts],
         checksums={**old.checksums, **new.checksums},
         weights=weights,
     )
-    counts = len(old_rows), len(valid_rows)
-    tuned = TunedPairs(joined, new, data.old_run, share, *counts, learned, glossary=new.glossary)
+    n_old, n_like = len(rows.changed) + len(rows.old), rows.n_like_valid + len(rows.like)
+    counts = n_old, len(rows.new_valid)
+    tuned = TunedPairs(
+        joined, new, data.old_run, share, *counts, learned, taught, n_like, glossary=new.glossary
+    )
     for line in tuned.mixture()[len(new.mixture()) :]:
         say(f"  of what is seen in a pass: {line}")
     say(
-        f"{len(old_valid_rows):,} validation pairs of {data.old_run} beside them: at most "
-        f"{settings.training.forget_at_most:g} BLEU of it may be lost (--forget-at-most)"
+        f"{len(rows.old_valid) - rows.n_like_valid:,} validation pairs of {data.old_run} beside "
+        f"them: at most {settings.training.forget_at_most:g} BLEU of it may be lost "
+        "(--forget-at-most)"
     )
     return tuned
+
+
+class _Rows(NamedTuple):
+    """Which of the new pairs, and of the parent's, are for what."""
+
+    new: Indices
+    changed: Indices
+    """Of the parent's training pairs, as are `old` and `like`."""
+    old: Indices
+    new_valid: Indices
+    old_valid: Indices
+    """The last `n_like_valid` of them are like what was corrected."""
+    n_like_valid: int
+    like: Indices
+    """Not to be learned from, but to be measured on."""
+
+
+def _rows(settings: Settings, new: Pairs, old: Pairs, taught: Taught | None) -> _Rows:
+    new_valid = new.valid_rows()[: settings.training.valid_sentences]
+    new_rows, old_valid = _apart(new.prepared, old, taught)
+    rows = _old_rows(new.prepared, old.prepared, settings.runtime.seed)
+    none = np.zeros(0, np.int64)
+    if taught is None:
+        return _Rows(new_rows, none, rows, new_valid, old_valid, 0, none)
+    rows = np.setdiff1d(rows, taught.gainsaying)
+    like_valid, like = taught.like(old.valid_rows(), rows)
+    rows = np.setdiff1d(rows, like)
+    changed = np.intersect1d(rows, taught.rewritten)
+    held = np.concatenate([old_valid, like_valid])
+    kept = np.setdiff1d(rows, changed)
+    return _Rows(new_rows, changed, kept, new_valid, held, len(like_valid), like)
+
+
+def _texts_of(old: Pairs, row: int) -> tuple[str, str]:
+    """A training pair of the parent, as text."""
+    source, target = old.vocabulary.decode_batch([old.prepared.train[side][row] for side in SIDES])
+    return source, target
 
 
 def pairs_of(run: Path, vocabulary: Any) -> Pairs:
@@ -185,11 +259,27 @@ def pairs_of(run: Path, vocabulary: Any) -> Pairs:
             f"a run that was tuned beside its parent's data needs them to go on; {why}. Put it "
             "back, or start a new run."
         )
-    settings = Settings.of_run(folder, kind_named("translation"))
-    found = read(settings, vocabulary, lambda _: None)
+    found = read(settings_of(folder), vocabulary, lambda _: None)
     if folder.data.exists():
         refuse_changed_data(folder, found)
     return found
+
+
+def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
+    """As `headway.tasks.translation.pairs.complete`; of a review also how fast and how long it is
+    learned, where nobody said so: gently, and in so few updates that it takes minutes."""
+    found = pairs.complete(given, settings, data)
+    if not (isinstance(data, TunedPairs) and data.taught):
+        return found
+    asked, training, more = given.get("training", {}), settings.training, dict[str, Any]()
+    usual = tuned_rate(settings_of(RunFolder(Path(data.old_run))))
+    if training.learning_rate == training.held_back * usual:
+        more |= {"learning_rate": REVIEW_RATE * usual, "held_back": REVIEW_RATE}
+    if not {"budget", "max_steps"} & {*asked}:
+        n_updates = math.ceil(REVIEW_SEEN / (training.batch_tokens * training.accumulate))
+        every = training.checkpoint_every or max(1, n_updates // N_VALIDATIONS)
+        more |= {"max_steps": n_updates, "checkpoint_every": every}
+    return merge(found, {"training": more})
 
 
 def scored_rows(found: Pairs, settings: Settings) -> Indices:
@@ -198,35 +288,17 @@ def scored_rows(found: Pairs, settings: Settings) -> Indices:
     return found.valid_rows()[:n]
 
 
-def missing(folder: RunFolder) -> str:
-    """Why what a run learned from cannot be read again, in words; nothing if it can."""
-    if not folder.config.exists():
-        return f"{folder.path} is gone"
-    try:
-        settings = Settings.of_run(folder, kind_named("translation"))
-    except HeadwayError as error:
-        return str(error)
-    files = list(_files(settings.data))
-    if not files:
-        return f"{folder.path} was imported, and does not say what it learned from"
-    if why := why_not_read(folder, files):
-        return why
-    return missing(RunFolder(Path(settings.data.old_run))) if settings.data.old_run else ""
-
-
-def _files(data: TranslationData) -> Iterator[Path]:
-    for corpus in (data.corpus(), data.validation()):
-        yield from corpus.files if corpus else ()
-
-
-def _apart(new: Prepared, old: Pairs) -> tuple[Indices, Indices]:
+def _apart(new: Prepared, old: Pairs, taught: Taught | None) -> tuple[Indices, Indices]:
     """Rows to train on and the parent's rows to validate on, which share no side.
 
     A correction counts for more than a validation pair of the parent; but where the parent's files
-    are among the new ones, as one would see in the half of the validation pairs, these stay.
+    are among the new ones, as one would see in the half of the validation pairs, these stay. Of
+    what calls for a correction the parent's pairs tell nothing more.
     """
     rows, valid = np.arange(len(new.train)), old.prepared.valid
     valid_rows = old.valid_rows()
+    if taught:
+        valid_rows = np.array([row for row in valid_rows if int(row) not in taught.valid], np.int64)
     learned = {side: set(texts_of(new.train, side, rows)) for side in SIDES}
     unseen = without(valid, valid_rows, learned)
     if 2 * len(unseen) >= len(valid_rows):
@@ -247,24 +319,23 @@ def _old_rows(new: Prepared, old: Prepared, seed: int) -> Indices:
 
 
 def _weighed(
-    new: Prepared,
-    new_rows: Indices,
-    old: Prepared,
-    old_rows: Indices,
-    wanted: float | None,
-    often: float,
+    parts: Sequence[tuple[Prepared, Indices]], share: float | None, often: float
 ) -> tuple[RowWeights, float]:
     """How often each row is seen in a pass, and the share of the parent's that comes of it.
 
-    The new ones `often` times what their files weigh, the parent's at most as often as it saw them.
+    The parts are the new pairs, the parent's that were changed, and its others. The new ones are
+    seen `often` times what their files weigh, the others at most as often as the parent saw them.
     """
     weights, seen = [], []
-    for one, rows, times in ((new, new_rows, often), (old, old_rows, 1.0)):
+    for (one, rows), times in zip(parts, (often, 1.0, 1.0), strict=True):
         of_rows = np.ones(len(one.train)) if one.weights is None else one.weights
         weights.append(times * of_rows[rows])
         seen.append(float(weights[-1] @ (one.train.lengths["target"][rows] + 1)))
-    share = OLD_SHARE if wanted is None else wanted
-    factor = min(1.0, share / (1 - share) * seen[0] / max(seen[1], 1.0))
-    weights[1] = factor * weights[1]
-    old_seen = factor * seen[1]
-    return np.concatenate(weights), round(old_seen / (old_seen + seen[0]), 4)
+    share = OLD_SHARE if share is None else share
+    of_old = share / (1 - share) * seen[0]
+    changed = REWRITTEN_SHARE * of_old if seen[1] else 0.0
+    for part, tokens, most in ((1, changed, MOST_OFTEN), (2, of_old - changed, 1.0)):
+        factor = min(most, tokens / max(seen[part], 1.0))
+        weights[part] = factor * weights[part]
+        seen[part] *= factor
+    return np.concatenate(weights), round(sum(seen[1:]) / sum(seen), 4)

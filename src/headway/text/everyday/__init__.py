@@ -29,6 +29,11 @@ EXAMPLES: tuple[Pair, ...] = (
 )
 """The sentences that the demo shows; they belong to the grammar and are kept out of its corpus."""
 
+DEMO_SEED = 1
+DEMO_SIZES = 24_000, 300, 500
+"""Of the corpus of `headway demo`, which the run that comes with the package learned from: pairs to
+train on, to validate on and to test on."""
+
 _PATIENCE = 1000
 _MARK = re.compile(r"[.,?，。？“”]")
 _BEFORE_MARK = re.compile(r" +(?=[.,?])")

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
-from headway.text.cleaning import Pair, Report
+from headway.text.cleaning import Pair, Report, clean
 from headway.text.formats.segments import Counts, Gap, Segment, among
 from headway.text.languages import Languages, same_language
-from headway.text.lines import damage_told, is_language, open_bytes, read_lines, shown
+from headway.text.lines import (
+    damage_told,
+    is_language,
+    open_bytes,
+    read_lines,
+    shown,
+    suffix_of,
+)
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _BREAKS = re.compile(r"[\t\r\n]+")
@@ -312,6 +319,17 @@ def turned_round(first: str, second: str, languages: Languages) -> bool:
     return same_language(second, languages.source_language) or same_language(
         first, languages.target_language
     )
+
+
+def before_of(paths: Iterable[Path]) -> dict[tuple[str, str], str]:
+    """What stood there before each pair, by the third column of tables that call it so."""
+    found = {}
+    for path in paths:
+        if suffix_of(path) == ".tsv" and first_line(path).split("\t")[2:3] == ["before"]:
+            for text in read_lines(path):
+                source, target, before, *_ = (*(text or "").split("\t"), "", "")
+                found[clean(source), clean(target)] = clean(before)
+    return found
 
 
 def header_of(row: str) -> tuple[str, str] | None:

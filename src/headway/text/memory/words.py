@@ -145,9 +145,14 @@ def aligned(old: Sequence[str], new: Sequence[str]) -> list[Stretch]:
     ]
 
 
+def pieces(text: str) -> list[str]:
+    """A text cut into words, white space and single signs: joined they are the text again."""
+    return _PIECE.findall(text)
+
+
 def changes(old: str, new: str) -> str:
     """What makes one text another, word by word: `Click [-OK-]{+Cancel+}.`."""
-    ours, theirs = _PIECE.findall(old), _PIECE.findall(new)
+    ours, theirs = pieces(old), pieces(new)
     shown = []
     for one in aligned(ours, theirs):
         gone, come = "".join(ours[one.old]), "".join(theirs[one.new])

@@ -1,0 +1,218 @@
+"""A reviewer's corrections: what is changed again and again is changed in the parent's text too.
+
+A run that goes on from another's weights sees that one's pairs again. Hundreds of them say what the
+reviewer has just put right; they would win against ten corrections. So what the reviewer changes is
+learned as replacements, and made in those pairs: they teach it then, and some of them, which are
+kept out, tell whether sentences that nobody corrected are translated so.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from headway.data.batching import Indices
+from headway.data.joined import AmendedStore
+from headway.data.prepared import SIDES
+from headway.data.store import Store
+from headway.decoding.search import decode_all
+from headway.runs.loading import open_run
+from headway.tasks import kind_named
+from headway.tasks.translation.pairs import Pairs
+from headway.text.memory.words import pieces
+from headway.text.replacements import LEAST_HELPED, Correction, Replacement, learned, replaced
+
+MOST_REVIEWED = 1_000
+"""New pairs; more are a text of its own kind, and no review."""
+LEAST_ALIKE = 0.5
+"""Of the words of a text, and of the new pairs: what the parent wrote and what a reviewer left."""
+MOST_LIKE, SHARE_LIKE = 100, 0.25
+"""Of the parent's pairs that call for a replacement, those that are kept out to be measured on."""
+TYPICAL, MOST_TYPICAL = 3, 1 / 3
+"""How much more often a word is in sources of corrections that nothing explains than in all; and
+the most of all sources that may have such words."""
+USUAL = 1_000
+"""Targets of the parent that tell how frequent something is."""
+
+Words = frozenset[str]
+
+
+def reviewed(new: Pairs, run: Path) -> list[Correction]:
+    """The new pairs with what stood there before; nothing where they are no review of the parent's.
+
+    That is in the third column of a table, as `headway corrections` writes it; else it is what the
+    parent makes of the source.
+    """
+    from headway.text.formats.tables import before_of
+
+    train, subwords = new.prepared.train, new.vocabulary
+    if not 0 < len(train) <= MOST_REVIEWED:
+        return []
+    rows = range(len(train))
+    pairs = zip(*(_texts(train, side, rows, subwords) for side in SIDES), strict=True)
+    told = before_of(new.prepared.corpus.pairs)
+    found = [Correction(one, other, told.get((one, other), "")) for one, other in pairs]
+    asked = [row for row in rows if not found[row].before]
+    for row, text in zip(asked, written_by(run, [train["source"][r] for r in asked]), strict=True):
+        found[row] = found[row]._replace(before=text)
+    alike = [
+        Levenshtein.normalized_similarity(pieces(one.target), pieces(one.before)) >= LEAST_ALIKE
+        for one in found
+    ]
+    changed = any(one.target != one.before for one in found)
+    return found if changed and sum(alike) >= LEAST_ALIKE * len(found) else []
+
+
+def written_by(run: Path, sources: Sequence[Any]) -> list[str]:
+    """What a run makes of sources (ids), by its own search."""
+    if not sources:
+        return []
+    opened = open_run(kind_named("translation"), run)
+    special, settings = opened.vocabulary.special, opened.settings.decoding
+    found = decode_all(opened.model, sources, special, settings, device=opened.device)  # type: ignore[arg-type]
+    written: list[str] = opened.vocabulary.decode_batch([one[0].ids for one in found])
+    return written
+
+
+@dataclass(frozen=True)
+class Taught:
+    """The parent's pairs as the reviewer would have them."""
+
+    corrections: list[Correction]
+    """What was changed."""
+    replacements: list[Replacement]
+    store: Store
+    """The parent's training pairs, with what is replaced."""
+    rewritten: Indices
+    """Rows of it in which something is."""
+    gainsaying: Indices
+    """Rows that would have to be changed and were not, as nothing says how."""
+    valid: dict[int, str | None]
+    """The parent's validation pairs that may call for a replacement, and their targets with it."""
+
+    def like(self, valid_rows: Indices, rows: Indices) -> tuple[Indices, Indices]:
+        """Validation pairs and training pairs of the parent to measure on: MOST_LIKE together."""
+        of_valid = np.array([row for row in valid_rows if self.valid.get(int(row))], np.int64)
+        of_valid = of_valid[:MOST_LIKE]
+        rows = np.intersect1d(rows, self.rewritten)
+        n = min(MOST_LIKE - len(of_valid), int(SHARE_LIKE * len(rows)))
+        return of_valid, rows[np.unique(np.linspace(0, len(rows) - 1, n).astype(np.int64))]
+
+    def words(self) -> list[str]:
+        """What is made of the corrections, in words."""
+        shown = "; ".join(str(one) for one in self.replacements if one.reliable)
+        return [
+            f"{len(self.corrections):,} corrections; changed again and again: {shown or 'nothing'}",
+            f"  {len(self.rewritten):,} of the parent's pairs are changed so; "
+            f"{len(self.gainsaying):,} that may speak against a correction are left out",
+        ]
+
+
+def taught(found: Sequence[Correction], old: Pairs) -> Taught:
+    """Learn what is replaced, and replace it in the parent's pairs."""
+    train, subwords, everything = old.prepared.train, old.vocabulary, range(len(old.prepared.train))
+    sources, targets = (_texts(train, side, everything, subwords) for side in SIDES)
+    usual = targets[:: max(1, len(targets) // USUAL)]
+    words = [_words(text) for text in sources]
+    replacements = [
+        replace(one, cues=cues(one, found, words, targets)) for one in learned(found, usual)
+    ]
+    changed = [one for one in found if one.target != one.before]
+    puzzling = [one for one in changed if replaced(one.before, replacements) != one.target]
+    signs = typical([_words(one.source) for one in puzzling], words)
+    anew: dict[int, str] = {}
+    gainsaying = []
+    for row, (known, target) in enumerate(zip(words, targets, strict=True)):
+        text = rewritten(known, target, replacements, signs)
+        if text is None:
+            gainsaying.append(row)
+        elif text != target:
+            anew[row] = text
+    encoded = dict(zip(anew, subwords.encode_targets(list(anew.values())), strict=True))
+    valid = {
+        row: text
+        for row, (source, target) in enumerate(old.prepared.valid_texts)
+        if (text := rewritten(_words(source), target, replacements, signs)) != target
+    }
+    return Taught(
+        corrections=changed,
+        replacements=replacements,
+        store=AmendedStore(train, "target", encoded),
+        rewritten=np.array(sorted(anew), np.int64),
+        gainsaying=np.array(gainsaying, np.int64),
+        valid=valid,
+    )
+
+
+def rewritten(
+    words: Words, target: str, replacements: Sequence[Replacement], signs: Words = frozenset()
+) -> str | None:
+    """A target as the reviewer would have it; None where it may have to be changed, but how, or
+    whether, is not known: there is no cue in the source, or such changes seldom were all, or there
+    is one of the `signs` of corrections that no replacement explains."""
+    text = target
+    for one in replacements:
+        changed = one.of(text)
+        if changed != text and (not one.reliable or (one.cues and not one.cues & words)):
+            return None
+        text = changed
+    return None if text == target and signs & words else text
+
+
+def typical(some: Sequence[Words], all_: Sequence[Words]) -> Words:
+    """Words that tell these sources from all: one after the other the one that most of those that
+    are left have, and TYPICAL times as many as of all; at most MOST_TYPICAL of all have one."""
+    left, chosen = list(some), set[str]()
+    of_all = Counter(word for known in all_ for word in known)
+    n_having = 0
+    while len(left) >= LEAST_HELPED:
+        counts = Counter(word for known in left for word in known)
+        lifts = {
+            word: n / len(left) * len(all_) / max(1, of_all[word])
+            for word, n in counts.items()
+            if n >= LEAST_HELPED and n_having + of_all[word] <= MOST_TYPICAL * len(all_)
+        }
+        found = [word for word, lift in lifts.items() if lift >= TYPICAL]
+        if not found:
+            break
+        best = max(found, key=lambda word: (counts[word] * math.log(lifts[word]), word))
+        chosen.add(best)
+        n_having += of_all[best]
+        left = [known for known in left if best not in known]
+    return frozenset(chosen)
+
+
+def cues(
+    replacement: Replacement,
+    found: Sequence[Correction],
+    words: Sequence[Words],
+    targets: Sequence[str],
+) -> frozenset[str]:
+    """Words of sources that call for what is replaced: of each corrected source the one that the
+    parent's pairs have most often together with it (Dice's coefficient). None if they have it not.
+    """
+    having = [row for row, text in enumerate(targets) if replacement.of(text) != text]
+    both = Counter(word for row in having for word in words[row])
+    of_all = Counter(word for known in words for word in known)
+    chosen = set()
+    for one in found:
+        if one.before != one.target and replacement.of(one.before) != one.before:
+            known = [word for word in sorted(_words(one.source)) if both[word]]
+            if known:
+                chosen.add(max(known, key=lambda w: both[w] / (of_all[w] + len(having))))
+    return frozenset(chosen)
+
+
+def _words(text: str) -> Words:
+    """The words and signs of a source, case aside."""
+    return frozenset(piece.casefold() for piece in pieces(text) if piece.strip())
+
+
+def _texts(store: Store, side: str, rows: Sequence[int], subwords: Any) -> list[str]:
+    texts: list[str] = subwords.decode_batch([store[side][row] for row in rows])
+    return texts
