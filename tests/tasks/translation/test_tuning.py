@@ -6,6 +6,7 @@ import pytest
 from everyday_run import write_pairs
 
 from headway.config import Sections, merge
+from headway.disk import checksum
 from headway.errors import ConfigError
 from headway.runs.parent import TUNED_RATE, Parent
 from headway.runs.settings import Settings
@@ -22,6 +23,7 @@ def parent_with(path: Path, sections: Sections) -> Parent:
     files = write_pairs(path, "a", generate(30, seed=3))
     named = {side: [str(file)] for side, file in zip(("source", "target"), files, strict=True)}
     folder = RunFolder(path)
+    folder.write_data({"sha256": {str(file.absolute()): checksum(file) for file in files}})
     folder.write_settings(Settings.of(merge({"data": named}, sections), KIND).sections())
     return Parent(folder, "0" * 64)
 
