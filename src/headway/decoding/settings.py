@@ -11,8 +11,8 @@ Method = Literal["beam", "greedy", "sampling"]
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""
 _MOST = {
-    "beam": 1_000,
-    "n_best": 1_000,
+    "beam": 200,
+    "n_best": 200,
     "max_extra_length": 1_000,
     "length_penalty": 10.0,
     "temperature": 1e6,

@@ -1,0 +1,176 @@
+"""How much of headway one has to read: the figures of the house, counted.
+
+    python benchmarks/structure.py
+
+The two ways are run with default flags (`train --budget`, `translate`), in processes of their own;
+a file counts if one of its functions ran, the compiled search counts with its C. Imports for types
+count as imports. Nothing is timed.
+"""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import record
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "headway"
+LONG, MANY = 100, 12
+PO = 'msgid ""\nmsgstr "Language: zh\\n"\n\nmsgid "{}"\nmsgstr ""\n\nmsgid "{}"\nmsgstr ""\n'
+WATCH = """
+import inspect, json, sys, threading
+seen = set()
+def note(frame, event, _):
+    if event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        seen.add(frame.f_code.co_filename)
+sys.setprofile(note); threading.setprofile(note)
+from headway.cli import main
+for command in json.loads(sys.argv[1]):
+    assert main(command) == 0, command
+sys.setprofile(None)
+print(json.dumps(sorted(seen)))
+"""
+
+
+def lines_of(file: Path) -> int:
+    """How many lines it has."""
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def entered(*commands: list[str]) -> dict[str, int]:
+    """The files of headway of which a function runs, with their lines."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", WATCH, json.dumps(commands)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found = [Path(name) for name in json.loads(done.stdout.splitlines()[-1])]
+    files = [file for file in found if file.is_relative_to(SOURCE)]
+    if any("native" in file.parts for file in files):
+        files += sorted((SOURCE / "native").glob("*.[ch]"))
+    return {str(file.relative_to(SOURCE)): lines_of(file) for file in files}
+
+
+def ways(folder: Path, budget: str) -> dict[str, dict[str, int]]:
+    """The plain job, and a PO file of two units."""
+    from headway.text.everyday import generate
+
+    pairs = generate(400, 3)
+    for name, side in zip(("a.en", "a.zh"), zip(*pairs, strict=True), strict=True):
+        (folder / name).write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
+    (folder / "new.en").write_text(f"{pairs[0][0]}\n", encoding="utf-8")
+    (folder / "app.po").write_text(PO.format(pairs[0][0], pairs[1][0]), encoding="utf-8")
+    files = ["--source", f"{folder}/a.en", "--target", f"{folder}/a.zh"]
+    train = ["train", *files, "--out", f"{folder}/run", "--budget", budget]
+    translate = ["translate", f"{folder}/run"]
+    plain = [*translate, f"{folder}/new.en", "--out", f"{folder}/new.zh"]
+    return {
+        "train --budget, translate": entered(train, plain),
+        "translate app.po": entered([*translate, f"{folder}/app.po", "--out", f"{folder}/b.po"]),
+    }
+
+
+def _trees() -> dict[str, ast.Module]:
+    """Every module by its dotted name."""
+    found = {}
+    for file in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(["headway", *file.relative_to(SOURCE).with_suffix("").parts])
+        found[name.removesuffix(".__init__")] = ast.parse(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _imported(tree: ast.Module, known: set[str]) -> Iterator[str]:
+    """The modules of headway that one imports, those for types and inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield from {full, node.module} & known if full not in known else [full]
+
+
+def rings(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that reach each other by their imports, one list a ring."""
+    reached: dict[str, set[str]] = {}
+    for start in imports:
+        seen, ahead = set[str](), [*imports[start]]
+        while ahead:
+            if (one := ahead.pop()) not in seen:
+                seen.add(one)
+                ahead += imports[one]
+        reached[start] = seen
+    found = {
+        tuple(sorted(two for two in reached[one] if one in reached[two]))
+        for one in imports
+        if one in reached[one]
+    }
+    return [list(ring) for ring in sorted(found)]
+
+
+def figures() -> dict[str, object]:
+    """What is counted without running anything."""
+    trees = _trees()
+    names = Counter(
+        node.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    functions = [
+        node
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    inside = sum(
+        isinstance(node, ast.Import | ast.ImportFrom)
+        for function in functions
+        for node in ast.walk(function)
+    )
+    sizes = [lines_of(file) for file in SOURCE.rglob("*") if file.suffix in (".py", ".c", ".h")]
+    imports = {name: set(_imported(tree, set(trees))) - {name} for name, tree in trees.items()}
+    n_importers = Counter(one for some in imports.values() for one in some)
+    found = rings(imports)
+    return {
+        "lines of src, with C, and files": [sum(sizes), len(sizes)],
+        "median file": median(sizes),
+        "class names borne twice": sum(n > 1 for n in names.values()),
+        "rings of files, and the largest": [len(found), max(map(len, found), default=0)],
+        "files with one importer": sum(n == 1 for n in n_importers.values()),
+        "imports inside functions": inside,
+        f"functions over {LONG} lines": sum(
+            (one.end_lineno or one.lineno) - one.lineno + 1 > LONG for one in functions
+        ),
+        f"functions of over {MANY} arguments": sum(
+            len(one.args.args) + len(one.args.kwonlyargs) > MANY for one in functions
+        ),
+    }
+
+
+def main() -> int:
+    """Count, and print."""
+    options = record.parser(__doc__ or "")
+    options.add_argument("--budget", default="60s", help="of the training that is watched")
+    options.add_argument("--files", action="store_true", help="name the files of each way")
+    given = options.parse_args()
+    for name, value in figures().items():
+        print(f"{name:<36} {value}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, way in ways(Path(folder), given.budget).items():
+            print(f"{name:<36} {[len(way), sum(way.values())]} files, lines")
+            if given.files:
+                print("\n".join(f"{n:6} {file}" for file, n in way.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(record.exit_status(main))
