@@ -17,9 +17,9 @@ from headway.workflow.steps import Aids, Ready
 
 _WORST = 5
 _EACH = 5
+"""So many files have a line each; more are told in one."""
 PARTIAL = 3
 """Exit status of `--keep-going` where files could not be translated."""
-"""So many files have a line each; more are told in one."""
 
 
 class Told(NamedTuple):

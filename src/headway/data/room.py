@@ -22,12 +22,16 @@ def own_part(root: Path) -> Path:
     """What is used of a cache folder that is not this user's alone, as is said in `is_own`.
 
     Where anybody may add something and nobody may move another's (/tmp), that is a folder of the
-    user's own in it.
+    user's own in it. A folder of the user's that only a group can write to, as umask 002 makes them,
+    is taken from the group: each entry of it is looked at before it is used.
 
     Raises:
         ConfigError: others can put there what would be run here.
     """
     status, user = root.stat(), os.geteuid()
+    if status.st_uid == user and not status.st_mode & stat.S_IWOTH:
+        root.chmod(status.st_mode & ~0o022)
+        return root
     if status.st_mode & stat.S_ISVTX and status.st_uid in (0, user):
         own = root / f"headway-{user}"
         with disk_errors(own):
