@@ -110,12 +110,6 @@ class Translator:
             settle(folder, opened, found.plain, engine, precision, say)
         return found
 
-    def shorten(self, run: Path, n: int, say: Callable[[str], None] = lambda _: None) -> None:
-        """See `headway.tasks.translation.shortlisting.shorten`; `run` is what was opened."""
-        from headway.tasks.translation.shortlisting import shorten
-
-        shorten(self.plain, run, self.settings, n, say)
-
     @property
     def target_language(self) -> str | None:
         """Code of the language that is translated into, if it is known."""
@@ -341,10 +335,6 @@ class Translator:
         return save_copy(self.run, cast(nn.Module, self.model), path(folder, "folder"))
 
     def __repr__(self) -> str:
-        data, model = self.settings.data, cast(nn.Module, self.model)
-        n = sum(one.numel() for one in model.parameters())
+        data, where = self.settings.data, self.run or "made in memory"
         ways = f"{data.source_language or '?'} to {data.target_language or '?'}"
-        return (
-            f"<Translator {self.run or 'made in memory'}: {ways}, {self.settings.model_type} of "
-            f"{n:,} parameters, {len(self.subwords):,} sub-words, on {self.device}>"
-        )
+        return f"<Translator {where}: {ways}, {self.settings.model_type}, on {self.device}>"

@@ -229,7 +229,16 @@ def test_what_is_made_is_closed_to_others(tmp_path: Path) -> None:
     assert (root / "a-1").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_folder_that_umask_002_made_is_taken_from_the_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o775)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    assert cache_root() == tmp_path
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757])
 def test_a_folder_that_others_can_write_to_is_refused_with_the_remedy(
     mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

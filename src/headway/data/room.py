@@ -22,8 +22,8 @@ def own_part(root: Path) -> Path:
     """What is used of a cache folder that is not this user's alone, as is said in `is_own`.
 
     Where anybody may add something and nobody may move another's (/tmp), that is a folder of the
-    user's own in it. A folder of the user's that only a group can write to, as umask 002 makes them,
-    is taken from the group: each entry of it is looked at before it is used.
+    user's own in it. One of the user's that only a group can write to, as umask 002 makes them, is
+    taken from the group: each entry of it is looked at before it is used.
 
     Raises:
         ConfigError: others can put there what would be run here.

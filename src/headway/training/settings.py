@@ -83,14 +83,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         least = {"average": 1, "log_every": 1, "accumulate": 1, "held_back": 0.001}
-        steps = (
-            "max_steps",
-            "warmup_steps",
-            "dropout_warmup",
-            "checkpoint_every",
-            "within_s",
-            "closing_s",
-        )
+        steps = "max_steps warmup_steps dropout_warmup checkpoint_every within_s closing_s".split()
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))

@@ -10,10 +10,12 @@ from random_models import needs_engine
 
 from headway.config import format_toml, merge
 from headway.decoding.shortlist import opened
+from headway.disk import checksum
 from headway.errors import ConfigError, DataError, RunError
 from headway.runs import gate
 from headway.runs.checking import accept
 from headway.tasks.translation import shortlisting
+from headway.tasks.translation.shortlisting import shorten
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
@@ -38,7 +40,7 @@ def test_they_are_learned_once_and_anew_for_other_weights_or_damage(run: Path) -
     said: list[str] = []
     translator = Translator.load(run, device="cpu")
     usual = translator.translate(TEXTS)
-    translator.shorten(run, 3, said.append)
+    shorten(translator.plain, run, translator.settings, 3, said.append)
     assert "learned from the run's training pairs, once" in said[0]
     assert "validation pairs BLEU" in said[1]
     _, shortlist = opened(translator.plain.model)
@@ -47,10 +49,10 @@ def test_they_are_learned_once_and_anew_for_other_weights_or_damage(run: Path) -
         allowed = {*shortlist.tokens(translator.subwords.encode(text)).tolist()}
         assert all({*best.ids} <= allowed for best in one.n_best)
     before, said = said[1], []
-    translator.shorten(run, 3, said.append)
+    shorten(translator.plain, run, translator.settings, 3, said.append)
     assert said == [before]
     (run / "shortlist-3" / "likely.npy").write_bytes(b"x")
-    translator.shorten(run, 3, said.append)
+    shorten(translator.plain, run, translator.settings, 3, said.append)
     assert "learned from the run's training pairs, once" in said[1]
     assert said[2:] == [before]
     translator.plain.model = translator.model
@@ -71,6 +73,8 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
     data = {"pairs": [f"{own}:tag=own"], "source": [], "target": [], "valid_size": 0}
     tuned = {**data, "old_run": str(everyday_run), "tags": ["", "own"]}
     folder = RunFolder(run)
+    sums = {**folder.record()["sha256"], str(own.absolute()): checksum(own)}
+    folder.write_data({**folder.record(), "sha256": sums})
     folder.write_sealed(format_toml(merge(folder.settings(), {"data": tuned})), {})
     accept(run, print)
     gated: list[set[tuple[int, ...]]] = []
@@ -82,7 +86,7 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
 
     monkeypatch.setattr(shortlisting, "decode_all", noted)
     translator = Translator.load(run, device="cpu")
-    translator.shorten(run, 3)
+    shorten(translator.plain, run, translator.settings, 3, print)
     encode, end = translator.subwords.encode_batch, translator.subwords.special.end
     new = {tuple(ids) for ids in encode([f"<own> {source}" for source, _ in pairs])}
     assert gated[0] == gated[1]
@@ -101,10 +105,10 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
 @pytest.mark.usefixtures("open_gate")
 def test_each_precision_has_a_list_that_was_gated_in_it(run: Path) -> None:
     translator, said = Translator.load(run, device="cpu"), list[str]()
-    translator.shorten(run, 3, said.append)
+    shorten(translator.plain, run, translator.settings, 3, said.append)
     translator.plain.how["precision"] = "int8"
     for _ in range(2):
-        translator.shorten(run, 3, said.append)
+        shorten(translator.plain, run, translator.settings, 3, said.append)
     assert sum("training pairs, once" in line for line in said) == 2
     assert {one.name for one in run.glob("shortlist-*")} == {"shortlist-3", "shortlist-3-int8"}
 
@@ -118,7 +122,7 @@ def test_an_interrupt_leaves_the_translator_as_it_was(
     monkeypatch.setattr(shortlisting, "decode_all", interrupted)
     translator = Translator.load(run, device="cpu")
     with pytest.raises(KeyboardInterrupt):
-        translator.shorten(run, 3)
+        shorten(translator.plain, run, translator.settings, 3, print)
     assert opened(translator.plain.model) == (translator.model, None)
     assert not list(run.glob("shortlist-*"))
 
@@ -130,7 +134,7 @@ def test_what_costs_too_much_is_refused_each_time_and_measured_once(
     translator, said = Translator.load(run, device="cpu"), list[str]()
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"--shortlist 2 of .* try --shortlist 4\."):
-            translator.shorten(run, 2, said.append)
+            shorten(translator.plain, run, translator.settings, 2, said.append)
     assert len(said) == 1
     assert opened(translator.plain.model) == (translator.model, None)
 
@@ -138,9 +142,9 @@ def test_what_costs_too_much_is_refused_each_time_and_measured_once(
 def test_the_packages_run_is_not_written_to_and_sizes_make_sense(run: Path) -> None:
     translator = Translator.load(run, device="cpu")
     with pytest.raises(RunError, match="stays as it is"):
-        translator.shorten(Path("demo"), 2)
+        shorten(translator.plain, Path("demo"), translator.settings, 2, print)
     with pytest.raises(ConfigError, match="from 1 to 1,000 translations; got 0"):
-        translator.shorten(run, 0)
+        shorten(translator.plain, run, translator.settings, 0, print)
 
 
 def test_without_its_text_files_none_can_be_learned(run: Path) -> None:
@@ -148,5 +152,6 @@ def test_without_its_text_files_none_can_be_learned(run: Path) -> None:
     text = config.read_text(encoding="utf-8").replace("train.en", "gone.en")
     config.write_text(text, encoding="utf-8")
     accept(run, print)
+    found = Translator.load(run, device="cpu")
     with pytest.raises(DataError, match="are not there as they were: .* leave --shortlist out"):
-        Translator.load(run, device="cpu").shorten(run, 2)
+        shorten(found.plain, run, found.settings, 2, print)
