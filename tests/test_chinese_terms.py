@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TEXTS = [
+    ROOT / "README.zh-CN.md",
     *ROOT.glob("docs/*.zh-CN.md"),
     *(ROOT / "src/headway/inspection").rglob("*.py"),
     *(ROOT / "src/headway/inspection/page").glob("*.js"),
