@@ -6,9 +6,15 @@ from collections import Counter
 import pytest
 import torch
 
+from headway.decoding import settings
 from headway.decoding.greedy import greedy
 from headway.decoding.sampling import sample
 from headway.errors import HeadwayError
+
+
+@pytest.fixture(autouse=True)
+def enough_draws_for_statistics(monkeypatch):
+    monkeypatch.setitem(settings._MOST, "n_best", 10_000)
 
 
 def seeded(seed=1):

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polib
@@ -11,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.config import format_toml
+from headway.disk import checksum
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.cleaning import Pair
 from headway.text.fillers import filler_of
@@ -42,7 +43,7 @@ def silent(*_told: Any) -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def run(tmp_path: Path) -> Path:
     """A run that was trained on one pair, as far as a memory asks for it."""
     (tmp_path / "train.en").write_text("Step 2 is done\n", encoding="utf-8")
     (tmp_path / "train.de").write_text("Schritt 2 ist fertig\n", encoding="utf-8")
@@ -51,8 +52,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for side, code in (("source", "en"), ("target", "de"))
     }
     settings = {"data": {**files, "source_language": "en", "target_language": "de"}}
-    opened = SimpleNamespace(settings=lambda: settings)
-    monkeypatch.setattr(RunFolder, "open", lambda _path: opened)
+    folder = RunFolder(tmp_path)
+    known = (Path(file) for some in files.values() for file in some)
+    folder.write_data({"sha256": {str(file): checksum(file) for file in known}})
+    folder.write_sealed(format_toml(settings), {})
     return tmp_path
 
 

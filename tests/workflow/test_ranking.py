@@ -113,11 +113,11 @@ def test_what_fits_has_the_placeholders_of_the_text_and_is_known_to_be_taken():
 
 
 def test_what_fits_has_a_user_s_own_codes_too():
-    texts = piece(("lang [[x]]", -1.0), ("ab", -2.0))
-    whole = ranked(made_of("lang [[x]]", texts, width=Width(4), source="a [[x]]"))
+    texts = piece(("lang ~x~", -1.0), ("ab", -2.0))
+    whole = ranked(made_of("lang ~x~", texts, width=Width(4), source="a ~x~"))
     assert fitted(whole).segment == Segment(("ab",))
-    own = compiled((r"\[\[\w+\]\]",))
-    assert fitted(whole, own).segment == Segment(("lang [[x]]",))
+    own = compiled((r"~\w+~",))
+    assert fitted(whole, own).segment == Segment(("lang ~x~",))
 
 
 def test_no_translation_without_its_codes_is_taken_because_it_fits():

@@ -13,7 +13,7 @@ ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 _MOST = {
     "beam": 200,
     "n_best": 200,
-    "max_extra_length": 1_000,
+    "max_extra_length": 10_000,
     "length_penalty": 10.0,
     "temperature": 1e6,
 }

@@ -16,7 +16,7 @@ from headway.errors import ConfigError, DataError
 from headway.text.mending import mend
 from headway.text.sentences import ENDS, TIGHT
 
-VERSION = 4
+VERSION = 5
 """Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
 
 LEAST_PAIRS = 20

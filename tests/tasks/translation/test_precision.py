@@ -8,6 +8,7 @@ import pytest
 from everyday_run import FLAGS, Finished, command, write_pairs
 
 from headway.config import format_toml, merge
+from headway.disk import checksum
 from headway.errors import ConfigError
 from headway.native.building import NoEngineError, engine
 from headway.runs.checking import accept, check_run
@@ -39,11 +40,13 @@ def able(tmp_path: Path) -> RunFolder:
     """The package's run, which translates well, with text files of its own."""
     folder = RunFolder(tmp_path / "run")
     shutil.copytree(SHIPPED, folder.path)
-    sections = folder.settings()
+    sections, sums = folder.settings(), dict[str, str]()
     for name, n, seed in (("", 100, 5), ("valid_", 24, 6)):
         pairs = write_pairs(tmp_path, f"{name}text", generate(n, seed))
         for side, file in zip(("source", "target"), pairs, strict=True):
             sections["data"][f"{name}{side}"] = [str(file)]
+            sums[str(file.absolute())] = checksum(file)
+    folder.write_data({"sha256": sums})
     sections["decoding"]["method"] = "greedy"
     folder.write_sealed(format_toml(sections), {})
     accept(folder.path, print)

@@ -54,14 +54,15 @@ class Candidate(NamedTuple):
     complete: bool
     """All codes of the source are there, and no others."""
     loops: bool
-    """It says something again and again, which the source does not; that is no translation."""
+    """Of a text with codes it says something again and again, which the source does not."""
 
     @classmethod
     def of(cls, alternative: Alternative, source: Source) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
         segment = at_boundaries(source.segment, segment)
-        loops = no_text(alternative.written) not in source.text
+        odd = bool(source.segment.codes) and no_text(alternative.written)
+        loops = bool(odd) and odd not in source.text
         return cls(alternative, segment, check(source.segment, segment).complete, loops)
 
     def mended(self, source: Source) -> Alternative:
@@ -229,8 +230,8 @@ class CodedTranslator:
         generator: torch.Generator | None = None,
     ) -> list[Searched]:
         """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
-        complete ones come first. A text without words is copied; so is one of which the model only
-        writes loops, which its reader then sees."""
+        complete ones come first. A text without words is copied; so is one with codes of which the
+        model only writes loops, which its reader then sees."""
 
         def look(
             some: Sequence[Source], wanted: DecodingSettings, tell: Callable[[int], None]
@@ -246,9 +247,11 @@ class CodedTranslator:
         settings = self.settings
         searched = [Searched.copied(source) for source in sources]
         worded = [i for i, source in enumerate(sources) if not source.segment.wordless]
-        done(len(sources) - len(worded))
-        some = [found[i] for i in worded] if found else None
-        first = some or look([sources[i] for i in worded], settings, done)
+        if found:
+            first: Sequence[Translation] = [found[i] for i in worded]
+        else:
+            done(len(sources) - len(worded))
+            first = look([sources[i] for i in worded], settings, done)
         for i, translation in zip(worded, first, strict=True):
             searched[i] = self._read(sources[i], translation)
         if settings.method == "beam" and settings.beam > settings.n_best:
