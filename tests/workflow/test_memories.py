@@ -55,7 +55,7 @@ def run(tmp_path: Path) -> Path:
     folder = RunFolder(tmp_path)
     known = (Path(file) for some in files.values() for file in some)
     folder.write_data({"sha256": {str(file): checksum(file) for file in known}})
-    folder.write_sealed(format_toml(settings), {})
+    folder.config.write_text(format_toml(settings), encoding="utf-8")
     return tmp_path
 
 

@@ -61,8 +61,8 @@ class Candidate(NamedTuple):
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
         segment = at_boundaries(source.segment, segment)
-        odd = bool(source.segment.codes) and no_text(alternative.written)
-        loops = bool(odd) and odd not in source.text
+        odd = no_text(alternative.written) if source.segment.codes else ""
+        loops = odd not in source.text
         return cls(alternative, segment, check(source.segment, segment).complete, loops)
 
     def mended(self, source: Source) -> Alternative:
