@@ -51,7 +51,7 @@ def run(tmp_path: Path) -> Path:
         side: [str(tmp_path / f"train.{code}")]
         for side, code in (("source", "en"), ("target", "de"))
     }
-    settings = {"data": {**files, "source_language": "en", "target_language": "de"}}
+    settings = {"data": {**files, "source_language": "en", "target_language": "de"}, "model": {}}
     folder = RunFolder(tmp_path)
     known = (Path(file) for some in files.values() for file in some)
     folder.write_data({"sha256": {str(file): checksum(file) for file in known}})
