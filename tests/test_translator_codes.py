@@ -264,6 +264,7 @@ def test_a_text_without_words_is_copied(translator, text):
 
 
 def test_tabs_part_what_is_translated_and_stay(translator):
+    writing(translator, "word")
     [line] = translator.translate_fully(["A dog.\tA cat."])
     assert [bool(part.strip()) for part in line.target.split("\t")] == [True, True]
     [found] = translator.translate_segments([Segment(("\tA dog.\t\tA cat.\n",))])
@@ -276,5 +277,8 @@ def test_a_loop_is_no_translation(translator, loop):
     [found] = translator.translate_fully(["The dog, {x}."], method="greedy")
     assert found.target == "The dog, {x}."
     assert translator.judged(found).flags
-    [plain] = translator.translate_fully(["I love cats."], beam=2)
-    assert plain.target == "I love cats."
+    [unit] = translator.translate_segments([Segment(("The dog, {x}.",))], method="greedy")
+    assert unit.segment.text == "The dog, {x}."
+    [line] = translator.translate_fully(["I love cats."], beam=2)
+    assert line.target != "I love cats."  # what the model says of words, for its reader to judge
+    assert translator.judged(line).flags

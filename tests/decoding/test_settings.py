@@ -18,7 +18,7 @@ from headway.errors import ConfigError
         ({"top_p": 1.5}, r"above 0 and at most 1; got 1.5"),
         ({"beam": 3, "n_best": 4}, r"got 4 and 3. Try beam=4"),
         ({"beam": 10**9}, r"decoding.beam must be at most 200; got 1000000000"),
-        ({"max_extra_length": 10**9}, r"at most 1,000; got"),
+        ({"max_extra_length": 10**9}, r"at most 10,000; got"),
         ({"length_penalty": 1e308}, r"at most 10.0; got 1e\+308"),
         ({"length_penalty": float("nan")}, r"at most 10.0; got nan"),
         ({"temperature": 1e-320}, r"at least 1e-6; got"),

@@ -37,12 +37,15 @@ class Source(NamedTuple):
     text: str
     codes: Codes
     """What the placeholders of `text` stand for."""
+    refuses_loops: bool
+    """A loop is no translation of it; of a text without codes it is what the model says."""
 
     @classmethod
     def of(cls, segment: Segment, own: OwnCodes, *, masked: bool) -> "Source":
         """A segment with placeholders for its codes, or as plain text."""
         whole = own.parsed(segment)
-        return cls(whole, *mask(whole)) if masked else cls(whole, segment.text, {})
+        text, codes = mask(whole) if masked else (segment.text, {})
+        return cls(whole, text, codes, refuses_loops=bool(whole.codes))
 
 
 class Candidate(NamedTuple):
@@ -54,14 +57,14 @@ class Candidate(NamedTuple):
     complete: bool
     """All codes of the source are there, and no others."""
     loops: bool
-    """Of a text with codes it says something again and again, which the source does not."""
+    """It says something again and again, which the source does not, and is refused for it."""
 
     @classmethod
     def of(cls, alternative: Alternative, source: Source) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
         segment = at_boundaries(source.segment, segment)
-        odd = no_text(alternative.written) if source.segment.codes else ""
+        odd = no_text(alternative.written) if source.refuses_loops else ""
         loops = odd not in source.text
         return cls(alternative, segment, check(source.segment, segment).complete, loops)
 
@@ -230,8 +233,8 @@ class CodedTranslator:
         generator: torch.Generator | None = None,
     ) -> list[Searched]:
         """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
-        complete ones come first. A text without words is copied; so is one with codes of which the
-        model only writes loops, which its reader then sees."""
+        complete ones come first. A text without words is copied; so is one that refuses loops,
+        where the model only writes these, which its reader then sees."""
 
         def look(
             some: Sequence[Source], wanted: DecodingSettings, tell: Callable[[int], None]
@@ -327,7 +330,10 @@ class CodedTranslator:
         """Translations of segments without their codes, which are then put back."""
         plain = [without_codes(segment) for segment in segments]
         sources = [
-            Source.of(Segment((one.text.rstrip(),)), self.own, masked=False) for one in plain
+            Source.of(Segment((one.text.rstrip(),)), self.own, masked=False)._replace(
+                refuses_loops=bool(segment.codes)
+            )
+            for segment, one in zip(segments, plain, strict=True)
         ]
         want_alignment = want_alignment or any(one.places for one in plain)
         answers = self._search(sources, want_alignment=want_alignment, done=done)
