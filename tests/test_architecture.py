@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "headway"
 
 FLOORS = {
     "errors": -1,  # open to all
+    "version": -1,
     "runtime": 0,
     "argument_types": 0,
     "config": 0,
@@ -101,6 +102,8 @@ def climbing_imports(root: Path) -> list[str]:
         where = f"{file.relative_to(root)}:{line}"
         here = file.relative_to(root).parts[0].removesuffix(".py")
         there = parts[1] if len(parts) > 1 else "__version__"
+        if here == "__init__" and there == "version":
+            continue
         if here == "__init__":
             wrong.append(f"{where}: the package itself imports {module}; it must stay lazy")
         elif here not in FLOORS:

@@ -10,6 +10,8 @@ Importing this package loads nothing heavy; torch comes with the first name that
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from headway.version import __version__
+
 if TYPE_CHECKING:
     from headway.api import train
     from headway.inspection.api import inspect
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from headway.translator import Translator
     from headway.workflow.calls import translate_files
 
-__version__ = "0.1.0"
 __all__ = [
     "TrainedLanguageModel",
     "Translator",

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from headway import __version__
 from headway.errors import HeadwayError, UserError
 from headway.errors.reports import complain, report
 from headway.errors.streams import lead_nowhere
+from headway.version import __version__
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -8,11 +8,11 @@ def tell_versions() -> None:
     """Print versions, the machine, and what translates on its processor."""
     import torch
 
-    from headway import __version__
     from headway.errors import ConfigError
     from headway.exchange import ctranslate2
     from headway.native.building import NoEngineError, engine
     from headway.runtime import available_cores, cpu_name
+    from headway.version import __version__
 
     try:
         translates = f"native (compiled here, {32 * engine().width} bits wide)"

@@ -7,11 +7,11 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from headway import __version__
 from headway.inspection.forcing import beginning, refuse_beside_force
 from headway.inspection.ideas import order_known_by, positions
 from headway.inspection.sight import ROOM, Change, Sight
 from headway.inspection.subject import Subject
+from headway.version import __version__
 
 PARTS = {
     "tokens": "headway.inspection.tokens:tokens",

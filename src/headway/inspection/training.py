@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from headway import __version__
 from headway.errors import ConfigError, RunError
 from headway.errors.commands import command
 from headway.inspection import document
@@ -18,6 +17,7 @@ from headway.runs.settings import task_of
 from headway.training.checkpoint import steps
 from headway.training.curves import Point, counts, curves, planned, scores, thinned
 from headway.training.run_folder import RunFolder
+from headway.version import __version__
 
 MOST_POINTS = 1000
 """Of a curve on a page."""

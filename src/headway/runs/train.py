@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-import headway
 from headway import runtime as machine
 from headway.config import merge
 from headway.runs.fitting import choose_preset, presets_that_fit
@@ -20,6 +19,7 @@ from headway.training.console import forgiving_stderr
 from headway.training.parameters import saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import place_of
+from headway.version import __version__
 
 
 def train(kind: Kind, request: Request, say: Say) -> RunFolder:
@@ -112,7 +112,7 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None, asked: Any
         "asked": asked,
         **data.record(),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
-        "versions": {"headway": headway.__version__, **{name: version(name) for name in names}},
+        "versions": {"headway": __version__, **{name: version(name) for name in names}},
         "machine": machine.machine(),
     }
     folder.write_data(record)

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from headway import __version__
 from headway.errors import ConfigError
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.inline import (
@@ -35,6 +34,7 @@ from headway.text.formats.xml_encoding import Contents, read_contents, utf8_chun
 from headway.text.formats.xml_events import XmlEvents
 from headway.text.languages import Languages, folded, same_language
 from headway.text.lines import shown
+from headway.version import __version__
 
 MEMORY = "TM!"
 """The user who took a variant over from a memory that had the very text."""
