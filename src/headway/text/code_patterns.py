@@ -1,6 +1,7 @@
 """Where the codes of a text stand, of which kind they are, and which of them belong together."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ _FRAMES = [(name, f"close{name[4:]}") for name in _CODE.groupindex if name.start
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-_TAG = re.compile(r"<(/?)#?([A-Za-z\d][\w:.-]*)[^<>]*?(/?)>", re.ASCII)
+_TAG = re.compile(r"<(/?)#?([A-Za-z\d][\w:.-]*+)[^<>]*?(/?)>", re.ASCII)
 _BLOCK = re.compile(
     rf"\[(/?)({BB})(?:=[^][]{{0,300}})?\]|\{{{{1,3}}([/#]?)(\w{{1,60}})\b[^{{}}]{{0,300}}\}}{{1,3}}",
     re.ASCII,
@@ -152,15 +153,18 @@ def partners(codes: Sequence[str]) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
+    n_opened = Counter[str]()
     for place, code in enumerate(codes):
         role = frame(code)
         if role is None:
             continue
-        names = [name for name, _ in opened]
-        if role.closes and role.name in names:
-            depth = len(names) - 1 - names[::-1].index(role.name)
-            found[opened[depth][1]] = place
-            del opened[depth:]
+        if role.closes and n_opened[role.name]:
+            name = ""
+            while name != role.name:
+                name, opening = opened.pop()
+                n_opened[name] -= 1
+            found[opening] = place
         elif role.opens:
             opened.append((role.name, place))
+            n_opened[role.name] += 1
     return found

@@ -17,7 +17,9 @@ from headway.text.unspaced_words import whole_words
 
 UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 """Characters of scripts that part no words, for a class of a regular expression."""
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’-][^\W{UNSPACED}]+)*|\S")
+_WORD = re.compile(
+    rf"(?<!\d)\d++(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’-][^\W{UNSPACED}]+)*|\S"
+)
 
 Spans = Sequence[tuple[int, int]]
 """Beginning and end of each token, in characters of its text."""

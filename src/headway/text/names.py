@@ -25,7 +25,7 @@ _FORMS = re.compile(
     .* [a-z][A-Z] .*                                  # AcmeCorp, iPhone, my-AcmeCorp
     | [A-Za-z] (?: .* [A-Za-z] )? -? \d .*            # XR500, headway-XR500, COVID-19, v1.2
     | \d+ (?: \.\d+ ){{2,}} (?: [a-z-] .* )?          # 3.10.2, 1.2.3-rc1
-    | \w* [A-Za-z_] [\w.-]* \. (?: {_SUFFIXES} )      # README.md, Report-May.xlsx
+    | \d*+ [A-Za-z_] [\w.-]* \. (?: {_SUFFIXES} )      # README.md, Report-May.xlsx
     """,
     re.VERBOSE | re.ASCII,
 )

@@ -8,7 +8,9 @@ from headway.text.code_patterns import frame, kind_of
 from headway.text.code_projection import UNSPACED
 from headway.text.formats.segments import Code, Segment
 
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’][^\W{UNSPACED}]+)*|\S")
+_WORD = re.compile(
+    rf"(?<!\d)\d++(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’][^\W{UNSPACED}]+)*|\S"
+)
 _OTHER = "\ufffc"
 """Stands for a code that is no tag: a sign by itself."""
 

@@ -30,7 +30,7 @@ _TOKEN = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)*|{_DIGITS}")
 _CHINESE_DIGITS = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "兩": 2}
 _LARGE_CHINESE = "百千万萬亿億"
 _CHINESE = re.compile(
-    f"[零一二三四五六七八九十两兩{_LARGE_CHINESE}]+|{_DIGITS}(?![{_LARGE_CHINESE}])"
+    f"[零一二三四五六七八九十两兩{_LARGE_CHINESE}]+|(?<!\\d)(?<!\\d[.,]){_DIGITS}(?![{_LARGE_CHINESE}])"
 )
 _LARGE = frozenset(
     "hundred thousand million billion hundert tausend million millionen milliarde milliarden "

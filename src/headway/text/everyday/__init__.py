@@ -36,7 +36,7 @@ train on, to validate on and to test on."""
 
 _PATIENCE = 1000
 _MARK = re.compile(r"[.,?，。？“”]")
-_BEFORE_MARK = re.compile(r" +(?=[.,?])")
+_BEFORE_MARK = re.compile(r"(?<! ) +(?=[.,?])")
 
 
 class Split(NamedTuple):

@@ -26,7 +26,7 @@ _TEXTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xm
 _ROOTS = {"header": "w:hdr", "footer": "w:ftr"}
 _MOST_BYTES = 32 << 20
 """Of all texts of a document, unpacked."""
-_IGNORED = re.compile(r"<w:(?:lang|noProof|proofErr)\b[^>]*/>")
+_IGNORED = re.compile(r"<w:(?:lang|noProof|proofErr)\b[^<>]*/>")
 _FORGOTTEN = frozenset(("w:prooferr", "w:lastrenderedpagebreak", "w:softhyphen"))
 """What Word finds out again."""
 _FRAMES = frozenset(("w:hyperlink", "w:ins", "w:smarttag", "w:fldsimple"))
@@ -170,7 +170,7 @@ def _entry(text: str, atoms: Sequence[_Atom], number: int) -> Entry:
     segment = Segment(tuple(_parts(atoms, base, opens)))
     start, end = atoms[0].start, atoms[-1].end
     if len(atoms) == 1:  # only what stands in its w:t is replaced
-        found = re.search(r"<w:t(?:\s[^>]*)?>([^<]*)</w:t>", text[start:end])
+        found = re.search(r"<w:t(?:\s[^<>]*)?>([^<]*)</w:t>", text[start:end])
         if found and unescape(found[1]) == segment.text and segment.text.strip() == segment.text:
             span = start + found.start(1), start + found.end(1)
             return Entry(segment, number, *span, lambda new: escaped(new.text))

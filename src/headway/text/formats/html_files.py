@@ -40,7 +40,9 @@ _RAW = frozenset("script style textarea iframe xmp".split())
 """What is in them is no markup."""
 _SHOWN = frozenset("alt title placeholder aria-label".split())
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-_DECLARED = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{1,40})""", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?+\s*+([\w-]{1,40})""", re.IGNORECASE
+)
 _DESCRIBING = frozenset(
     "description og:title og:description twitter:title twitter:description".split()
 )

@@ -9,7 +9,7 @@ from headway.text.formats.segments import Code, Segment
 from headway.text.formats.xml_edits import Edit, opened, tag_name
 from headway.text.formats.xml_events import XmlEvents
 
-START_TAG = re.compile(rb"""<[^<>"'/\s]+(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+START_TAG = re.compile(rb"""<[^<>"'/\s]++(?:[^<>"']++|"[^"]*"|'[^']*')*+>""")
 """A whole start tag or empty tag of well-formed XML."""
 END_TAG = re.compile(rb"</[^>]*>")
 

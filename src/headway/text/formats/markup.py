@@ -14,12 +14,12 @@ from headway.text.formats.xml_events import XmlEvents
 
 _ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+"""
 _MARKUP = re.compile(
-    r"<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)|<\?.{0,5000}?\?>"
-    r"|<%.{0,5000}?%>|<[!?][^>]{0,5000}>"
-    rf"|<(?P<slash>/?)(?P<name>[A-Za-z_][^\s/>]*){_ATTRIBUTES}(?:>|\Z)",
+    r"<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
+    r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>|<%(?:[^<%]++|<(?!%)|%(?!>))*+%>|<[!?][^>]*+>?"
+    rf"|<(?P<slash>/?)(?P<name>[A-Za-z_][^\s/>]*){_ATTRIBUTES}>?",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""([^\s/>="'<]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(r"""(?<![^\s/>="'<])([^\s/>="'<]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 _MOST_CODES = 500
 """A text with more codes than that stays as it is."""
 _SPACES = " \t\r\n\f"

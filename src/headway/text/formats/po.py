@@ -23,7 +23,7 @@ from headway.text.languages import Languages, same_language
 from headway.text.lines import damage_told, is_language, open_bytes, shown
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-_LINE_END = re.compile(rb"\r*\n\Z")
+_LINE_END = re.compile(rb"(?<!\r)\r*+\n\Z")
 
 
 def read_po(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -194,7 +194,7 @@ class PoDocument:
         """The lines of a text, in the layout of the old one."""
         first, last = (self._lines[old.lines[i] - 1] for i in (0, -1))
         keyword = first.partition(b'"')[0].rstrip(b"\r\n").decode("ascii")
-        keyword = re.sub(r"\[.*\]", f"[{form}]", keyword)
+        keyword = re.sub(r"\[[^][]*\]", f"[{form}]", keyword)
         indent = last[: len(last) - len(last.lstrip())].decode("ascii")
         return b"".join(
             line.encode(self._header.encoding) + _line_end(first)

@@ -9,8 +9,8 @@ from headway.text.formats.segments import Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
 
-_COMMENT = re.compile(r"[ \t\f]*[#!]+([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-_LINE = re.compile(r"[ \t\f]*((?:[^\\\r\n]|\\(?:\r\n|[\s\S]|\Z))*)(?:\r\n|\r|\n|\Z)")
+_COMMENT = re.compile(r"[ \t\f]*[#!]++([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_LINE = re.compile(r"[ \t\f]*+((?:[^\\\r\n]|\\(?:\r\n|[\s\S]|\Z))*)(?:\r\n|\r|\n|\Z)")
 """A logical line: one that ends in a backslash goes on."""
 _KEY = re.compile(r"(?:[^\\\s=:]|\\(?:\r\n|[\s\S]))*")
 _BETWEEN = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*[=:]?(?:[ \t\f]|\\(?:\r\n|\r|\n))*")

@@ -27,7 +27,7 @@ from headway.text.lines import shown
 from headway.text.plurals import forms_of
 
 _GONE = frozenset(("vanished", "obsolete"))
-_TYPE = re.compile(rb"""\s+type\s*=\s*("[^"]*"|'[^']*')""")
+_TYPE = re.compile(rb"""(?<!\s)\s++type\s*+=\s*+("[^"]*"|'[^']*')""")
 _GATHERED = frozenset(
     (("source", "message"), ("translation", "message"), ("numerusform", "translation"))
 )

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-_SPACE_BEFORE = re.compile(rb"[ \t\r\n]*\Z")
 _INDENTATION_BYTES = 1_000
 
 
@@ -36,9 +35,8 @@ def with_attributes(tag: bytes, values: Mapping[str, str]) -> bytes:
         if found:
             tag = tag[: found.start()] + written + tag[found.end() :]
         else:
-            behind = re.search(rb"\s*/?>\Z", tag)
-            assert behind, "a tag ends in >"
-            tag = tag[: behind.start()] + b" " + written + tag[behind.start() :]
+            inside = tag.removesuffix(b">").removesuffix(b"/").rstrip()
+            tag = inside + b" " + written + tag[len(inside) :]
     return tag
 
 
@@ -64,9 +62,8 @@ def tag_name(tag: bytes) -> bytes:
 def indentation(data: bytes, position: int) -> bytes:
     """The white space in front of a tag, if nothing else stands between it and another tag."""
     near = data[max(0, position - _INDENTATION_BYTES) : position]
-    found = _SPACE_BEFORE.search(near)
-    assert found, "the pattern matches the empty string"
-    return found[0] if near[: found.start()].endswith(b">") else b""
+    behind = near.rstrip(b" \t\r\n")
+    return near[len(behind) :] if behind.endswith(b">") else b""
 
 
 def line_end(data: bytes) -> bytes:

@@ -16,9 +16,8 @@ from headway.text.formats.xml_encoding import read_contents
 from headway.text.languages import Languages
 from headway.text.places.held import Cell, Held, Mend
 
-_SPACE_BEFORE = re.compile(rb"[ \t\r\n]*\Z")
 _SPACE_BYTES = 200
-_PIECE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<[^>]*>|[^<]+", re.DOTALL)
+_PIECE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<[^>]*+>?|[^<]+", re.DOTALL)
 _CODES = re.compile(rb"<(?:\w+:)?(?:ph|bpt|ept|it|ut)[\s>]")
 _CODES_END = re.compile(rb"</(?:\w+:)?(?:ph|bpt|ept|it|ut)\s*>")
 
@@ -73,8 +72,8 @@ def _held(path: Path, find: Callable[[Path, bytes], Iterator[_Found]]) -> Iterat
         if unit.end <= unit.start or unit.start < done:
             yield Held(unit.line, (b"",), (b"",), None, None)
             continue
-        space = _SPACE_BEFORE.search(data[max(done, unit.start - _SPACE_BYTES) : unit.start])
-        start = unit.start - len(space[0] if space else b"")
+        near = data[max(done, unit.start - _SPACE_BYTES) : unit.start]
+        start = unit.start - len(near) + len(near.rstrip(b" \t\r\n"))
         cells = [side and Cell(0, *(place - start for place in side)) for side in unit[3:]]
         yield Held(unit.line, (data[done:start],), (data[start : unit.end],), *cells)
         done = unit.end
