@@ -21,7 +21,7 @@ import re
 import resource
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,6 +65,12 @@ def agreed(found: re.Match[str]) -> str:
     if adjective and ending == "in":
         adjective = f"{adjective[:-1]}s "
     return f"{article[0]}{ending} {adjective or ''}Fräulein"
+
+
+DISAGREEING = (
+    r"\b([Ee]iner?|[Dd]ie|[Dd]er|[Ee]in [a-zäöüß]+(e|er|en|em)|[Dd]as [a-zäöüß]+e[rsnm]"
+    r"|([Ee]inem|[Dd]em) [a-zäöüß]+(e|er|es|em)) ([a-zäöüß]+ )?Fräulein\b"
+)
 
 
 def turned(found: re.Match[str]) -> str:
@@ -150,19 +156,20 @@ def task_of(pattern: Pattern, known: Texts, n: int, seed: int) -> Task:
     return Task(asked[:n], others[:n], unseen, others[n : n + 1_000])
 
 
-def scores(run: Path, pattern: Pattern, task: Task, known: Texts) -> dict[str, float]:
-    """What is kept of the pattern on what was corrected and on the unseen, and BLEU."""
-    translator, found = Translator.load(run), dict[str, float]()
-    language = translator.settings.data.target_language
-    for name, rows in (("corrections", task.corrections), ("unseen", task.unseen)):
-        written = translator.translate([known.sources[i] for i in rows])
-        found[name] = sum(
-            has_new(pattern, text, known.outputs[i]) for text, i in zip(written, rows, strict=True)
-        )
-    written = translator.translate([known.sources[i] for i in task.general])
-    references = [known.references[i] for i in task.general]
-    found["general"] = bleu_statistics(written, references, target_language=language).score()
-    return found
+def scores(
+    written: Mapping[int, str], pattern: Pattern, task: Task, known: Texts, language: str
+) -> dict[str, float]:
+    """What translations have of the pattern on what was corrected and on the unseen, and BLEU."""
+    found = {
+        name: float(sum(has_new(pattern, written[i], known.outputs[i]) for i in rows))
+        for name, rows in (("corrections", task.corrections), ("unseen", task.unseen))
+    }
+    statistics = bleu_statistics(
+        [written[i] for i in task.general],
+        [known.references[i] for i in task.general],
+        target_language=language,
+    )
+    return {**found, "general": statistics.score()}
 
 
 def has_new(pattern: Pattern, text: str, before: str) -> bool:
@@ -176,8 +183,9 @@ def has_new(pattern: Pattern, text: str, before: str) -> bool:
         )
     if pattern.corrected(text) != text:
         return False
-    new = re.compile("Fräulein" if callable(pattern.new) else re.escape(str(pattern.new).strip()))
-    return bool(new.search(text))
+    if callable(pattern.new):
+        return bool(re.search("Fräulein", text)) and not re.search(DISAGREEING, text)
+    return bool(re.search(re.escape(pattern.new.strip()), text))
 
 
 def taught(
@@ -225,9 +233,12 @@ def main() -> int:
         for n in asked.sizes if asked.only is None or name in asked.only else ():
             task = task_of(pattern, known, n, asked.seed)
             place = asked.out / f"{name.replace(' ', '-')}-{n}"
-            before = scores(asked.run, pattern, task, known)
+            before = scores(dict(enumerate(known.outputs)), pattern, task, known, language)
             work = taught(asked, place, pattern, task, known)
-            after = scores(place, pattern, task, known)
+            asked_for = [*task.corrections, *task.unseen, *task.general]
+            tuned = Translator.load(place).translate([known.sources[i] for i in asked_for])
+            written = dict(zip(asked_for, tuned, strict=True))
+            after = scores(written, pattern, task, known, language)
             sizes = {"n": len(task.corrections), "n_unseen": len(task.unseen)}
             rows.append({"pattern": name, **sizes, "before": before, "after": after, **work})
             print(rows[-1], flush=True)

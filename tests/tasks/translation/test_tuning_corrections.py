@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,28 +92,39 @@ def test_cues_are_the_words_that_stand_beside_what_is_replaced():
     pairs += [("a dog runs", "ein Hund"), ("the dog sits", "der Hund"), ("a cat", "eine Katze")]
     words = [frozenset(source.split()) for source, _ in pairs]
     targets = [target for _, target in pairs]
-    one = Replacement("Mann", "Herr")
+    replacements = [Replacement("Mann", "Herr")]
     corrected = [Correction("a man runs", "ein Herr", "ein Mann")]
-    assert tuning_corrections.cues(one, corrected, words, targets) == {"man"}
-    cued = [Replacement("Mann", "Herr", cues=frozenset({"man"}))]
+    found = tuning_corrections.cues(replacements, corrected, words, targets)
+    assert found == {"man"}
     made = [
-        tuning_corrections.rewritten(known, target, cued)
+        tuning_corrections.rewritten(known, target, replacements, found)
         for known, target in zip(words, targets, strict=True)
     ]
     assert made == ["ein Herr", "der Herr", None, *targets[3:]]
-    unreliable = [Replacement("Mann", "Herr", reliable=False)]
-    assert tuning_corrections.rewritten(words[0], targets[0], unreliable) is None
 
 
-def test_words_that_tell_corrected_sources_from_all_are_found():
-    others = [frozenset({"he", "eats", str(n)}) for n in range(60)]
-    some = [frozenset({"he", "eats", "yesterday", f"a{n}"}) for n in range(5)]
-    some += [frozenset({"he", "runs", "tomorrow", f"b{n}"}) for n in range(4)]
-    signs = tuning_corrections.typical(some, [*others, *some[:3], *some[5:7]])
-    assert signs == {"yesterday", "tomorrow"}
-    assert tuning_corrections.rewritten(some[0], "x", [], signs) is None
-    assert tuning_corrections.rewritten(others[0], "x", [], signs) == "x"
-    assert tuning_corrections.typical(others[:5], others) == frozenset(), "like all others"
+def test_where_a_change_seldom_was_all_nothing_says_how_the_target_would_be():
+    sure, unsure = Replacement("eine Frau", "ein Kind"), Replacement("Frau", "Kind", reliable=False)
+    cues = frozenset({"woman"})
+    made = [
+        tuning_corrections.rewritten(cues, text, [sure, unsure], cues)
+        for text in ("Eine Frau rennt", "Seine Frau rennt", "Ein Hund rennt")
+    ]
+    assert made == ["Ein Kind rennt", None, "Ein Hund rennt"]
+
+
+def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
+    folder = RunFolder(parent / "run")
+    old = tuning_data.pairs_of(folder.path, Subwords.load(folder.tokenizer))
+    written = [one for one in generate(200, seed=99) if "，" in one[1]]
+    found = [Correction(s, t.replace("，", "；"), t) for s, t in written[:10]]
+    taught = tuning_corrections.taught(found, old)
+    part = taught.rewritten[: len(taught.rewritten) // 2]
+    rest = np.setdiff1d(taught.rewritten, part)
+    unsure = replace(taught, rewritten=part, gainsaying=rest)
+    _, like = unsure.like(old.valid_rows()[:0], np.arange(len(old.prepared.train)))
+    assert np.intersect1d(like, part).size
+    assert np.intersect1d(like, rest).size
 
 
 def test_what_is_taken_up_is_counted_and_told(parent, fix):

@@ -6,10 +6,9 @@ learned as replacements, and made in those pairs: they teach it then, and some o
 kept out, tell whether sentences that nobody corrected are translated so.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from headway.runs.loading import open_run
 from headway.tasks import kind_named
 from headway.tasks.translation.pairs import Pairs
 from headway.text.memory.words import pieces
-from headway.text.replacements import LEAST_HELPED, Correction, Replacement, learned, replaced
+from headway.text.replacements import Correction, Replacement, learned, replaced
 
 MOST_REVIEWED = 1_000
 """New pairs; more are a text of its own kind, and no review."""
@@ -33,9 +32,6 @@ LEAST_ALIKE = 0.5
 """Of the words of a text, and of the new pairs: what the parent wrote and what a reviewer left."""
 MOST_LIKE, SHARE_LIKE = 100, 0.25
 """Of the parent's pairs that call for a replacement, those that are kept out to be measured on."""
-TYPICAL, MOST_TYPICAL = 3, 1 / 3
-"""How much more often a word is in sources of corrections that nothing explains than in all; and
-the most of all sources that may have such words."""
 USUAL = 1_000
 """Targets of the parent that tell how frequent something is."""
 
@@ -91,15 +87,18 @@ class Taught:
     rewritten: Indices
     """Rows of it in which something is."""
     gainsaying: Indices
-    """Rows that would have to be changed and were not, as nothing says how."""
+    """Rows that would have to be changed and were not, as nothing says how, or whether."""
     valid: dict[int, str | None]
     """The parent's validation pairs that may call for a replacement, and their targets with it."""
 
     def like(self, valid_rows: Indices, rows: Indices) -> tuple[Indices, Indices]:
-        """Validation pairs and training pairs of the parent to measure on: MOST_LIKE together."""
-        of_valid = np.array([row for row in valid_rows if self.valid.get(int(row))], np.int64)
+        """Validation pairs and training pairs of the parent to measure on: MOST_LIKE together.
+
+        Also those of which nothing says how they are to be changed: they are asked for as well.
+        """
+        of_valid = np.array([row for row in valid_rows if int(row) in self.valid], np.int64)
         of_valid = of_valid[:MOST_LIKE]
-        rows = np.intersect1d(rows, self.rewritten)
+        rows = np.intersect1d(rows, np.union1d(self.rewritten, self.gainsaying))
         n = min(MOST_LIKE - len(of_valid), int(SHARE_LIKE * len(rows)))
         return of_valid, rows[np.unique(np.linspace(0, len(rows) - 1, n).astype(np.int64))]
 
@@ -119,16 +118,13 @@ def taught(found: Sequence[Correction], old: Pairs) -> Taught:
     sources, targets = (_texts(train, side, everything, subwords) for side in SIDES)
     usual = targets[:: max(1, len(targets) // USUAL)]
     words = [_words(text) for text in sources]
-    replacements = [
-        replace(one, cues=cues(one, found, words, targets)) for one in learned(found, usual)
-    ]
+    replacements = learned(found, usual)
+    called = cues(replacements, found, words, targets)
     changed = [one for one in found if one.target != one.before]
-    puzzling = [one for one in changed if replaced(one.before, replacements) != one.target]
-    signs = typical([_words(one.source) for one in puzzling], words)
     anew: dict[int, str] = {}
     gainsaying = []
     for row, (known, target) in enumerate(zip(words, targets, strict=True)):
-        text = rewritten(known, target, replacements, signs)
+        text = rewritten(known, target, replacements, called)
         if text is None:
             gainsaying.append(row)
         elif text != target:
@@ -137,7 +133,7 @@ def taught(found: Sequence[Correction], old: Pairs) -> Taught:
     valid = {
         row: text
         for row, (source, target) in enumerate(old.prepared.valid_texts)
-        if (text := rewritten(_words(source), target, replacements, signs)) != target
+        if (text := rewritten(_words(source), target, replacements, called)) != target
     }
     return Taught(
         corrections=changed,
@@ -150,62 +146,33 @@ def taught(found: Sequence[Correction], old: Pairs) -> Taught:
 
 
 def rewritten(
-    words: Words, target: str, replacements: Sequence[Replacement], signs: Words = frozenset()
+    words: Words, target: str, replacements: Sequence[Replacement], called: Words
 ) -> str | None:
     """A target as the reviewer would have it; None where it may have to be changed, but how, or
-    whether, is not known: there is no cue in the source, or such changes seldom were all, or there
-    is one of the `signs` of corrections that no replacement explains."""
-    text = target
-    for one in replacements:
-        changed = one.of(text)
-        if changed != text and (not one.reliable or (one.cues and not one.cues & words)):
-            return None
-        text = changed
-    return None if text == target and signs & words else text
-
-
-def typical(some: Sequence[Words], all_: Sequence[Words]) -> Words:
-    """Words that tell these sources from all: one after the other the one that most of those that
-    are left have, and TYPICAL times as many as of all; at most MOST_TYPICAL of all have one."""
-    left, chosen = list(some), set[str]()
-    of_all = Counter(word for known in all_ for word in known)
-    n_having = 0
-    while len(left) >= LEAST_HELPED:
-        counts = Counter(word for known in left for word in known)
-        lifts = {
-            word: n / len(left) * len(all_) / max(1, of_all[word])
-            for word, n in counts.items()
-            if n >= LEAST_HELPED and n_having + of_all[word] <= MOST_TYPICAL * len(all_)
-        }
-        found = [word for word, lift in lifts.items() if lift >= TYPICAL]
-        if not found:
-            break
-        best = max(found, key=lambda word: (counts[word] * math.log(lifts[word]), word))
-        chosen.add(best)
-        n_having += of_all[best]
-        left = [known for known in left if best not in known]
-    return frozenset(chosen)
+    whether, is not known: no cue in the source calls for it, or such changes seldom were all."""
+    text = replaced(target, [one for one in replacements if one.reliable])
+    unsure = replaced(text, [one for one in replacements if not one.reliable]) != text
+    return None if unsure or (text != target and not called & words) else text
 
 
 def cues(
-    replacement: Replacement,
+    replacements: Sequence[Replacement],
     found: Sequence[Correction],
     words: Sequence[Words],
     targets: Sequence[str],
-) -> frozenset[str]:
+) -> Words:
     """Words of sources that call for what is replaced: of each corrected source the one that the
-    parent's pairs have most often together with it (Dice's coefficient). None if they have it not.
-    """
-    having = [row for row, text in enumerate(targets) if replacement.of(text) != text]
+    parent's pairs have most often together with it (Dice's coefficient)."""
+    having = [row for row, text in enumerate(targets) if replaced(text, replacements) != text]
     both = Counter(word for row in having for word in words[row])
     of_all = Counter(word for known in words for word in known)
-    chosen = set()
-    for one in found:
-        if one.before != one.target and replacement.of(one.before) != one.before:
-            known = [word for word in sorted(_words(one.source)) if both[word]]
-            if known:
-                chosen.add(max(known, key=lambda w: both[w] / (of_all[w] + len(having))))
-    return frozenset(chosen)
+    changed = [one for one in found if replaced(one.before, replacements) != one.before]
+    sources = [sorted(_words(one.source)) for one in changed if one.before != one.target]
+    return frozenset(
+        max(known, key=lambda word: both[word] / (of_all[word] + len(having)))
+        for known in sources
+        if known
+    )
 
 
 def _words(text: str) -> Words:

@@ -34,7 +34,7 @@ from headway.training.run_folder import RunFolder
 
 OLD_SHARE = 0.75
 """Of the target tokens that are seen: measured by benchmarks/corrections.py."""
-OLD_SHARE_OF_REVIEW = 0.9
+OLD_SHARE_OF_REVIEW = 0.97
 """The same where the parent's pairs say themselves what was corrected."""
 REWRITTEN_SHARE = 0.4
 """Of those, the pairs that were changed as a reviewer's corrections are; at most MOST_OFTEN times
@@ -236,9 +236,8 @@ def _rows(settings: Settings, new: Pairs, old: Pairs, taught: Taught | None) -> 
     none = np.zeros(0, np.int64)
     if taught is None:
         return _Rows(new_rows, none, rows, new_valid, old_valid, 0, none)
-    rows = np.setdiff1d(rows, taught.gainsaying)
     like_valid, like = taught.like(old.valid_rows(), rows)
-    rows = np.setdiff1d(rows, like)
+    rows = np.setdiff1d(rows, np.union1d(like, taught.gainsaying))
     changed = np.intersect1d(rows, taught.rewritten)
     held = np.concatenate([old_valid, like_valid])
     kept = np.setdiff1d(rows, changed)
