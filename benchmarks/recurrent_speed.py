@@ -28,7 +28,7 @@ from headway import runtime
 from headway.errors import HeadwayError
 from headway.models import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.objectives import projected_label_smoothed
-from headway.training.parameters import FlatAdam
+from headway.training.optimizer import FlatAdam
 
 D_EMBEDDING, D_MODEL, DROPOUT, BATCH_TOKENS = 128, 256, 0.2, 4096
 

@@ -31,7 +31,7 @@ from headway import runtime
 from headway.errors import ConfigError, HeadwayError
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.objectives import projected_label_smoothed
-from headway.training.parameters import FlatAdam
+from headway.training.optimizer import FlatAdam
 
 THREADS, SEED, BUSY = 2, 1, 0.15
 OURS = ("headway fp32", "headway bf16")

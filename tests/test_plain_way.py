@@ -16,7 +16,7 @@ SIDE_ROOMS = (
     "data/coded",
     "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
     "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
-    "training/row_adam", "training/trouble", "training/going_on", "decoding/sampling",
+    "training/row_adam", "training/recovery", "training/resume", "decoding/sampling",
     "decoding/processes", "decoding/compiled", "native/",
     "commands/filling", "commands/tags", "errors/s", "errors/r", "errors/t",
     "data/many_pieces", "text/word_ids", "runs/checking", "nn/watching",

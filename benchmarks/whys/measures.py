@@ -14,7 +14,7 @@ from headway.data.batching import pad
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.embedding import project
 from headway.training import checkpoint
-from headway.training.parameters import load_weights
+from headway.training.optimizer import load_weights
 from whys.lessons import Lesson, Pair
 from whys.training import Figures, Trained, ids_written, scored, texts_written
 

@@ -20,13 +20,13 @@ from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import bleu_statistics
 from headway.models import MODELS
 from headway.models.interfaces import StepDecoder
+from headway.runs.gradient import trainer_of
 from headway.runtime import RuntimeSettings, start
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
-from headway.training.interfaces import Validation
-from headway.training.loop import Progress, Trainer
-from headway.training.parameters import load_weights
+from headway.training.interfaces import Progress, Validation
+from headway.training.loop import NotFiniteError, Trainer
+from headway.training.optimizer import load_weights
 from headway.training.run_folder import RunFolder
-from headway.training.trouble import NotFiniteError
 from whys.lessons import Lesson, Pair, opened_lesson
 
 Figures = dict[str, Any]
@@ -141,7 +141,7 @@ def learned(
     )
     twin, module = built(model, lesson, seed), built(model, lesson, seed)
     run = RunFolder(folder)
-    trainer = Trainer(module, twin, task, run, training, dtype=runtime.dtype, reporter=Silent())
+    trainer = trainer_of(module, twin, task, run, training, dtype=runtime.dtype, reporter=Silent())
     diverged = False
     try:
         while not trainer.progress.finished:

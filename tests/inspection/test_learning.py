@@ -14,7 +14,7 @@ from headway.inspection.learning import drawn, learning
 from headway.inspection.packing import unpacked
 from headway.inspection.sight import Sight
 from headway.inspection.subject import open_subject
-from headway.training.parameters import load_weights, saved_tensors
+from headway.training.optimizer import load_weights, saved_tensors
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

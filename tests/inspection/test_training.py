@@ -10,7 +10,6 @@ import pytest
 from headway.errors import ConfigError
 from headway.inspection.packing import unpacked
 from headway.inspection.training import MOST_POINTS, news, training
-from headway.training.going_on import cut_log
 from headway.training.run_folder import RunFolder
 
 
@@ -65,7 +64,7 @@ def test_a_training_is_seen_as_it_goes_on_and_never_by_half_a_line(tmp_path):
 
 def test_what_was_made_again_after_a_stop_is_drawn_once(tmp_path):
     run = run_in(tmp_path / "run", lines(7))
-    cut_log(RunFolder(run), 80)  # the last checkpoint
+    RunFolder(run).cut_log(80)  # the last checkpoint
     for line in lines(7)[4:]:
         RunFolder(run).log(line)
     never_stopped = run_in(tmp_path / "other" / "run", lines(7))

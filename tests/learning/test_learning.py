@@ -17,7 +17,7 @@ from headway.models import (
 )
 from headway.objectives import projected_label_smoothed
 from headway.schedules import cosine_rate
-from headway.training.parameters import FlatAdam
+from headway.training.optimizer import FlatAdam
 
 PADDING, BEGIN, END = 0, 2, 3
 SYMBOLS = range(4, 14)

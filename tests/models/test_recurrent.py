@@ -13,7 +13,7 @@ from headway.errors import ConfigError
 from headway.models import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.models.interfaces import Lookable, Seq2Seq, State, StepDecoder
 from headway.objectives import label_smoothed, projected_label_smoothed
-from headway.training.parameters import FlatAdam
+from headway.training.optimizer import FlatAdam
 
 BEGIN, END, N_WORDS = 2, 3, 13
 N_UPDATES = 150

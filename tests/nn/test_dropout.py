@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headway.errors import ConfigError
-from headway.nn.dropout import Dropout, soften
+from headway.nn.dropout import Dropout, set_dropout
 
 N = 1_000_000
 
@@ -60,7 +60,7 @@ def test_it_is_the_identity_outside_training_and_at_zero():
 @pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
 def test_softened_it_drops_a_share_of_its_probability_and_keeps_the_mean(share):
     model = torch.nn.Sequential(Dropout(0.4), torch.nn.Identity())
-    soften(model, share)
+    set_dropout(model, share)
     dropped = model(torch.ones(N))
     spread = math.sqrt(N * 0.4 * share * (1 - 0.4 * share))
     assert abs(int((dropped == 0).sum()) - N * 0.4 * share) < 5 * spread
@@ -69,9 +69,9 @@ def test_softened_it_drops_a_share_of_its_probability_and_keeps_the_mean(share):
 
 def test_softened_to_nothing_it_is_the_identity_and_can_come_back():
     dropout, x = Dropout(0.4), torch.ones(1000)
-    soften(dropout, 0.0)
+    set_dropout(dropout, 0.0)
     assert dropout(x) is x
-    soften(dropout, 1.0)
+    set_dropout(dropout, 1.0)
     assert (dropout(x) == 0).any()
 
 

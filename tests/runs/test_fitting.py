@@ -67,7 +67,7 @@ def test_half_of_the_time_at_least_is_for_learning():
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("more", [{}, {"checkpoint_every": 200}])
 def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
-    trainer = SimpleNamespace(task=SimpleNamespace(unit="target tokens"), twin=None)
+    trainer = SimpleNamespace(task=SimpleNamespace(unit="target tokens"), eval_model=None)
     monkeypatch.setattr(gradient, "build_trainer", lambda run, reporter: trainer)
     monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (1000.0, 0.1))
     kind = replace(

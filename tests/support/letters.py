@@ -151,7 +151,7 @@ class LettersTask:
             logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0, reduction="sum"
         )
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         halves = [rows for rows in np.array_split(batch.rows, 2) if len(rows)]
         n_letters = [int((rows[:, 1:] != 0).sum()) for rows in halves]
         return [Batch(rows, n, {"letters": n}) for rows, n in zip(halves, n_letters, strict=True)]

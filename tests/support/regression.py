@@ -10,12 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from headway.nn.dropout import Dropout
+from headway.runs import parent
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining
 
-SETTINGS = TrainingSettings(
+SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
     batch_tokens=1, patience=0, average=2, dropout_warmup=8,
 )  # fmt: skip
@@ -54,7 +55,7 @@ class Regression:
         self.carried = self.carried + x.sum()
         return (model(x).float() - x.sum(1, keepdim=True)).square().sum()
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
 
     def validate(self, model: nn.Module) -> Validation:
@@ -108,7 +109,7 @@ def never() -> bool:
 
 def choose(trainer: Trainer[Regression]) -> str:
     """By the measure of the validations."""
-    return trainer.choose(trainer.task.validate)
+    return parent.choose(trainer, trainer.task.validate)
 
 
 def untimed(log: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -121,7 +121,7 @@ def leaves_earlier_states_alone(model: nn.Module) -> None:
 
 def computes_in_bfloat16(model: nn.Module) -> None:
     """As training does it: embeddings stay float32, all else is rounded."""
-    from headway.training.parameters import FlatAdam
+    from headway.training.optimizer import FlatAdam
 
     exact = model(SOURCE, FED).log_softmax(-1)
     FlatAdam(model, torch.bfloat16, betas=(0.9, 0.98), epsilon=1e-9)

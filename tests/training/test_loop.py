@@ -26,18 +26,19 @@ from torch import Tensor, nn
 from headway.errors import HeadwayError, RunError
 from headway.errors.reading import OutOfReachError
 from headway.nn.dropout import Dropout
-from headway.training import checkpoint, going_on
+from headway.runs.gradient import trainer_of
+from headway.training import checkpoint, resume
 from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
-from headway.training.parameters import FlatAdam
+from headway.training.optimizer import FlatAdam
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining
 
 
 def trainer_in(
     path: Path,
-    settings: TrainingSettings = SETTINGS,
+    settings: PlannedTraining = SETTINGS,
     dtype: torch.dtype = torch.float32,
     **options: Any,
 ) -> Trainer[Regression]:
@@ -48,7 +49,7 @@ def trainer_in(
     twin = network() if dtype == torch.float32 else nn.Sequential(Cast(torch.float32), network())
     path.mkdir(exist_ok=True)
     torch.manual_seed(6)
-    return Trainer(
+    return trainer_of(
         model, twin, Regression(**options), RunFolder(path), settings,
         dtype=dtype, reporter=Listener(),
     )  # fmt: skip
@@ -138,7 +139,7 @@ def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
     assert everything(tmp_path / "run") == never_stopped
 
 
-@pytest.mark.parametrize(("of", "name"), [(going_on, "load_tensors"), (FlatAdam, "restore")])
+@pytest.mark.parametrize(("of", "name"), [(resume, "load_tensors"), (FlatAdam, "restore")])
 def test_for_want_of_memory_nothing_is_lost_and_going_on_later_equals_never_stopping(
     tmp_path, dtype, never_stopped, monkeypatch, of, name
 ):
@@ -184,8 +185,8 @@ def test_killed_while_it_chooses_the_weights_it_chooses_the_same_again(tmp_path)
 def test_metrics_are_what_they_say(tmp_path):
     trainer = trainer_in(tmp_path / "run")
     losses = []
-    update = trainer.update
-    trainer.update = lambda: losses.append(update()) or losses[-1]  # type: ignore[method-assign]
+    update = trainer.train_step
+    trainer.train_step = lambda: losses.append(update()) or losses[-1]  # type: ignore[method-assign]
     trainer.train(never)
     log = trainer.folder.read_log()
     steps = [line["step"] for line in log if "loss" in line]
@@ -221,7 +222,7 @@ def test_on_resume_metrics_are_cut_at_the_checkpoint(tmp_path):
 def test_validations_do_not_change_training(tmp_path):
     weights = []
     for name, every in (("often", 1), ("seldom", 12)):
-        settings = TrainingSettings(**{**vars(SETTINGS), "checkpoint_every": every, "log_every": 1})
+        settings = PlannedTraining(**{**vars(SETTINGS), "checkpoint_every": every, "log_every": 1})
         trainer = trainer_in(tmp_path / name, settings)
         trainer.train(never)
         weights.append(trainer.optimizer.masters.clone())
@@ -237,13 +238,13 @@ def test_the_bests_weights_are_in_the_model_file_at_once(tmp_path):
     model = load_file(tmp_path / "run" / "model.safetensors")
     best = load_file(tmp_path / "run" / "checkpoints" / "step-6" / "weights.safetensors")
     assert all(torch.equal(model[name], best[name]) for name in best)
-    assert set(model) == set(dict(trainer.twin.named_parameters()))
+    assert set(model) == set(dict(trainer.eval_model.named_parameters()))
 
 
 @pytest.mark.parametrize(("patience", "last"), [(1, 9), (2, 12), (3, 12), (0, 12)])
 def test_patience_counts_validations_without_a_better_score(tmp_path, patience, last):
     constant = {"patience": patience, "schedule": "inverse-square-root"}
-    settings = TrainingSettings(**{**vars(SETTINGS), **constant})
+    settings = PlannedTraining(**{**vars(SETTINGS), **constant})
     trainer = trainer_in(tmp_path / "run", settings, scores=[1.0, 7.0, 3.0, 7.0])
     progress = trainer.train(never)
     assert progress.finished
@@ -301,13 +302,13 @@ def test_patience_that_runs_out_at_the_end_announces_nothing(tmp_path):
     trainer = trainer_in(tmp_path / "run", replace(SETTINGS, patience=1), scores=scores)
     assert trainer.train(never).step == 12
     assert trainer.progress.finished
-    assert not trainer.progress.landing
+    assert not trainer.progress.decay_start
     assert trainer.reporter.said == []
 
 
 def test_patience_is_remembered_when_training_resumes(tmp_path):
     changes = {"patience": 2, "max_steps": 30, "schedule": "inverse-square-root"}
-    settings = TrainingSettings(**{**vars(SETTINGS), **changes})
+    settings = PlannedTraining(**{**vars(SETTINGS), **changes})
     scores = [7.0, 3.0, 4.0, 5.0]
     with pytest.raises(KilledError):
         trainer_in(tmp_path / "run", settings, scores=scores, kill_at=8).train(never)
@@ -321,7 +322,7 @@ def test_patience_is_remembered_when_training_resumes(tmp_path):
 @pytest.mark.parametrize("kill_at", [0, 8, 11])
 def test_a_decaying_rate_comes_down_before_training_ends_early(tmp_path, kill_at):
     changes = {"patience": 2, "max_steps": 30, "schedule": "linear", "log_every": 1}
-    settings = TrainingSettings(**{**vars(SETTINGS), **changes})
+    settings = PlannedTraining(**{**vars(SETTINGS), **changes})
     scores = [7.0, 3.0, 4.0, 9.0]
     trainer = trainer_in(tmp_path / "run", settings, scores=scores, kill_at=kill_at)
     if kill_at:
@@ -331,7 +332,7 @@ def test_a_decaying_rate_comes_down_before_training_ends_early(tmp_path, kill_at
         trainer.resume()
     progress = trainer.train(never)
     assert progress.finished
-    assert progress.landing == 9  # two validations, at 6 and 9, were no better than that at 3
+    assert progress.decay_start == 9  # two validations, at 6 and 9, were no better than that at 3
     assert progress.step == 9 + 30 // 10
     assert progress.best_step == 12  # where it came down is validated as well
     rates = [line["learning_rate"] for line in trainer.folder.read_log() if "loss" in line]
@@ -433,7 +434,7 @@ def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_pat
     trainer.task.loss = explode  # type: ignore[method-assign]
     with pytest.raises(HeadwayError, match="must stay finite; it is nan at step .*learning-rate"):
         trainer.train(never)
-    whole = going_on.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
+    whole = resume.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
     assert whole is not None
     assert whole.step == 3
     assert all(tensor.isfinite().all() for tensor in whole.weights.values())
@@ -458,7 +459,7 @@ def test_dropout_grows_to_its_full_strength_over_its_warm_up(tmp_path):
 def test_without_a_warm_up_dropout_is_there_from_the_start(tmp_path):
     trainer = trainer_in(tmp_path / "run", replace(SETTINGS, dropout_warmup=0))
     (dropout,) = (layer for layer in trainer.model.modules() if isinstance(layer, Dropout))
-    trainer.update()
+    trainer.train_step()
     assert dropout.strength == 0.3
 
 
@@ -467,7 +468,7 @@ def test_without_a_warm_up_dropout_is_there_from_the_start(tmp_path):
 
 @pytest.mark.parametrize("schedule", ["paper", "inverse-square-root", "linear", "cosine"])
 def test_every_schedule_can_be_chosen(schedule):
-    settings = TrainingSettings(**{**vars(SETTINGS), "schedule": schedule, "max_steps": 100})
+    settings = PlannedTraining(**{**vars(SETTINGS), "schedule": schedule, "max_steps": 100})
     rates = [settings.rate(step) for step in range(1, 101)]
     assert max(rates) == rates[3]
     assert rates[3] == pytest.approx(0.05)
@@ -500,7 +501,7 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
     trainer.begin_with(weights)
     for name, parameter in trainer.model.named_parameters():
         torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
-    for name, tensor in going_on.read(trainer.folder.checkpoints, 0).weights.items():
+    for name, tensor in resume.read(trainer.folder.checkpoints, 0).weights.items():
         assert torch.equal(tensor, weights[name])
     assert trainer.folder.read_log()[0]["step"] == 0
     assert trainer.progress.validated == [0]
@@ -571,7 +572,7 @@ class Points:
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         return (model(batch.rows) - batch.rows.cos()).square().sum()
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         return [Batch(rows, len(rows), {}) for rows in batch.rows.tensor_split(2) if len(rows)]
 
     def validate(self, model: nn.Module) -> Validation:
@@ -591,7 +592,7 @@ def test_batches_whose_gradients_are_added_up_make_the_update_of_one_batch_of_al
         folder = RunFolder(tmp_path / f"{n_at_once}-{accumulate}")
         folder.path.mkdir()
         settings = replace(SETTINGS, accumulate=accumulate, dropout_warmup=0)
-        trainer = Trainer(
+        trainer = trainer_of(
             *models, Points(n_at_once), folder, settings, dtype=torch.float32, reporter=Listener()
         )
         trainer.train(never)

@@ -3,8 +3,7 @@
 import pytest
 
 from headway.errors import ConfigError
-from headway.training.pace import seconds
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining, seconds
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_anything_else_is_refused_with_examples(budget):
     with pytest.raises(ConfigError, match="like 90s, 30m or 1h30m; got '"):
         seconds(budget)
     with pytest.raises(ConfigError, match="like 90s, 30m or 1h30m; got '"):
-        TrainingSettings(budget=budget)
+        PlannedTraining(budget=budget)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +68,11 @@ def test_anything_else_is_refused_with_examples(budget):
 )
 def test_impossible_values_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
-        TrainingSettings(**options)
+        PlannedTraining(**options)
 
 
 def test_the_optimizers_constants_are_the_papers():
-    settings = TrainingSettings()
+    settings = PlannedTraining()
     assert (settings.adam_beta1, settings.adam_beta2) == (0.9, 0.98)
     assert settings.adam_epsilon == 1e-9
     assert settings.label_smoothing == 0.1

@@ -11,7 +11,7 @@ from headway.efficiency.table import of_words
 from headway.errors import RunError
 from headway.training import curves
 from headway.training.curves import Log, thinned
-from headway.training.parameters import saved_tensors
+from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
 
 POINTS = 300

@@ -21,7 +21,7 @@ from headway.inspection.sight import Sight
 from headway.inspection.subject import Subject
 from headway.tasks import kind_named
 from headway.training.checkpoint import WEIGHTS, folder_of, steps
-from headway.training.parameters import load_weights, saved_tensors
+from headway.training.optimizer import load_weights, saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import load_tensors
 

@@ -28,7 +28,7 @@ class Dropout(nn.Module):
         check_dropout(probability)
         self.probability = probability
         self.strength = probability
-        """The probability in effect; see `soften`."""
+        """The probability in effect; see `set_dropout`."""
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """The identity outside training."""
@@ -48,7 +48,7 @@ class Dropout(nn.Module):
         return keep.to(x.dtype).mul_(2**16 / (2**16 - dropped)).view(x.shape)
 
 
-def soften(model: nn.Module, share: float) -> None:
+def set_dropout(model: nn.Module, share: float) -> None:
     """Put `share` (0 to 1) of every dropout's probability into effect.
 
     A network that nothing has been learned by yet loses more than it gains by dropout: a post-norm

@@ -12,7 +12,7 @@ from headway.errors.commands import command
 from headway.errors.reading import OutOfReachError
 from headway.locks import Say
 from headway.runs.gate import stored_gates
-from headway.training import checkpoint, going_on, tensor_files
+from headway.training import checkpoint, resume, tensor_files
 from headway.training.run_folder import CHECKS, CONFIG, RunFolder
 
 
@@ -128,7 +128,7 @@ def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
         name = str(place.relative_to(folder.path))
         try:
             if step in resumable:
-                going_on.read(folder.checkpoints, step)
+                resume.read(folder.checkpoints, step)
                 sealed = True
             else:
                 sealed = tensor_files.check(place / checkpoint.WEIGHTS)

@@ -6,7 +6,7 @@ from torch import nn
 
 from headway.disk import write_bytes
 from headway.errors import RunError
-from headway.training.parameters import saved_tensors
+from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import CHECKS, CONFIG, CONSTANT, RunFolder
 from headway.training.tensor_files import save_tensors
 

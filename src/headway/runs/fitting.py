@@ -20,8 +20,7 @@ from headway.schedules import paper_peak
 from headway.training.console import ConsoleReporter
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
-from headway.training.pace import seconds
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining, seconds
 
 SEEN = 40_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions."""
@@ -128,9 +127,9 @@ class Ladder(NamedTuple):
 
 def fit_length(
     settings: Settings, opening: Opening, build_trainer: Callable[[Run, Reporter], Trainer[Any]]
-) -> TrainingSettings:
+) -> PlannedTraining:
     """How many updates, and how many between validations; measured where that depends on speed."""
-    training: TrainingSettings = settings.training
+    training: PlannedTraining = settings.training
     kind, started, tuned = opening.kind, opening.started, bool(training.init_from)
     if training.budget and "max_steps" not in opening.given.get("training", {}):
         training = replace(training, max_steps=0)  # a preset's gives way to what was asked for
@@ -157,10 +156,10 @@ def fit_length(
     trainer = build_trainer(rehearsal, ConsoleReporter(0))
     units_per_step, step_s = timed_updates(trainer)
     with torch.inference_mode():
-        task, twin = trainer.task, trainer.twin
-        part_s = validation_s = seconds_of(lambda: kind.rehearse(task, twin))
+        task, model = trainer.task, trainer.eval_model
+        part_s = validation_s = seconds_of(lambda: kind.rehearse(task, model))
         if rehearse_end := kind.rehearse_end:
-            part_s = seconds_of(lambda: rehearse_end(settings, task, twin))
+            part_s = seconds_of(lambda: rehearse_end(settings, task, model))
     left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
     closing_s = kind.closing * part_s
     if left_s is not None and not training.max_steps:
@@ -205,8 +204,8 @@ def fit_length(
 
 
 def shortened_validation(
-    training: TrainingSettings, opening: Opening, task: Any, left_s: float, closing_s: float
-) -> tuple[TrainingSettings, float]:
+    training: PlannedTraining, opening: Opening, task: Any, left_s: float, closing_s: float
+) -> tuple[PlannedTraining, float]:
     """Fewer validation sentences where the end would take over a third of what is left, and which
     share of them these are; at least `LEAST_VALIDATED`, and as many as were asked for."""
     asked = "valid_sentences" in opening.given.get("training", {})
@@ -275,11 +274,11 @@ def time_to_learn(left_s: float, closing_s: float) -> float:
 def timed_updates(trainer: Trainer[Any]) -> tuple[float, float]:
     """Units and seconds of an update, as measured."""
     for _ in range(3):
-        trainer.update()
+        trainer.train_step()
     counted = trainer.progress.sums["units"]
     begun = time.monotonic()
     for _ in range(TIMED_UPDATES):
-        trainer.update()
+        trainer.train_step()
     if trainer.device.type == "cuda":
         torch.cuda.synchronize(trainer.device)  # only then does a clock tell what the work took
     step_s = (time.monotonic() - begun) / TIMED_UPDATES
@@ -333,7 +332,7 @@ def spacing(max_steps: int, n_validations: int, *, tuned: bool = False) -> int:
 # -- rate and dropout -------------------------------------------------------------------------
 
 
-def long_warmup(training: TrainingSettings) -> str:
+def long_warmup(training: PlannedTraining) -> str:
     """What to say of one that takes more than half of the updates."""
     return (
         f"WARNING: the rate rises for {training.warmup_steps:,} of {training.max_steps:,} updates. "

@@ -16,18 +16,70 @@ from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
 from headway.training import frozen
 from headway.training.console import ConsoleReporter, clock, stop_on_signal
+from headway.training.earlier import earlier_versions
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
-from headway.training.parameters import load_weights
+from headway.training.optimizer import (
+    FlatAdam,
+    ParametersApart,
+    exact_parameters,
+    load_weights,
+    parameters_of,
+)
+from headway.training.recovery import recovery
+from headway.training.row_adam import RowAdam
+from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import load_tensors
+from headway.training.time_budget import PlannedTraining, time_budget
 
 
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
-    """Model, float32 twin, task and optimizer, all from the run's seed."""
+    """Model, the same in float32, task and optimizer, all from the run's seed."""
+    settings, dtype = run.settings.training, run.runtime.dtype
     task = run.kind.task(run.settings, run.data, run.runtime)
-    twin, model = drawn(run), drawn(run)
-    dtype, settings = run.runtime.dtype, run.settings.training
-    return Trainer(model, twin, task, run.folder, settings, dtype=dtype, reporter=reporter)
+    eval_model, model = drawn(run), drawn(run)
+    return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)
+
+
+def trainer_of(
+    model: nn.Module,
+    eval_model: nn.Module,
+    task: Any,
+    folder: RunFolder,
+    settings: PlannedTraining,
+    *,
+    dtype: torch.dtype,
+    reporter: Reporter,
+) -> Trainer[Any]:
+    """A trainer with all that hangs on it: frozen parts, recovery, a time to keep to."""
+    if settings.freeze:
+        frozen.freeze(model, settings.freeze)
+    return Trainer(
+        model,
+        eval_model,
+        optimizer_of(model, dtype, settings),
+        task,
+        folder,
+        settings,
+        reporter=reporter,
+        callbacks=(earlier_versions(), recovery(), time_budget()),
+    )
+
+
+def optimizer_of(model: nn.Module, dtype: torch.dtype, settings: PlannedTraining) -> FlatAdam:
+    """Adam; parameters that need no gradient stay as they are, and of those of a module with
+    `sparse` set, such as `nn.Embedding(.., sparse=True)`, only rows in a batch are updated."""
+    betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
+    parameters = dict(model.named_parameters())
+    in_rows = parameters_of(model, lambda module: getattr(module, "sparse", False))
+    still = {name: p for name, p in parameters.items() if not p.requires_grad}
+    rows = {name: p for name, p in parameters.items() if p.requires_grad and p in in_rows}
+    apart: list[ParametersApart] = []
+    if rows:
+        apart.append(RowAdam(rows, betas, epsilon))
+    if still:
+        apart.append(frozen.Frozen(still, exact_parameters(model, dtype), dtype))
+    return FlatAdam(model, dtype, betas=betas, epsilon=epsilon, apart=apart)
 
 
 def drawn(run: Run) -> nn.Module:
@@ -85,7 +137,7 @@ def learn(run: Run, resume: bool) -> Learned:
             say(f"goes on from step {trainer.progress.step:,}")
         elif resume:
             say("no checkpoint yet: starts at step 0")
-        if trainer.frozen:
+        if training.freeze:
             say(frozen.in_words(trainer.model, training.freeze))
         if training.init_from and not trainer.progress.validated:
             parent.begin_with(run)
@@ -96,14 +148,15 @@ def learn(run: Run, resume: bool) -> Learned:
                     f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
                     f"Go on with: {command('train', '--out', folder.path, '--resume')}"
                 )
-    chosen = trainer.choose(run.kind.rank(run))
+    chosen = parent.choose(trainer, run.kind.rank(run))
     say(f"the model is {chosen}")
-    load_weights(trainer.twin, load_tensors(folder.model))
+    load_weights(trainer.eval_model, load_tensors(folder.model))
     if training.init_from:
         parent.say_what_it_brought(run, chosen)
     with torch.inference_mode():
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
-        ended = replace(trainer.settings, within_s=0.0, closing_s=0.0)
+        now: Any = trainer.settings
+        ended = replace(now, within_s=0.0, closing_s=0.0)
         run.settings = replace(run.kind.tune(run), training=ended)
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""

@@ -220,7 +220,7 @@ class Kind:
     rank: Callable[[Run], Callable[["nn.Module"], "Validation"]] = by_validation
     """What the final weights are chosen by."""
     tune: Callable[[Run], "Settings"] = as_it_is
-    """What may still be chosen once the weights are (the trainer's twin has them): settings of use,
+    """What may still be chosen once the weights are (the trainer's float32 model has them): settings of use,
     such as a length penalty."""
     counted: Sequence[str] = ()
     """Types of model that are counted: what is learned cannot go on from them."""

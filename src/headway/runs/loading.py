@@ -15,7 +15,7 @@ from headway.errors.commands import command
 from headway.runs.kind import Kind
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
-from headway.training.parameters import load_weights, saved_tensors
+from headway.training.optimizer import load_weights, saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import Shapes, load_finite, shape_of, shapes
 

@@ -1,6 +1,6 @@
 """The run that a new one begins with: its weights, as a whole or in part."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +16,12 @@ from headway.runs.kind import Kind, Request, Run
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.settings import Settings, upgraded
 from headway.training.frozen import all_parameters, freeze, names_below
-from headway.training.loop import NOTHING_BETTER
-from headway.training.parameters import saved_tensors
+from headway.training.interfaces import Validation
+from headway.training.loop import Trainer
+from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
 from headway.training.tensor_files import load_finite, shapes
+from headway.training.time_budget import PlannedTraining
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -148,7 +149,7 @@ def refuse_contradictions(
                 )
 
 
-def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
+def refuse_unknown_parts(model: nn.Module, training: PlannedTraining) -> None:
     """Raise ConfigError where a part that is to be frozen or drawn anew is not there, or where
     nothing is left to be trained."""
     names = [name for name, _ in all_parameters(model)]
@@ -161,7 +162,7 @@ def refuse_unknown_parts(model: nn.Module, training: TrainingSettings) -> None:
         )
 
 
-def refuse_unfitting(model: nn.Module, training: TrainingSettings) -> None:
+def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
     """Raise what `begin_with` would of this model, and for parts that it has not, while no run has
     been written. Of the parent only names and shapes are read."""
     refuse_unknown_parts(model, training)
@@ -252,6 +253,29 @@ def first_score(folder: RunFolder) -> tuple[str, float] | None:
     return (name, value) if isinstance(value, float) else None
 
 
+BEGUN_WITH = "the checkpoint that training began with"
+
+
+def between(best: int) -> dict[tuple[int, ...], str]:
+    """Averages of the weights that training began with, step 0, and the best ones (Wortsman et al.
+    2022): for `headway.training.loop.Trainer.choose`."""
+    return {
+        (0,): BEGUN_WITH,
+        (0, best): f"halfway from there to step {best}",
+        (0, best, best, best): f"three quarters of the way to step {best}",
+    }
+
+
+def choose(trainer: Trainer[Any], measure: Callable[[nn.Module], Validation]) -> str:
+    """Leave the best weights in the run, those that training began with among them, and say which
+    they are."""
+    if not trainer.begun_with:
+        return trainer.choose(measure)
+    chosen = trainer.choose(measure, between)
+    why = ", as nothing better was found" if chosen.startswith(BEGUN_WITH) else ""
+    return chosen.replace(BEGUN_WITH, BEGUN_WITH + why, 1) if why else chosen
+
+
 def say_what_it_brought(run: Run, chosen: str) -> None:
     """The score before the first update beside the best one; `chosen` are the weights, in words."""
     best = run.trainer.progress.best_score
@@ -260,7 +284,7 @@ def say_what_it_brought(run: Run, chosen: str) -> None:
         run.say(
             f"validation {name.upper()}: {before:.2f} before, {best:.2f} at the best checkpoint"
         )
-    if NOTHING_BETTER in chosen:
+    if chosen.startswith(BEGUN_WITH):
         run.say(
             "NOTHING WAS LEARNED: no weights were better on the new data without losing more than "
             "is allowed on the old (--forget-at-most), so those of the parent stay. More new pairs "

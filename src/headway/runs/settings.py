@@ -11,7 +11,7 @@ from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
 from headway.schedules import paper_peak
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining
 
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""
@@ -41,7 +41,7 @@ class Settings:
     model: Any
     data: Any
     training: Any
-    """A `TrainingSettings`, or what the task has made of it."""
+    """A `PlannedTraining`, or what the task has made of it."""
     runtime: RuntimeSettings
     text: Any = None
     decoding: Any = None
@@ -53,7 +53,7 @@ class Settings:
         of_text = kind.sections.get("text")
         if given.get("text", {}).get("unit") == "subwords" and not hasattr(of_text, "unit"):
             del given["text"]["unit"]  # a key of earlier versions, which meant nothing
-        own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
+        own = {"training": PlannedTraining, **kind.sections, "runtime": RuntimeSettings}
         known = ["run", "model", *own]
         for section, values in given.items():
             if section not in known and values:

@@ -16,7 +16,7 @@ from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
 from headway.training.console import forgiving_stderr
-from headway.training.parameters import saved_tensors
+from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import place_of
 from headway.version import __version__

@@ -2,7 +2,7 @@
 
 `checkpoints/step-N/` holds `weights.safetensors` (float32, by name) and, while training may go on
 from it, `resume.safetensors` (optimizer moments, random state) and `state.json` (everything
-countable, with the checksums of the two). Nothing is ever pickled. `going_on.py` reads them back.
+countable, with the checksums of the two). Nothing is ever pickled. `resume.py` reads them back.
 """
 
 import json

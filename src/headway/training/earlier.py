@@ -3,13 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headway.training.interfaces import Callback
+
 
 def upgraded(progress: Mapping[str, Any]) -> dict[str, Any]:
     """The progress in a state.json; the first version counted two kinds of token by fixed names."""
     known = dict(progress)
     known.setdefault("best_rank", known.get("best_score", float("-inf")))
+    if "landing" in known:
+        known["decay_start"] = known.pop("landing")
     if "counts" not in known:
         known["counts"] = {name: known.pop(name) for name in ("source_tokens", "target_tokens")}
         loss, units, time_s = (known["sums"][name] for name in ("loss", "tokens", "time_s"))
         known["sums"] = {"loss": loss, "units": units, "time_s": time_s}
     return known
+
+
+def earlier_versions() -> Callback:
+    """What lets a training go on that an earlier version began."""
+
+    def load(_: Any, state: dict[str, Any]) -> None:
+        state["progress"] = upgraded(state["progress"])
+
+    return Callback(load_state_dict=load)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headway.errors import ConfigError
 
@@ -76,7 +76,8 @@ def names_below(parts: Sequence[str], names: Iterable[str], *, option: str) -> s
 class Frozen:
     """Parameters that need no gradient: float32 masters, and the copy that the model computes with.
 
-    They are one and the same where the model computes in float32.
+    They are one and the same where the model computes in float32. One of the two
+    `headway.training.optimizer.ParametersApart`.
     """
 
     def __init__(
@@ -88,6 +89,27 @@ class Frozen:
         for name, parameter in parameters.items():
             if parameter not in exact:
                 parameter.data = self.masters[name].to(dtype)
+
+    def weights(self) -> dict[str, Tensor]:
+        """The masters."""
+        return dict(self.masters)
+
+    def state(self) -> dict[str, Tensor]:
+        """Nothing else."""
+        return {}
+
+    def norm(self) -> Tensor:
+        """There are no gradients."""
+        return torch.zeros(())
+
+    def scale(self, factor: Tensor) -> None:
+        """Nothing."""
+
+    def step(self, learning_rate: float) -> None:
+        """Nothing."""
+
+    def clear(self) -> None:
+        """Nothing."""
 
     def round(self) -> None:
         """Have the model compute with what the masters are now."""

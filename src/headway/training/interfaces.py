@@ -1,13 +1,12 @@
 """What passes between the training loop and others: a task to learn, and who hears how it goes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, get_type_hints, runtime_checkable
 
+from pydantic import TypeAdapter
 from torch import Tensor, nn
-
-if TYPE_CHECKING:
-    from headway.training.loop import Progress
 
 
 class Batch(NamedTuple):
@@ -44,6 +43,53 @@ class Validation(NamedTuple):
     """Of the rank: what differs by no more cannot be told apart, and the loss decides."""
 
 
+@dataclass
+class Progress:
+    """Everything countable about a training; lives in each checkpoint's state.json."""
+
+    step: int = 0
+    """Optimizer updates made."""
+    time_s: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    """The sums of `Batch.counts`."""
+    validated: list[int] = field(default_factory=list)
+    best_step: int = 0
+    best_score: float = float("-inf")
+    best_rank: float = float("-inf")
+    """The highest score so far, or what the task ranks by."""
+    lowest_loss: float = float("inf")
+    """Of a validation."""
+    since_best: int = 0
+    """Validations since the best one."""
+    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
+    """Since the last line of metrics.jsonl."""
+    decay_start: int = 0
+    """The step at which patience ran out and the rate began to come down; 0 = not yet."""
+    finished: bool = False
+    parts: int = 1
+    """In how many each batch is learned, as it did not fit into memory: a power of two."""
+    rate_share: float = 1.0
+    """Of the learning rate; less since a loss was not finite."""
+    planned_s: float = 0.0
+    """`time_s` when the end was last planned anew."""
+
+    def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
+        """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
+        for name, kind in get_type_hints(Progress).items():
+            TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
+        if not (
+            self.step == step
+            and self.validated == sorted({*self.validated})
+            and all(0 <= n <= step for n in (self.decay_start, *self.validated))
+            and self.best_step in (0, *self.validated)
+            and self.since_best >= 0
+            and 0 <= self.planned_s <= self.time_s < float("inf")
+            and self.sums.keys() == Progress().sums.keys()
+            and self.counts.keys() == set(counted)
+        ):
+            raise ValueError("state.json contradicts itself")
+
+
 @runtime_checkable
 class Task(Protocol):
     """What is learned."""
@@ -61,7 +107,7 @@ class Task(Protocol):
         """What is to be minimized, summed over the batch's units; carries the gradient."""
         ...
 
-    def halves(self, batch: Batch) -> Sequence[Batch]:
+    def split_batch(self, batch: Batch) -> Sequence[Batch]:
         """Its rows in two batches, whose losses add up to its own; itself alone if it has but one.
 
         Asked for where a batch does not fit into memory.
@@ -86,15 +132,28 @@ class Reporter(Protocol):
     """Who is told how it goes."""
 
     def step(
-        self, progress: "Progress", *, loss: float, speed: float, unit: str, last_step: int
+        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
     ) -> None:
         """Some updates were made, at `speed` units a second."""
         ...
 
-    def validation(self, progress: "Progress", result: Validation, *, best: bool) -> None:
+    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
         """The weights were validated."""
         ...
 
     def say(self, message: str) -> None:
         """Anything else worth a line."""
         ...
+
+
+class Callback(NamedTuple):
+    """What hangs on a training from outside; each is given the trainer."""
+
+    on_error: Callable[[Any, Exception], bool] = lambda trainer, error: False
+    """Puts right what went wrong, so that it is done again; False where that is not its matter."""
+    on_validation: Callable[[Any], None] = lambda trainer: None
+    """After each validation, before its checkpoint is written."""
+    state_dict: Callable[[Any], dict[str, Any]] = lambda trainer: {}
+    """What a checkpoint's state.json has of it."""
+    load_state_dict: Callable[[Any, dict[str, Any]], None] = lambda trainer, state: None
+    """Is given all of a state.json, before anything else is taken from that."""

@@ -1,22 +1,31 @@
 """The training loop: batches in, weights out. It knows losses and scores, not tasks or texts."""
 
+import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Generic, NamedTuple, TypeVar, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Generic, NamedTuple, TypeVar
 
 import torch
-from pydantic import TypeAdapter
 from torch import Tensor, nn
 
 from headway.disk import DiskError, refuse_full
-from headway.errors import RunError
-from headway.nn.dropout import soften
+from headway.errors import HeadwayError, RunError, UserError
+from headway.errors.reading import refuse_out_of_reach
+from headway.nn.dropout import set_dropout
 from headway.schedules import DECAYING
-from headway.training import checkpoint, earlier, going_on, pace, trouble
-from headway.training.frozen import freeze
-from headway.training.interfaces import Batch, Position, Reporter, Task, Validation
-from headway.training.parameters import FlatAdam, load_weights
+from headway.training import checkpoint
+from headway.training.interfaces import (
+    Batch,
+    Callback,
+    Position,
+    Progress,
+    Reporter,
+    Task,
+    Validation,
+)
+from headway.training.optimizer import FlatAdam, load_weights
+from headway.training.resume import UNLIKE, Checkpoint, read_newest
 from headway.training.run_folder import RunFolder
 from headway.training.settings import TrainingSettings
 from headway.training.tensor_files import save_tensors
@@ -24,57 +33,9 @@ from headway.training.tensor_files import save_tensors
 AnyTask = TypeVar("AnyTask", bound=Task)
 Result = TypeVar("Result")
 
-NOTHING_BETTER = "as nothing better was found"
 BEYOND = 3.4e38  # stands for a norm that float32 cannot hold: JSON has no infinity
 MARGIN_BYTES = 1 << 20
 """Free space that must be left beside what is written: small files, a file system's own needs."""
-
-
-@dataclass
-class Progress:
-    """Everything countable about a training; lives in each checkpoint's state.json."""
-
-    step: int = 0
-    """Optimizer updates made."""
-    time_s: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    """The sums of `Batch.counts`."""
-    validated: list[int] = field(default_factory=list)
-    best_step: int = 0
-    best_score: float = float("-inf")
-    best_rank: float = float("-inf")
-    """The highest score so far, or what the task ranks by."""
-    lowest_loss: float = float("inf")
-    """Of a validation."""
-    since_best: int = 0
-    """Validations since the best one."""
-    sums: dict[str, float] = field(default_factory=lambda: {"loss": 0.0, "units": 0, "time_s": 0})
-    """Since the last line of metrics.jsonl."""
-    landing: int = 0
-    """The step at which patience ran out and the rate began to come down; 0 = not yet."""
-    finished: bool = False
-    parts: int = 1
-    """In how many each batch is learned, as it did not fit into memory: a power of two."""
-    rate_share: float = 1.0
-    """Of the learning rate; less since a loss was not finite."""
-    planned_s: float = 0.0
-    """`time_s` when the last of `TrainingSettings.plans` was made."""
-
-    def refuse_unsound(self, step: int, counted: Iterable[str]) -> None:
-        """Raise ValueError where this is no progress up to a step: its file may be anybody's."""
-        for name, kind in get_type_hints(Progress).items():
-            TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
-        if not (
-            self.step == step
-            and self.validated == sorted({*self.validated})
-            and all(0 <= n <= step for n in (self.landing, *self.validated))
-            and self.best_step in (0, *self.validated)
-            and self.since_best >= 0
-            and 0 <= self.planned_s <= self.time_s < float("inf")
-            and self.sums.keys() == Progress().sums.keys()
-            and self.counts.keys() == set(counted)
-        ):
-            raise ValueError(f"{checkpoint.STATE} contradicts itself")
 
 
 class Moment(NamedTuple):
@@ -83,6 +44,27 @@ class Moment(NamedTuple):
     position: Position
     random: dict[str, Tensor]
     buffers: dict[str, Tensor]
+
+
+class NotFiniteError(HeadwayError):
+    """A loss, or a weight after the update, is not a finite number."""
+
+    def __init__(self, step: int, loss: float) -> None:
+        what = "weights" if math.isfinite(loss) else "loss"
+        found = "they are not" if math.isfinite(loss) else f"it is {loss}"
+        super().__init__(
+            f"The {what} must stay finite; {found} at step {step}. Lower "
+            "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
+            "is whole."
+        )
+
+
+def split(task: Task, batches: Sequence[Batch], n_parts: int) -> list[Batch]:
+    """Each batch in so many, a power of two, or in its rows where they are fewer."""
+    parts = list(batches)
+    for _ in range(n_parts.bit_length() - 1):
+        parts = [half for part in parts for half in task.split_batch(part)]
+    return parts
 
 
 def rank_of(result: Validation) -> float:
@@ -98,73 +80,79 @@ def n_bytes_of(tensors: Mapping[str, Tensor]) -> int:
 class Trainer(Generic[AnyTask]):
     """Updates a model until its steps are done, its score no longer rises, or it is asked to stop.
 
-    `model` computes in `dtype` and is changed in place; `twin` is the same model in float32, which
-    is what gets validated and saved: it takes the masters' values.
+    `model` is the `optimizer`'s and changes in place; `eval_model` is the same in float32, which is
+    validated and saved: it takes the optimizer's weights. `callbacks` hear what happens, in their
+    order: the first that puts an error right is the last that hears of it.
     """
 
     def __init__(
         self,
         model: nn.Module,
-        twin: nn.Module,
+        eval_model: nn.Module,
+        optimizer: FlatAdam,
         task: AnyTask,
         folder: RunFolder,
         settings: TrainingSettings,
         *,
-        dtype: torch.dtype,
         reporter: Reporter,
+        callbacks: Sequence[Callback] = (),
     ) -> None:
-        self.model, self.twin, self.task = model.train(), twin.eval(), task
-        self.folder, self.settings, self.reporter = folder, settings, reporter
-        self.frozen = freeze(model, settings.freeze) if settings.freeze else []
-        betas = settings.adam_beta1, settings.adam_beta2
-        self.optimizer = FlatAdam(model, dtype, betas=betas, epsilon=settings.adam_epsilon)
+        self.model, self.eval_model, self.optimizer = model, eval_model.eval(), optimizer
+        self.task, self.folder, self.settings = task, folder, settings
+        self.reporter, self.callbacks = reporter, callbacks
         self.device = self.optimizer.masters.device
         self.progress = Progress(counts=dict.fromkeys(task.counted, 0))
         self.clock = time.monotonic()
         self.losses: list[Tensor] = []  # on the device, since the last line of metrics.jsonl
         self.gradient_norm = torch.zeros(())  # of the last update, before clipping
         self.beginning = self.moment()
+        self.begun: tuple[Moment, list[Batch]] | None = None  # before the update that is under way
+        self.n_bytes_due = 0  # of what is being written
         self.stop_asked: Callable[[], bool] = lambda: False
 
     def train(self, stop_asked: Callable[[], bool]) -> Progress:
         """Run to the end, or until `stop_asked`; either way a checkpoint is on the disk."""
         self.clock, self.stop_asked, stop = time.monotonic(), stop_asked, False
         while not (self.progress.finished or stop):
-            try:
-                stop = self.advance()
-            except trouble.NotFiniteError as error:
-                trouble.go_back(self, error)
+            stop = self.tried(self.advance, NotFiniteError)
         return self.progress
+
+    def tried(self, work: Callable[[], Result], *errors: type[Exception]) -> Result:
+        """What `work` gives. Where it ends in one of these errors and a callback puts that right,
+        it is done again."""
+        while True:
+            try:
+                return work()
+            except errors as error:
+                if not any(callback.on_error(self, error) for callback in self.callbacks):
+                    raise
 
     def advance(self) -> bool:
         """An update and what is due after it; returns whether to stop, which was asked for."""
-        self.losses.append(self.update())
+        self.losses.append(self.train_step())
         self.progress.sums["time_s"] += self.count_time()
         step = self.progress.step
         due = step % self.settings.checkpoint_every == 0 or self.at_the_end
         if due or step % self.settings.log_interval == 0:
             self.log()
         if due:
-            self.validate()
+            self.eval_step()
             self.count_time()
-            if self.settings.within_s and not (self.progress.finished or self.progress.landing):
-                pace.plan_anew(self)
+            for callback in self.callbacks:
+                callback.on_validation(self)
         stop = self.stop_asked()
         if due or stop:
             self.save()
         return stop
 
-    def update(self) -> Tensor:
+    def train_step(self) -> Tensor:
         """One optimizer update; returns its summed loss, still on the device."""
         progress, settings = self.progress, self.settings
-        soften(self.model, settings.dropout_share(progress.step))
+        set_dropout(self.model, settings.dropout_share(progress.step))
         batches = [self.task.next_batch() for _ in range(settings.accumulate)]
-        before, losses = self.moment(), list[Tensor]()
-        while not losses:
-            try:
-                losses = self.add_gradients(batches)
-            except (MemoryError, RuntimeError) as error:
-                trouble.halve(self, batches, before, error)
+        self.begun = self.moment(), batches
+        losses = self.tried(lambda: self.add_gradients(batches), MemoryError, RuntimeError)
+        self.begun = None
         for batch in batches:
             progress.sums["units"] += batch.units
             for name, n in batch.counts.items():
@@ -175,9 +163,9 @@ class Trainer(Generic[AnyTask]):
 
     def add_gradients(self, batches: Sequence[Batch]) -> list[Tensor]:
         """The summed losses of batches; the gradients of their mean are added up in the model."""
-        n_units, n_parts = sum(batch.units for batch in batches), self.progress.parts
+        n_units = sum(batch.units for batch in batches)
         losses: list[Tensor] = []
-        for batch in batches if n_parts == 1 else trouble.in_parts(self.task, batches, n_parts):
+        for batch in split(self.task, batches, self.progress.parts):
             if losses:
                 self.optimizer.collect()
             loss = self.task.loss(self.model, batch)
@@ -189,7 +177,7 @@ class Trainer(Generic[AnyTask]):
     def learning_rate(self) -> float:
         """That of the last update, or of the one that is being made."""
         progress = self.progress
-        return self.settings.rate(progress.step, progress.landing) * progress.rate_share
+        return self.settings.rate(progress.step, progress.decay_start) * progress.rate_share
 
     def count_time(self) -> float:
         """Add the seconds since this was last called to the time of the training; they return."""
@@ -201,7 +189,7 @@ class Trainer(Generic[AnyTask]):
     @property
     def last_step(self) -> int:
         """The last update, as it is planned now."""
-        return self.settings.last_step(self.progress.landing)
+        return self.settings.last_step(self.progress.decay_start)
 
     @property
     def at_the_end(self) -> bool:
@@ -234,7 +222,7 @@ class Trainer(Generic[AnyTask]):
         sums["loss"] += sum(loss.item() for loss in self.losses)
         self.losses.clear()
         if not (sums["loss"] < float("inf") and self.optimizer.finite()):
-            raise trouble.NotFiniteError(self.progress.step, sums["loss"])
+            raise NotFiniteError(self.progress.step, sums["loss"])
         return sums
 
     def write_line(self, found: Mapping[str, int | float]) -> None:
@@ -244,16 +232,18 @@ class Trainer(Generic[AnyTask]):
         self.put_down(lambda: self.folder.log({**known, **found}), 1000)
 
     def put_down(self, write: Callable[[], None], n_bytes: int) -> None:
-        """Write to the run folder; where the disk has no room for it, training pauses."""
-        try:
-            refuse_full(self.folder.path, n_bytes + MARGIN_BYTES)
+        """Write to the run folder. Raises DiskError where the disk has no room for it."""
+        self.n_bytes_due = n_bytes + MARGIN_BYTES
+
+        def written() -> None:
+            refuse_full(self.folder.path, self.n_bytes_due)
             write()
-        except DiskError as error:
-            trouble.wait_for_room(self, write, n_bytes + MARGIN_BYTES, error)
+
+        self.tried(written, DiskError)
 
     # -- validation ---------------------------------------------------------------------------
 
-    def validate(self) -> Validation:
+    def eval_step(self) -> Validation:
         """Score the float32 weights; the best so far become the run's model at once."""
         progress, patience = self.progress, self.settings.patience
         random_state = torch.get_rng_state()
@@ -269,7 +259,7 @@ class Trainer(Generic[AnyTask]):
         if best:
             progress.best_step, progress.best_score = progress.step, result.score
             self.save_model(self.optimizer.weights())
-        elif 0 < patience <= progress.since_best and not (progress.landing or self.at_the_end):
+        elif 0 < patience <= progress.since_best and not (progress.decay_start or self.at_the_end):
             self.end_early()
         if self.at_the_end:
             progress.finished = True
@@ -283,10 +273,10 @@ class Trainer(Generic[AnyTask]):
         self.put_down(lambda: save_tensors(weights, self.folder.model), n_bytes_of(weights))
 
     def measured(self, weights: Mapping[str, Tensor], by: Callable[[nn.Module], Result]) -> Result:
-        """What `by` finds of these weights in the float32 twin."""
-        load_weights(self.twin, weights)
+        """What `by` finds of these weights in the float32 model."""
+        load_weights(self.eval_model, weights)
         with torch.inference_mode():
-            return by(self.twin)
+            return by(self.eval_model)
 
     def end_early(self) -> None:
         """Patience ran out: stop, or first bring a rate that is to decay down to its end."""
@@ -294,7 +284,7 @@ class Trainer(Generic[AnyTask]):
         if self.settings.schedule not in DECAYING:
             progress.finished = True
             return
-        progress.landing = progress.step
+        progress.decay_start = progress.step
         self.reporter.say(
             f"no better score in {progress.since_best} validations: the rate comes down and "
             f"training ends at step {self.last_step:,}"
@@ -309,7 +299,7 @@ class Trainer(Generic[AnyTask]):
         """
         self.clock = time.monotonic()
         self.optimizer.take(weights)
-        result = self.validate()
+        result = self.eval_step()
         self.count_time()
         self.save()
         return result
@@ -321,8 +311,9 @@ class Trainer(Generic[AnyTask]):
         groups = {"random": random, "adam": self.optimizer.state(), "position": position.tensors}
         tensors = {f"{group}.{name}": t for group, of in groups.items() for name, t in of.items()}
         folder, progress, weights = self.folder.checkpoints, self.progress, self.optimizer.weights()
-        plans = self.settings.plans
-        state = {"progress": asdict(progress), "position": position.countable, "plans": plans}
+        state = {"progress": asdict(progress), "position": position.countable}
+        for callback in self.callbacks:
+            state |= callback.state_dict(self)
 
         def write() -> None:
             self.folder.keep_log()
@@ -342,20 +333,39 @@ class Trainer(Generic[AnyTask]):
         checkpoint.keep_only(folder, to_resume=recent, weights=window)
 
     def resume(self) -> bool:
-        """Go back to the newest whole checkpoint; False when there is none."""
-        return going_on.resume(self)
+        """Be as at the newest whole checkpoint; False when there is none.
 
-    def go_on_from(self, saved: going_on.Checkpoint) -> None:
+        Raises RunError when there are some, but none that can be gone on from.
+        """
+        folder = self.folder
+        saved = read_newest(folder.checkpoints, self.reporter.say)
+        if saved is None:
+            folder.cut_log(-1)
+            return False
+        try:
+            self.load_checkpoint(saved)
+        except (*UNLIKE, UserError) as error:
+            place = checkpoint.folder_of(folder.checkpoints, saved.step)
+            refuse_out_of_reach(place, error)
+            raise RunError(
+                f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
+                "or take the run from a copy."
+            ) from error
+        folder.cut_log(saved.step)
+        self.tidy()
+        return True
+
+    def load_checkpoint(self, saved: Checkpoint) -> None:
         """Be as it was when a checkpoint was written."""
         groups: dict[str, dict[str, Tensor]] = {"random": {}, "adam": {}, "position": {}}
         for name, tensor in saved.resume.items():
             group, _, own_name = name.partition(".")
             groups[group][own_name] = tensor
         self.optimizer.restore(saved.weights, groups["adam"])
-        self.progress = Progress(**earlier.upgraded(saved.state["progress"]))
+        for callback in self.callbacks:
+            callback.load_state_dict(self, saved.state)
+        self.progress = Progress(**saved.state["progress"])
         self.progress.refuse_unsound(saved.step, self.task.counted)
-        plans = tuple((at, end) for at, end in saved.state.get("plans", self.settings.plans))
-        self.settings = replace(self.settings, plans=plans)
         self.losses.clear()
         position = Position(saved.state["position"], groups["position"])
         self.return_to(Moment(position, groups["random"], {}))
@@ -392,48 +402,46 @@ class Trainer(Generic[AnyTask]):
         """Step 0, if these weights are another run's, and good for something by themselves."""
         return [step for step in self.progress.validated[:1] if not step]
 
-    def choose(self, measure: Callable[[nn.Module], Validation]) -> str:
+    def choose(
+        self,
+        measure: Callable[[nn.Module], Validation],
+        others: Callable[[int], Mapping[tuple[int, ...], str]] = lambda best: {},
+    ) -> str:
         """Leave the weights that score best in the run, and say which they are.
 
         In the running are the best and the last checkpoint, the average up to the best and the
-        average of the last ones; of a run that began with another's weights also these, and what
-        lies between (Wortsman et al. 2022). `measure` sees each in the float32 twin; it may cost
-        more than a validation, and be closer to how the model will be used.
-
-        A checkpoint that is missing or damaged is left out, and that is said.
+        average of the last ones, and `others`: names of averages, given the step of the best.
+        `measure` sees each in the float32 model; it may cost more than a validation, and be closer
+        to how the model will be used.
         """
+        return self.tried(lambda: self._chosen(measure, others), RunError)
+
+    def _chosen(
+        self,
+        measure: Callable[[nn.Module], Validation],
+        others: Callable[[int], Mapping[tuple[int, ...], str]],
+    ) -> str:
         progress, folder = self.progress, self.folder
-        last = progress.validated[-self.settings.average :]
-        up_to_best, begun_with = self.averaged(), self.begun_with
+        last, up_to_best = progress.validated[-self.settings.average :], self.averaged()
         best = progress.best_step or last[-1]
-        others: dict[tuple[int, ...], str] = {}
-        if begun_with:
-            others[0,] = "the checkpoint that training began with"
-            others[0, best] = f"halfway from there to step {best}"
-            others[0, best, best, best] = f"three quarters of the way to step {best}"
         names = {
-            **others,
+            **others(best),
             tuple(last): f"the average of the last {len(last)} checkpoints",
             tuple(up_to_best): f"the average of {len(up_to_best)} checkpoints up to the best",
             (last[-1],): f"the last checkpoint, step {last[-1]}",
             (best,): f"the best checkpoint, step {best}",
-            **others,
+            **others(best),
         }
         if len(names) == 1:
             return names[(best,)]
         # None from `folder.model`: that is the choice already if a kill came right after this.
-        try:
-            found = {
-                steps: self.measured(checkpoint.average(folder.checkpoints, steps), measure)
-                for steps in names
-            }
-            highest = max(map(rank_of, found.values()))
-            level = [steps for steps, one in found.items() if rank_of(one) + one.noise >= highest]
-            chosen = min(level, key=lambda steps: found[steps].loss)
-            self.save_model(checkpoint.average(folder.checkpoints, chosen))
-        except RunError as error:
-            trouble.leave_out_damaged(self, error)
-            return self.choose(measure)
+        found = {
+            steps: self.measured(checkpoint.average(folder.checkpoints, steps), measure)
+            for steps in names
+        }
+        highest = max(map(rank_of, found.values()))
+        level = [steps for steps, one in found.items() if rank_of(one) + one.noise >= highest]
+        chosen = min(level, key=lambda steps: found[steps].loss)
+        self.save_model(checkpoint.average(folder.checkpoints, chosen))
         told = ", ".join(f"{names[steps]} {one.score:.2f}" for steps, one in found.items())
-        nothing = f", {NOTHING_BETTER}" if chosen == (0,) else ""
-        return f"{names[chosen]}{nothing} ({told})"
+        return f"{names[chosen]} ({told})"

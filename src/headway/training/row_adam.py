@@ -61,3 +61,6 @@ class RowAdam:
             for moment in ("exp_avg", "exp_avg_sq"):
                 state[f"{moment}.{name}"] = self.adam.state[parameter][moment]
         return state
+
+    def round(self) -> None:
+        """Nothing: the model computes with the weights themselves."""

@@ -16,6 +16,7 @@ from headway.disk import (
     refuse_large,
     refuse_undecodable,
     sync,
+    whole_text,
     write_text,
 )
 from headway.errors import RunError
@@ -305,6 +306,13 @@ class RunFolder:
                     if isinstance(line, dict) and isinstance(line.get("step"), int):
                         found.append(line)
         return found
+
+    def cut_log(self, step: int) -> None:
+        """Forget what was logged after `step`: those steps will be made again."""
+        with whole_text(self.metrics) as file:
+            for line in self.read_log():
+                if line["step"] <= step:
+                    file.write(json.dumps(line) + "\n")
 
     def keep_log(self) -> None:
         """Have the disk keep what was logged."""

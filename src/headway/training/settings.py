@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from headway.errors import refuse_beyond
 from headway.errors import settings as refused
 from headway.schedules import SCHEDULES, Schedule
-from headway.training import pace
 
 MOST_LINES = 5000
 """In metrics.jsonl, beside those at validations."""
@@ -17,8 +16,7 @@ _MOST = {
     "average": 1_000,
     "learning_rate": 1e3,
     "clip_norm": 1e9,
-    **dict.fromkeys(("within_s", "closing_s"), 1e9),
-    **dict.fromkeys(("adam_epsilon", "held_back"), 1.0),
+    "adam_epsilon": 1.0,
 }
 
 
@@ -26,20 +24,6 @@ _MOST = {
 class TrainingSettings:
     """How a model is trained. A zero means: fitted to the corpus and the budget, and said aloud."""
 
-    budget: str = ""
-    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps."""
-    within_s: float = 0.0
-    """What the budget leaves for updates and validations: the end keeps to it. 0 = to max_steps."""
-    closing_s: float = 0.0
-    """What it leaves for the end, choosing and measuring, at the pace of the first plan."""
-    plans: tuple[tuple[int, int], ...] = ()
-    """Where max_steps was planned anew: after which update, and to end at which."""
-    init_from: str = ""
-    """A finished run, whose weights this one begins with."""
-    freeze: tuple[str, ...] = ()
-    """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
-    reinit: tuple[str, ...] = ()
-    """Parts that are drawn anew although `init_from` has them."""
     max_steps: int = 0
     """Optimizer updates; 0: fitted."""
     batch_tokens: int = 0
@@ -51,9 +35,6 @@ class TrainingSettings:
     learning_rate and fall."""
     learning_rate: float = 0.0
     """The peak; 0: fitted. The schedule `paper` sets it."""
-    held_back: float = 1.0
-    """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
-    again. Filled in."""
     warmup_steps: int = 0
     """Updates over which the learning rate rises to its peak (section 5.3); 0: fitted."""
     dropout_warmup: int = 0
@@ -82,8 +63,8 @@ class TrainingSettings:
     """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
 
     def __post_init__(self) -> None:
-        least = {"average": 1, "log_every": 1, "accumulate": 1, "held_back": 0.001}
-        steps = "max_steps warmup_steps dropout_warmup checkpoint_every within_s closing_s".split()
+        least = {"average": 1, "log_every": 1, "accumulate": 1}
+        steps = "max_steps warmup_steps dropout_warmup checkpoint_every".split()
         for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
@@ -93,27 +74,30 @@ class TrainingSettings:
                 raise refused.unlike_the_paper(name, getattr(self, name))
         if self.adam_epsilon <= 0:
             raise refused.unlike_the_paper("adam_epsilon", self.adam_epsilon)
-        if self.reinit and not self.init_from:
-            raise refused.nothing_to_draw_anew()
-        if self.budget or self.plans:
-            pace.refuse_unsound(self)
 
-    def rate(self, step: int, landing: int = 0) -> float:
+    def rate(self, step: int, decay_start: int = 0) -> float:
         """The learning rate of update `step` (from 1) under the chosen schedule.
 
-        After `landing` (a step; 0 = none) it falls in a line to a hundredth at `last_step`.
+        After `decay_start` (a step; 0 = none) it falls in a line to a hundredth at `last_step`.
         """
-        if landing and step > landing:
-            done = (step - landing) / (self.last_step(landing) - landing)
-            return self.rate(landing) * (1 - 0.99 * done)
+        if decay_start and step > decay_start:
+            done = (step - decay_start) / (self.last_step(decay_start) - decay_start)
+            return self.rate(decay_start) * (1 - 0.99 * done)
         shape = {"warmup_steps": self.warmup_steps, "max_steps": self.max_steps}
-        planned = pace.planned_step(step, self) if self.plans else step
-        return SCHEDULES[self.schedule](planned, peak=self.learning_rate, **shape)
+        return SCHEDULES[self.schedule](self.place(step), peak=self.learning_rate, **shape)
 
-    def last_step(self, landing: int = 0) -> int:
-        """The last update as planned, or a tenth of these after `landing`, if that is set."""
-        end = self.plans[-1][1] if self.plans else self.max_steps
-        return min(landing + max(1, end // 10), end) if landing else end
+    def last_step(self, decay_start: int = 0) -> int:
+        """The last update, or a tenth of all after `decay_start`, if that is set."""
+        end = self.end()
+        return min(decay_start + max(1, end // 10), end) if decay_start else end
+
+    def place(self, step: int) -> int | float:
+        """Where in the schedule an update stands."""
+        return step
+
+    def end(self) -> int:
+        """The last update, unless patience runs out."""
+        return self.max_steps
 
     @property
     def log_interval(self) -> int:

@@ -19,7 +19,7 @@ from headway.runs.settings import Settings
 from headway.tasks.translation import exporting
 from headway.tasks.translation.exporting import export_hugging_face
 from headway.tasks.translation.kind import KIND
-from headway.training.parameters import saved_tensors
+from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import load_tensors, save_tensors
 from headway.translator import Translator

@@ -179,7 +179,7 @@ def validation(run: Run, data: texts.Texts) -> Evaluation:
     """The finished model on the validation text."""
     assert data.valid is not None
     settings, vocabulary = run.settings, data.vocabulary
-    model = run.trainer.twin if run.trainer else open_run(run.kind, run.folder.path).model
+    model = run.trainer.eval_model if run.trainer else open_run(run.kind, run.folder.path).model
     scorer = Scorer(
         model,
         vocabulary.special,

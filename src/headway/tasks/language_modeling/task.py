@@ -17,14 +17,14 @@ from headway.models.interfaces import Carried, NeuralLanguageModel
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.subwords import SpecialIds
 from headway.training.interfaces import Batch, Position, Validation
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining
 
 VALID_ROWS = 16
 """Lanes, or windows, of validation text that are read side by side."""
 
 
 @dataclass(frozen=True)
-class LanguageTraining(TrainingSettings):
+class LanguageTraining(PlannedTraining):
     """Section [training]."""
 
     window: int = 0
@@ -139,7 +139,7 @@ class LanguageTask:
         )
         return loss, after
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         """See `headway.training.interfaces.Task`."""
         rows: Rows = batch.rows
         if len(rows.fed) == 1:

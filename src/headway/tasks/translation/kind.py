@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,9 +24,16 @@ from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.subwords import Subwords, TextSettings
 from headway.training.interfaces import Validation
 from headway.training.run_folder import RunFolder
+from headway.training.time_budget import PlannedTraining
 
 if TYPE_CHECKING:
     from headway.tasks.translation.tuning_data import TunedPairs
+
+
+@dataclass(frozen=True)
+class PlannedTranslation(PlannedTraining, TranslationTraining):
+    """Section [training] of a translator's run."""
+
 
 LENGTH_PENALTIES = (0.6, 1.0, 1.4)
 """Tried at the end of a training."""
@@ -84,7 +91,7 @@ def tune_length_penalty(run: Run) -> Settings:
     if not settings.training.tune_length_penalty:
         return settings
     tried = {one: replace(settings.decoding, length_penalty=one) for one in LENGTH_PENALTIES}
-    bleu = {one: trainer.task.bleu(trainer.twin, decoding) for one, decoding in tried.items()}
+    bleu = {one: trainer.task.bleu(trainer.eval_model, decoding) for one, decoding in tried.items()}
     best, why = choose_length_penalty(bleu)
     run.say(f"length penalty {best}: {why}")
     return replace(settings, decoding=tried[best])
@@ -106,8 +113,8 @@ def card(run: Run) -> CardWords:
     """Score the chosen weights on the validation sentences, and word what the card says of them."""
     task: TranslationTask = run.trainer.task
     with torch.inference_mode():
-        loss = task.validation_loss(run.trainer.twin)
-        searched = task.search(run.trainer.twin, run.settings.decoding, evidence=True)
+        loss = task.validation_loss(run.trainer.eval_model)
+        searched = task.search(run.trainer.eval_model, run.settings.decoding, evidence=True)
     hypotheses = task.written(searched)
     scores = {}
     groups = task.groups()
@@ -184,7 +191,7 @@ KIND: Kind = Kind(
     sections={
         "text": TextSettings,
         "data": pairs.TranslationData,
-        "training": TranslationTraining,
+        "training": PlannedTranslation,
         "decoding": DecodingSettings,
     },
     models=MODELS,

@@ -139,7 +139,7 @@ class TranslationTask:
         """See `headway.training.interfaces.Task`."""
         return self.cross_entropy(model, batch, self.label_smoothing).smoothed
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         """See `headway.training.interfaces.Task`."""
         store, rows = batch.rows
         return [self.batch(store, half) for half in np.array_split(rows, 2) if len(half)]

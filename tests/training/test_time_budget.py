@@ -25,16 +25,16 @@ from regression import (
 from torch import nn
 
 from headway.errors import ConfigError, RunError
+from headway.runs.gradient import trainer_of
 from headway.schedules import DECAYING
 from headway.training import loop
 from headway.training.curves import planned
 from headway.training.interfaces import Batch, Validation
 from headway.training.loop import Trainer
-from headway.training.pace import SMALL, planned_step
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import SMALL, PlannedTraining, planned_step
 
-PLANNED = TrainingSettings(
+PLANNED = PlannedTraining(
     max_steps=120, checkpoint_every=10, log_every=1, warmup_steps=15, learning_rate=0.05,
     batch_tokens=1, patience=0, average=2, within_s=133.0,
 )  # fmt: skip
@@ -64,13 +64,13 @@ def trainer_in(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Trainer[Timed]]
     """As a fresh process would build it, with the clock of its task."""
 
     def built(
-        path: Path, pace: Pace, settings: TrainingSettings = PLANNED, kill_at: int = 0
+        path: Path, pace: Pace, settings: PlannedTraining = PLANNED, kill_at: int = 0
     ) -> Trainer[Timed]:
         path.mkdir(exist_ok=True)
         torch.manual_seed(6)
         task = Timed(pace, kill_at)
         monkeypatch.setattr(loop.time, "monotonic", lambda: task.now)
-        return Trainer(
+        return trainer_of(
             network(), network(), task, RunFolder(path), settings,
             dtype=torch.float32, reporter=Listener(),
         )  # fmt: skip
@@ -240,7 +240,7 @@ def some_plans(draw: st.DrawFn) -> tuple[int, tuple[tuple[int, int], ...]]:
 @given(some_plans())
 def test_stretched_steps_go_from_the_first_to_the_last_without_a_jump(case):
     max_steps, plans = case
-    settings = TrainingSettings(max_steps=max_steps, plans=plans)
+    settings = PlannedTraining(max_steps=max_steps, plans=plans)
     last = settings.last_step()
     places = [planned_step(step, settings) for step in range(last + 1)]
     assert places[0] == 0
@@ -257,7 +257,7 @@ def test_stretched_steps_go_from_the_first_to_the_last_without_a_jump(case):
 @given(some_plans(), st.data())
 def test_after_a_new_plan_the_rate_comes_down_in_a_line_over_a_tenth_of_it(case, data):
     max_steps, plans = case
-    settings = TrainingSettings(max_steps=max_steps, plans=plans, learning_rate=1.0, warmup_steps=1)
+    settings = PlannedTraining(max_steps=max_steps, plans=plans, learning_rate=1.0, warmup_steps=1)
     end = plans[-1][1] if plans else max_steps
     landing = data.draw(st.integers(1, end - 1))
     last = settings.last_step(landing)
@@ -274,7 +274,7 @@ def test_after_a_new_plan_the_rate_comes_down_in_a_line_over_a_tenth_of_it(case,
 )
 def test_plans_that_nobody_can_have_made_are_refused(plans):
     with pytest.raises(ConfigError, match="each plan is made before training ends"):
-        TrainingSettings(max_steps=100, plans=plans)
+        PlannedTraining(max_steps=100, plans=plans)
 
 
 def test_a_schedule_without_plans_is_as_it_was():

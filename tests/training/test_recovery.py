@@ -23,14 +23,15 @@ from headway.disk import DiskError
 from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.reports import out_of_memory
 from headway.nn.dropout import Dropout
-from headway.training import checkpoint, console, going_on, trouble
+from headway.runs.gradient import trainer_of
+from headway.training import checkpoint, console, recovery, resume
 from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
 from headway.training.run_folder import RunFolder
-from headway.training.settings import TrainingSettings
+from headway.training.time_budget import PlannedTraining
 
-SETTINGS = TrainingSettings(
+SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
     batch_tokens=1, patience=0, average=3,
 )  # fmt: skip
@@ -76,7 +77,7 @@ class Fragile:
         self.seen.append((self.n, len(x)))
         return found * self.spoil(self.n, self.times[self.n])
 
-    def halves(self, batch: Batch) -> list[Batch]:
+    def split_batch(self, batch: Batch) -> list[Batch]:
         parts = [rows for rows in batch.rows.tensor_split(2) if len(rows)]
         return [Batch(rows, len(rows), {"points": len(rows)}) for rows in parts]
 
@@ -118,7 +119,7 @@ def network(dropout: float, batch_norm: bool = False) -> nn.Module:
 def trainer_in(
     path: Path,
     task: Fragile | None = None,
-    settings: TrainingSettings = SETTINGS,
+    settings: PlannedTraining = SETTINGS,
     dropout: float = 0.3,
     batch_norm: bool = False,
 ) -> Trainer[Fragile]:
@@ -126,7 +127,7 @@ def trainer_in(
     path.mkdir(exist_ok=True)
     models = [network(dropout, batch_norm) for _ in range(2)]
     torch.manual_seed(6)
-    return Trainer(
+    return trainer_of(
         *models, task or Fragile(), RunFolder(path), settings,
         dtype=torch.float32, reporter=Listener(),
     )  # fmt: skip
@@ -204,11 +205,11 @@ def test_an_update_that_was_begun_again_leaves_no_trace(tmp_path):
     once = trainer_in(tmp_path / "once", batch_norm=True)
     for step in range(5):
         once.progress.parts = 1 if step < 4 else 2
-        once.update()
+        once.train_step()
     drawn_next = torch.rand(1)
     again = trainer_in(tmp_path / "again", Fragile(most_rows=4), batch_norm=True)
     for _ in range(5):
-        again.update()
+        again.train_step()
     assert torch.equal(torch.rand(1), drawn_next)
     assert again.progress.parts == 2
     for name, tensor in weights(once).items():
@@ -244,7 +245,7 @@ def test_one_row_that_is_too_large_is_an_error_and_the_last_checkpoint_is_whole(
     with pytest.raises(HeadwayError, match="row by row; it does not after step 4 .9 GB.*smaller"):
         trainer.train(never)
     assert trainer.progress.parts == 8
-    saved = going_on.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
 
@@ -337,7 +338,7 @@ def test_the_second_time_it_stops(tmp_path):
     assert again.progress.rate_share == 0.5
     with pytest.raises(HeadwayError, match="must stay finite"):
         again.train(never)
-    saved = going_on.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
     assert all(tensor.isfinite().all() for tensor in saved.weights.values())
@@ -385,7 +386,7 @@ def test_stops_on_the_way_do_not_change_where_it_goes_back_to(tmp_path):
 def test_a_stop_at_a_step_that_is_not_finite_saves_what_it_went_back_to(tmp_path):
     trainer = trainer_in(tmp_path / "run", Fragile(spoil=nan_at(5)))
     trainer.train(lambda: trainer.progress.step in (5, 4) and trainer.task.n >= 4)
-    saved = going_on.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert all(tensor.isfinite().all() for tensor in saved.weights.values())
 
@@ -402,8 +403,8 @@ class Disk:
         monkeypatch.setattr(
             shutil, "disk_usage", lambda _: SimpleNamespace(total=1, free=self.free)
         )
-        monkeypatch.setattr(trouble.time, "sleep", self.sleep)
-        monkeypatch.setattr(trouble.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(recovery.time, "sleep", self.sleep)
+        monkeypatch.setattr(recovery.time, "monotonic", lambda: self.now)
 
     def sleep(self, seconds: float) -> None:
         self.n_pauses, self.now = self.n_pauses + 1, self.now + seconds
@@ -455,7 +456,7 @@ def test_a_pause_ends_when_it_is_asked_to_stop(tmp_path, disk):
         trainer.train(lambda: disk.n_pauses >= 7)
     assert disk.n_pauses == 7
     assert StoppedError.exit_status == 130
-    saved = going_on.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
     disk.free = 10**12
@@ -502,8 +503,8 @@ def test_a_write_that_fails_for_a_while_is_done_again(tmp_path, disk, monkeypatc
     ("code", "free", "pauses_s"),
     [
         (errno.ENOSPC, 10**12, 0),  # something else is wrong: at once
-        (errno.ENOSPC, 1_700_000, trouble.PATIENCE_S),
-        (errno.EDQUOT, 10**12, trouble.PATIENCE_S),  # a quota may be raised
+        (errno.ENOSPC, 1_700_000, recovery.PATIENCE_S),
+        (errno.EDQUOT, 10**12, recovery.PATIENCE_S),  # a quota may be raised
     ],
 )
 def test_a_disk_that_has_room_and_refuses_for_good_ends_it(
@@ -516,7 +517,7 @@ def test_a_disk_that_has_room_and_refuses_for_good_ends_it(
         trainer.train(never)
     assert pauses_s <= disk.now <= pauses_s + 10
     assert bool(said(trainer)) == bool(pauses_s)
-    saved = going_on.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
 
@@ -559,7 +560,7 @@ def test_a_signal_ends_a_real_pause(tmp_path, monkeypatch):
         )
         with pytest.raises(StoppedError, match="nothing is saved yet"):
             trainer.train(stop_asked)
-    assert time.monotonic() - begun < trouble.LOOK_AGAIN_S
+    assert time.monotonic() - begun < recovery.LOOK_AGAIN_S
 
 
 # -- bounds -----------------------------------------------------------------------------------

@@ -1,15 +1,49 @@
-"""The trainable parameters of a model as one flat vector, and the Adam that updates it."""
+"""The parameters of a model as one flat vector, and the Adam that updates it (section 5.3)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
-from headway.errors import ConfigError, RunError
+from headway.errors import RunError
 from headway.nn.embedding import FLOAT32_ONLY
-from headway.training.frozen import Frozen
-from headway.training.row_adam import RowAdam
+
+
+@runtime_checkable
+class ParametersApart(Protocol):
+    """Parameters outside of the vector: updated otherwise, or not at all."""
+
+    parameters: dict[str, nn.Parameter]
+
+    def weights(self) -> dict[str, Tensor]:
+        """In float32, by name (views)."""
+        ...
+
+    def state(self) -> dict[str, Tensor]:
+        """All else that training goes on from (views)."""
+        ...
+
+    def norm(self) -> Tensor:
+        """Of the gradients."""
+        ...
+
+    def scale(self, factor: Tensor) -> None:
+        """Multiply the gradients."""
+        ...
+
+    def step(self, learning_rate: float) -> None:
+        """Update."""
+        ...
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        ...
+
+    def round(self) -> None:
+        """Have the model compute with what the weights are now."""
+        ...
 
 
 class FlatAdam:
@@ -20,25 +54,23 @@ class FlatAdam:
     lost in rounding; the model holds their rounded copy. Gradients are zeroed after each update,
     never set to None.
 
-    Parameters that need no gradient stay outside the vector. So do those of a module with `sparse`
-    set, such as `nn.Embedding(.., sparse=True)`: only rows that a batch has touched are updated.
+    What is `apart` stays outside of the vector.
     """
 
     def __init__(
-        self, model: nn.Module, dtype: torch.dtype, *, betas: tuple[float, float], epsilon: float
+        self,
+        model: nn.Module,
+        dtype: torch.dtype,
+        *,
+        betas: tuple[float, float],
+        epsilon: float,
+        apart: Sequence[ParametersApart] = (),
     ) -> None:
-        exact = parameters_of(
-            model, lambda module: dtype == torch.float32 or isinstance(module, FLOAT32_ONLY)
-        )
-        in_rows = parameters_of(model, lambda module: getattr(module, "sparse", False))
+        self.apart = apart
+        exact = exact_parameters(model, dtype)
         parameters = dict(model.named_parameters())
-        frozen = {name: p for name, p in parameters.items() if not p.requires_grad}
-        rows = {name: p for name, p in parameters.items() if p.requires_grad and p in in_rows}
-        dense = [item for item in parameters.items() if item[0] not in frozen | rows]
-        if not (dense or rows):
-            raise ConfigError("training needs a weight that may change; all of them are frozen.")
-        self.frozen = Frozen(frozen, exact, dtype) if frozen else None
-        self.rows = RowAdam(rows, betas, epsilon) if rows else None
+        outside = {name for one in apart for name in one.parameters}
+        dense = [item for item in parameters.items() if item[0] not in outside]
         self.buffers = persistent_buffers(model)
         dense.sort(key=lambda item: item[1] in exact)  # what is rounded comes first
         self.shapes = {name: parameter.shape for name, parameter in dense}
@@ -73,17 +105,17 @@ class FlatAdam:
         """
         self.collect()
         norm = torch.linalg.vector_norm(self.gradient)
-        if self.rows:
-            norm = torch.hypot(norm, self.rows.norm())
+        for one in self.apart:
+            norm = torch.hypot(norm, one.norm())
         if clip_norm:
             shorter = (clip_norm / (norm + 1e-6)).clamp(max=1.0)
             self.gradient.mul_(shorter)
-            if self.rows:
-                self.rows.scale(shorter)
+            for one in self.apart:
+                one.scale(shorter)
         self.adam.param_groups[0]["lr"] = learning_rate
         self.adam.step()
-        if self.rows:
-            self.rows.step(learning_rate)
+        for one in self.apart:
+            one.step(learning_rate)
         self.rounded.copy_(self.masters.data[: self.n_rounded])
         self.clear()
         return norm
@@ -97,13 +129,13 @@ class FlatAdam:
         """Forget the gradients."""
         self.gradient.zero_()
         self.rounded_gradient.zero_()
-        if self.rows:
-            self.rows.clear()
+        for one in self.apart:
+            one.clear()
 
     def finite(self) -> bool:
         """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
-        of_rows = self.rows.weights().values() if self.rows else ()
-        changed = [self.masters, *self.adam.state[self.masters].values(), *of_rows]
+        outside = [tensor for one in self.apart for tensor in one.weights().values()]
+        changed = [self.masters, *self.adam.state[self.masters].values(), *outside]
         norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in changed if x.numel()]
         return all(bool(norm.isfinite()) for norm in norms)
 
@@ -117,17 +149,17 @@ class FlatAdam:
 
     def weights(self) -> dict[str, Tensor]:
         """All that makes the model what it is, by name: float32 weights and buffers (views)."""
-        return {
-            **self.by_name(self.masters),
-            **(self.rows.weights() if self.rows else {}),
-            **(self.frozen.masters if self.frozen else {}),
-            **self.buffers,
-        }
+        found = self.by_name(self.masters)
+        for one in self.apart:
+            found |= one.weights()
+        return found | self.buffers
 
     def state(self) -> dict[str, Tensor]:
         """Adam's two moments by name, and its step count: with the weights, all there is."""
         state = self.adam.state[self.masters]
-        moments = {"step": state["step"].reshape(1), **(self.rows.state() if self.rows else {})}
+        moments = {"step": state["step"].reshape(1)}
+        for one in self.apart:
+            moments |= one.state()
         for moment in ("exp_avg", "exp_avg_sq"):
             for name, tensor in self.by_name(state[moment]).items():
                 moments[f"{moment}.{name}"] = tensor
@@ -142,8 +174,15 @@ class FlatAdam:
         """Begin with these weights; raises RunError when they are another model's."""
         copy_weights(weights, self.weights())
         self.rounded.copy_(self.masters.data[: self.n_rounded])
-        if self.frozen:
-            self.frozen.round()
+        for one in self.apart:
+            one.round()
+
+
+def exact_parameters(model: nn.Module, dtype: torch.dtype) -> set[nn.Parameter]:
+    """Those that stay float32 where the model computes in `dtype`."""
+    return parameters_of(
+        model, lambda module: dtype == torch.float32 or isinstance(module, FLOAT32_ONLY)
+    )
 
 
 def parameters_of(model: nn.Module, chosen: Callable[[nn.Module], bool]) -> set[nn.Parameter]:

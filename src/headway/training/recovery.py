@@ -8,9 +8,8 @@ import errno
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -19,12 +18,10 @@ from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.commands import command
 from headway.errors.reports import out_of_memory
 from headway.training import checkpoint
-from headway.training.interfaces import Batch, Task
-from headway.training.parameters import saved_tensors
+from headway.training.interfaces import Callback
+from headway.training.loop import NotFiniteError, Trainer, split
+from headway.training.optimizer import saved_tensors
 from headway.training.tensor_files import load_tensors, save_tensors
-
-if TYPE_CHECKING:
-    from headway.training.loop import Moment, Trainer
 
 LOOK_AGAIN_S = 5.0
 """Between two looks at a full disk."""
@@ -32,22 +29,35 @@ PATIENCE_S = 300.0
 """How long a disk may refuse what it says it has room for."""
 _ASK_S = 0.2
 
+
+def recovery() -> Callback:
+    """What a training recovers by."""
+    disk = FullDisk()
+
+    def put_right(trainer: Trainer[Any], error: Exception) -> bool:
+        if isinstance(error, NotFiniteError):
+            return go_back(trainer, error)
+        if isinstance(error, DiskError):
+            return disk.wait_for_room(trainer, error)
+        if isinstance(error, RunError):
+            return leave_out_damaged(trainer)
+        return out_of_memory(error) and halve(trainer, error)
+
+    return Callback(on_error=put_right)
+
+
 # -- out of memory ----------------------------------------------------------------------------
 
 
-def halve(
-    trainer: "Trainer[Any]", batches: Sequence[Batch], before: "Moment", error: Exception
-) -> None:
+def halve(trainer: Trainer[Any], error: Exception) -> bool:
     """Have the update made in smaller parts, as if it had not been begun.
 
-    Raises:
-        HeadwayError: there are no smaller ones.
-        Exception: `error` itself, if it is not about memory.
+    Raises HeadwayError where there are no smaller ones.
     """
-    if not out_of_memory(error):
-        raise error
     progress = trainer.progress
-    now, smaller = (in_parts(trainer.task, batches, progress.parts * n) for n in (1, 2))
+    assert trainer.begun is not None
+    before, batches = trainer.begun
+    now, smaller = (split(trainer.task, batches, progress.parts * n) for n in (1, 2))
     if len(now) == len(smaller):
         why = " ".join(str(error).split()) or type(error).__name__
         raise HeadwayError(
@@ -62,40 +72,17 @@ def halve(
         f"out of memory after step {progress.step:,}: from now on a batch is learned in "
         f"{progress.parts} parts whose gradients are added up, which is the same update"
     )
-
-
-def in_parts(task: Task, batches: Sequence[Batch], n_parts: int) -> list[Batch]:
-    """Each batch in so many, a power of two, or in its rows where they are fewer."""
-    parts = list(batches)
-    for _ in range(n_parts.bit_length() - 1):
-        parts = [half for part in parts for half in task.halves(part)]
-    return parts
+    return True
 
 
 # -- numbers that are not finite --------------------------------------------------------------
 
 
-class NotFiniteError(HeadwayError):
-    """A loss, or a weight after the update, is not a finite number."""
-
-    def __init__(self, step: int, loss: float) -> None:
-        what = "weights" if math.isfinite(loss) else "loss"
-        found = "they are not" if math.isfinite(loss) else f"it is {loss}"
-        super().__init__(
-            f"The {what} must stay finite; {found} at step {step}. Lower "
-            "--training.learning-rate or raise --training.warmup-steps; the last checkpoint "
-            "is whole."
-        )
-
-
-def go_back(trainer: "Trainer[Any]", error: NotFiniteError) -> None:
-    """Once: to the last checkpoint, or to the beginning, with half the rate from there on.
-
-    Raises `error` the second time.
-    """
+def go_back(trainer: Trainer[Any], error: NotFiniteError) -> bool:
+    """Once: to the last checkpoint, or to the beginning, with half the rate from there on."""
     failed, folder = trainer.progress, trainer.folder.checkpoints
     if failed.rate_share < 1:
-        raise error
+        return False
     saved = checkpoint.resumable(folder)
     due = [step for step in saved if step in failed.validated]
     if due or not failed.validated:  # those of stops in between would not be there without a stop
@@ -103,8 +90,8 @@ def go_back(trainer: "Trainer[Any]", error: NotFiniteError) -> None:
             if step > max(due, default=-1):
                 checkpoint.discard(checkpoint.folder_of(folder, step))
     if not trainer.resume():
-        if failed.validated:  # the twin has no longer the weights that were drawn
-            raise error
+        if failed.validated:  # the float32 model has no longer the weights that were drawn
+            return False
         begin_again(trainer)
     trainer.progress.rate_share = 0.5
     trainer.progress.time_s = failed.time_s
@@ -113,12 +100,13 @@ def go_back(trainer: "Trainer[Any]", error: NotFiniteError) -> None:
         f"{trainer.progress.step:,}, with half the learning rate from there on"
     )
     trainer.save()
+    return True
 
 
-def begin_again(trainer: "Trainer[Any]") -> None:
-    """Go to step 0, with the weights as they were drawn: the twin was not given others yet."""
+def begin_again(trainer: Trainer[Any]) -> None:
+    """Go to step 0, with the weights as they were drawn: `eval_model` was given no others yet."""
     moments = {name: torch.zeros_like(t) for name, t in trainer.optimizer.state().items()}
-    trainer.optimizer.restore(saved_tensors(trainer.twin), moments)
+    trainer.optimizer.restore(saved_tensors(trainer.eval_model), moments)
     trainer.progress = type(trainer.progress)(counts=dict.fromkeys(trainer.task.counted, 0))
     trainer.losses.clear()
     trainer.return_to(trainer.beginning)
@@ -127,48 +115,51 @@ def begin_again(trainer: "Trainer[Any]") -> None:
 # -- a full disk ------------------------------------------------------------------------------
 
 
-def wait_for_room(
-    trainer: "Trainer[Any]", write: Callable[[], None], n_bytes: int, error: DiskError
-) -> None:
-    """Pause until the disk has room for so many bytes, then `write`.
+class FullDisk:
+    """Pauses a training until the disk has room for what is to be written."""
 
-    Raises:
-        DiskError: it cannot be written to, or refuses although it has plenty of room.
-        StoppedError: training was asked to stop meanwhile.
-    """
-    place, begun = trainer.folder.path, time.monotonic()
-    told, refused_since = False, math.inf
-    while error.full:
-        clear_leftovers(trainer)
-        free = free_bytes(place)
-        if free >= n_bytes:
-            try:
-                write()
-            except DiskError as again:
-                error, refused_since = again, min(refused_since, time.monotonic())
-                if not error.full or room_is_not_the_matter(error, free, n_bytes):
-                    raise
-                if time.monotonic() - refused_since > PATIENCE_S:
-                    raise
-            else:
+    def __init__(self) -> None:
+        self.step, self.refused_since, self.told = -1, math.inf, list[str]()
+
+    def wait_for_room(self, trainer: Trainer[Any], error: DiskError) -> bool:
+        """True once there is room; False where the disk cannot be written to, or goes on refusing
+        although it has room. Raises StoppedError if training was asked to stop meanwhile."""
+        begun, n_bytes, place = time.monotonic(), trainer.n_bytes_due, trainer.folder.path
+        first = trainer.progress.step != self.step
+        if first:
+            self.step, self.refused_since, self.told = trainer.progress.step, math.inf, []
+        while error.full:
+            clear_leftovers(trainer)
+            free = free_bytes(place)
+            if free < n_bytes:
+                self.refused_since = math.inf
+            elif first or time.monotonic() > begun:
+                if self.told:
+                    self.tell(trainer, "there is room again: training goes on")
                 trainer.clock += time.monotonic() - begun
-                if told:
-                    trainer.reporter.say("there is room again: training goes on")
-                return
-        else:
-            refused_since = math.inf
-        if not told:
-            told = True
-            trainer.reporter.say(
-                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are "
-                f"free. Training pauses at step {trainer.progress.step:,} until there is room; "
-                f"Ctrl-C ends it, {last_saved(trainer)}"
+                return True
+            else:  # it has refused although there is room
+                self.refused_since = min(self.refused_since, begun)
+                waited_s = time.monotonic() - self.refused_since
+                if waited_s > PATIENCE_S or room_is_not_the_matter(error, free, n_bytes):
+                    return False
+            self.tell(
+                trainer,
+                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are free. "
+                f"Training pauses at step {self.step:,} until there is room; Ctrl-C ends it, "
+                f"{last_saved(trainer)}",
             )
-        rest(trainer)
-    raise error
+            rest(trainer)
+        return False
+
+    def tell(self, trainer: Trainer[Any], message: str) -> None:
+        """Say it, once a step."""
+        if message[:9] not in self.told:
+            self.told.append(message[:9])
+            trainer.reporter.say(message)
 
 
-def clear_leftovers(trainer: "Trainer[Any]") -> None:
+def clear_leftovers(trainer: Trainer[Any]) -> None:
     """Remove what a failed write has left: parts of a checkpoint, half a line of metrics.jsonl."""
     checkpoint.clear_remains(trainer.folder.checkpoints)
     metrics = trainer.folder.metrics
@@ -186,7 +177,7 @@ def room_is_not_the_matter(error: DiskError, free: float, n_bytes: int) -> bool:
     return free >= 2 * n_bytes and not quota
 
 
-def rest(trainer: "Trainer[Any]") -> None:
+def rest(trainer: Trainer[Any]) -> None:
     """Let some time pass, unless training is asked to stop."""
     until = time.monotonic() + LOOK_AGAIN_S
     while True:
@@ -201,7 +192,7 @@ def rest(trainer: "Trainer[Any]") -> None:
         time.sleep(_ASK_S)
 
 
-def last_saved(trainer: "Trainer[Any]") -> str:
+def last_saved(trainer: Trainer[Any]) -> str:
     """What can be gone on from, in words."""
     saved = checkpoint.resumable(trainer.folder.checkpoints)
     return f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"
@@ -215,12 +206,11 @@ def size(n_bytes: int | float) -> str:
 # -- damaged checkpoints ----------------------------------------------------------------------
 
 
-def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
+def leave_out_damaged(trainer: Trainer[Any]) -> bool:
     """Have the weights chosen without the checkpoints that cannot be read.
 
-    The run's model is what scored best, and stands in for the best checkpoint.
-
-    Raises RunError (`error`) if none is damaged, or all are.
+    The run's model is what scored best, and stands in for the best checkpoint. False if none is
+    damaged, or all are.
     """
     progress, folder = trainer.progress, trainer.folder
     window = progress.validated[-trainer.settings.average :]
@@ -238,7 +228,7 @@ def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
         else:
             whole.append(step)
     if not damaged or not whole:
-        raise error
+        return False
     progress.validated = whole  # others' weights were not kept
     for step in damaged:
         if step not in whole:
@@ -247,9 +237,10 @@ def leave_out_damaged(trainer: "Trainer[Any]", error: RunError) -> None:
         progress.best_step = whole[-1]
         last = checkpoint.folder_of(folder.checkpoints, whole[-1]) / checkpoint.WEIGHTS
         trainer.save_model(load_tensors(last))
+    return True
 
 
-def _stands_in(trainer: "Trainer[Any]", file: Path) -> bool:
+def _stands_in(trainer: Trainer[Any], file: Path) -> bool:
     try:
         save_tensors(load_tensors(trainer.folder.model), file)
     except RunError:

@@ -1,25 +1,18 @@
-"""Going on from a checkpoint: what is read back is checked, and nothing that may be whole is lost.
-
-Entered only by a run that was stopped, and by one that goes back (`headway.training.trouble`).
-"""
+"""Reading checkpoints back: each is checked, and nothing that may be whole is lost."""
 
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from headway.disk import checksum, digest, refuse_large, whole_text
-from headway.errors import RunError, UserError
+from headway.disk import checksum, digest, refuse_large
+from headway.errors import RunError
 from headway.errors.reading import OutOfReachError, refuse_out_of_reach
 from headway.training.checkpoint import RESUME, STATE, WEIGHTS, folder_of, resumable
 from headway.training.tensor_files import load_tensors, shapes
-
-if TYPE_CHECKING:
-    from headway.training.loop import Trainer
-    from headway.training.run_folder import RunFolder
 
 UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What another content than is expected leads to."""
@@ -102,36 +95,3 @@ def set_aside(folder: Path) -> Path:
     kept = folder.with_name(f"damaged-{folder.name}")
     shutil.rmtree(kept, ignore_errors=True)  # what was kept of this step before
     return folder.rename(kept)
-
-
-def resume(trainer: "Trainer[Any]") -> bool:
-    """Have a trainer as it was at the newest whole checkpoint; False when there is none.
-
-    Raises:
-        RunError: there are some, but none that can be gone on from.
-    """
-    folder = trainer.folder
-    saved = read_newest(folder.checkpoints, trainer.reporter.say)
-    if saved is None:
-        cut_log(folder, -1)
-        return False
-    try:
-        trainer.go_on_from(saved)
-    except (*UNLIKE, UserError) as error:
-        place = folder_of(folder.checkpoints, saved.step)
-        refuse_out_of_reach(place, error)
-        raise RunError(
-            f"{place} cannot be gone on from: {error}. Delete it to go on from the one before, "
-            "or take the run from a copy."
-        ) from error
-    cut_log(folder, saved.step)
-    trainer.tidy()
-    return True
-
-
-def cut_log(folder: "RunFolder", step: int) -> None:
-    """Forget what was logged after `step`: those steps will be made again."""
-    with whole_text(folder.metrics) as file:
-        for line in folder.read_log():
-            if line["step"] <= step:
-                file.write(json.dumps(line) + "\n")

@@ -1,20 +1,20 @@
 """A budget that holds: where the pace is another than was planned, the length is planned anew.
 
-Entered only where a training has a time to keep (`within_s`), or plans to follow. The rest of the
-schedule is stretched or shortened to the new end, from where it is: the rate does not jump.
+The rest of the schedule is stretched or shortened to the new end, from where it is: the rate does
+not jump. A training that has a time to keep (`within_s`) is given `time_budget` as a callback.
 """
 
 import math
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from headway.errors import ConfigError
+from headway.errors import ConfigError, refuse_beyond
+from headway.errors import settings as refused
 from headway.schedules import DECAYING
-
-if TYPE_CHECKING:
-    from headway.training.loop import Trainer
-    from headway.training.settings import TrainingSettings
+from headway.training.interfaces import Callback
+from headway.training.loop import Trainer
+from headway.training.settings import TrainingSettings
 
 SMALL = 50
 """A new plan that differs by less than this part of its length is not worth one."""
@@ -23,6 +23,64 @@ WAVERING = 20
 lost by one that stays is made up for by a plan nearer to the end."""
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 1.0}
+
+
+@dataclass(frozen=True)
+class PlannedTraining(TrainingSettings):
+    """Section [training] of a run: also with a time budget, another run's weights, frozen parts."""
+
+    budget: str = ""
+    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps."""
+    within_s: float = 0.0
+    """What the budget leaves for updates and validations: the end keeps to it. 0 = to max_steps."""
+    closing_s: float = 0.0
+    """What it leaves for the end, choosing and measuring, at the pace of the first plan."""
+    plans: tuple[tuple[int, int], ...] = ()
+    """Where max_steps was planned anew: after which update, and to end at which."""
+    init_from: str = ""
+    """A finished run, whose weights this one begins with."""
+    freeze: tuple[str, ...] = ()
+    """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
+    reinit: tuple[str, ...] = ()
+    """Parts that are drawn anew although `init_from` has them."""
+    held_back: float = 1.0
+    """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
+    again. Filled in."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in {"within_s": 0, "closing_s": 0, "held_back": 0.001}.items():
+            if getattr(self, name) < least:
+                raise refused.too_small(name, getattr(self, name), least=least)
+        refuse_beyond(self, _MOST)
+        if self.reinit and not self.init_from:
+            raise refused.nothing_to_draw_anew()
+        if self.budget or self.plans:
+            refuse_unsound(self)
+
+    def place(self, step: int) -> int | float:
+        """Where in the schedule of `max_steps` an update stands, after the plans that were made."""
+        return planned_step(step, self) if self.plans else step
+
+    def end(self) -> int:
+        """The last update as planned now."""
+        return self.plans[-1][1] if self.plans else self.max_steps
+
+
+def time_budget() -> Callback:
+    """What keeps a training to its time, and its plans in its checkpoints."""
+
+    def load(trainer: Trainer[Any], state: dict[str, Any]) -> None:
+        settings: Any = trainer.settings
+        kept = state.get("plans", settings.plans)
+        trainer.settings = replace(settings, plans=tuple((at, end) for at, end in kept))
+
+    def plans(trainer: Trainer[Any]) -> dict[str, Any]:
+        settings: Any = trainer.settings
+        return {"plans": settings.plans}
+
+    return Callback(on_validation=plan_anew, state_dict=plans, load_state_dict=load)
 
 
 def seconds(budget: str) -> float | None:
@@ -40,7 +98,7 @@ def seconds(budget: str) -> float | None:
     raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")
 
 
-def refuse_unsound(settings: "TrainingSettings") -> None:
+def refuse_unsound(settings: PlannedTraining) -> None:
     """Raise ConfigError for a budget that is no time, and for plans that nobody can have made."""
     seconds(settings.budget)
     last, end = 0, settings.max_steps
@@ -53,7 +111,7 @@ def refuse_unsound(settings: "TrainingSettings") -> None:
         last, end = at, new_end
 
 
-def planned_step(step: int, settings: "TrainingSettings") -> float:
+def planned_step(step: int, settings: PlannedTraining) -> float:
     """Where in a schedule of `max_steps` update `step` stands, after the plans that were made.
 
     A rate that does not come down to an end has none to be stretched to.
@@ -69,13 +127,16 @@ def planned_step(step: int, settings: "TrainingSettings") -> float:
     return place + (settings.max_steps - place) * (step - at) / (end - at)
 
 
-def plan_anew(trainer: "Trainer[Any]") -> None:
+def plan_anew(trainer: Trainer[Any]) -> None:
     """Move the end to where the time is up at the pace since the last plan, if that is far off.
 
     The pace is of updates with the validations and checkpoints between them. Where no time is left
     the rate still comes down over a few updates.
     """
-    progress, settings = trainer.progress, trainer.settings
+    progress = trainer.progress
+    settings: Any = trainer.settings  # a `PlannedTraining`
+    if not settings.within_s or progress.finished or progress.decay_start:
+        return
     step, end = progress.step, settings.last_step()
     known = [plan for plan in settings.plans if plan[0] < step]
     since = known[-1][0] if known else 0
