@@ -220,8 +220,8 @@ class Kind:
     rank: Callable[[Run], Callable[["nn.Module"], "Validation"]] = by_validation
     """What the final weights are chosen by."""
     tune: Callable[[Run], "Settings"] = as_it_is
-    """What may still be chosen once the weights are (the trainer's float32 model has them): settings of use,
-    such as a length penalty."""
+    """What may still be chosen once the weights are (`eval_model` has them): settings of use, such
+    as a length penalty."""
     counted: Sequence[str] = ()
     """Types of model that are counted: what is learned cannot go on from them."""
     inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
