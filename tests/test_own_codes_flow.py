@@ -10,7 +10,7 @@ from headway import Translator, translate_files
 from headway.config import read_toml
 from headway.errors import DataError
 from headway.text.checks.checker import Checker
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.trust import Trust
 from headway.text.everyday import generate
 
@@ -67,10 +67,10 @@ def test_any_run_takes_patterns_when_it_translates(everyday_run, patterns, tmp_p
 def test_a_lost_one_is_flagged(own_run):
     own = Translator.load(own_run, device="cpu").checker.own
     source, target = "The dog ~OTHER~ is here.", "狗在这里。"
-    assert [one.name for one in Checker(Held(), Trust(), own).look(source, target).flags] == [
-        "code"
-    ]
-    assert not Checker(Held(), Trust()).look(source, target).flags
+    assert [
+        one.name for one in Checker(TrainingStats(), Trust(), own).look(source, target).flags
+    ] == ["code"]
+    assert not Checker(TrainingStats(), Trust()).look(source, target).flags
 
 
 def test_the_doctor_compares_them(tmp_path, patterns):

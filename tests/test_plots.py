@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from headway.plots import (
     Bars,
     Line,
-    Mark,
     Series,
+    VerticalMark,
     curve,
     grouped_bars,
     histogram,
@@ -43,7 +43,7 @@ def test_histograms_stay_inside_the_picture(one: list[int], other: list[int], wi
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=50))
 def test_curves_stay_inside_the_picture(values: list[float]) -> None:
-    drawn = curve("title", "unit", values, [Mark(0.0, "here")])
+    drawn = curve("title", "unit", values, [VerticalMark(0.0, "here")])
     assert len(numbers(drawn)) == 2 * len(values)
     assert all(0 <= number <= 360 for number in numbers(drawn))
 
@@ -58,7 +58,7 @@ def test_a_bar_is_as_long_as_its_number_says() -> None:
     "drawn",
     [
         histogram("<a&b>", "<u>", [Series("<x>", "one", [1], 1.0), Series("y", "two", [1], 1.0)]),
-        curve("<a&b>", "<u>", [0.5], [Mark(0.0, "<m>")]),
+        curve("<a&b>", "<u>", [0.5], [VerticalMark(0.0, "<m>")]),
         named_bars("<a&b>", [("<x>", 1.0, "<u>")], "one"),
     ],
 )

@@ -25,7 +25,7 @@ class Series(NamedTuple):
     width: float
 
 
-class Mark(NamedTuple):
+class VerticalMark(NamedTuple):
     """A vertical line in a plot."""
 
     at: float
@@ -50,7 +50,7 @@ def histogram(title: str, unit: str, series: Sequence[Series]) -> str:
     return _figure(title, parts, names if len(names) > 1 else [])
 
 
-def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[Mark]) -> str:
+def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[VerticalMark]) -> str:
     """Values between 0 and 1 (or down to -1) in their order, with marks at some of them."""
     if not values:
         return ""

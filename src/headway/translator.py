@@ -19,7 +19,7 @@ from headway.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.cleaning import clean, may_hold_codes, may_hold_sentences, no_text
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
@@ -66,7 +66,7 @@ class Translator:
         self.longest = min((limit for limit in limits if limit is not None), default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
         self.plain = TextTranslator(model, subwords, device, self.longest)
-        held = Held.from_dict(self.checks.get("held", {}))
+        held = TrainingStats.from_dict(self.checks.get("held", {}))
         self.at_once = held.at_once._replace(subwords=held.at_once.subwords or self.longest)
         """How much text the model takes at once; longer ones are cut, see `portions`."""
 
@@ -253,7 +253,7 @@ class Translator:
         from headway.text.checks.checker import Checker
         from headway.text.checks.trust import Trust
 
-        held = Held.from_dict(self.checks.get("held", {}))
+        held = TrainingStats.from_dict(self.checks.get("held", {}))
         return Checker(held, Trust.from_dict(self.checks.get("trust", {})), self.own_codes)
 
     def judged(self, translation: Translation) -> "Verdict":

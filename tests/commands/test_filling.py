@@ -19,10 +19,11 @@ from headway.text.fillers import FILLERS
 from headway.text.formats import tmx, xliff
 from headway.text.formats.piecewise import AT_ONCE
 from headway.text.formats.segments import Segment
+from headway.text.languages import LanguagePair
 from headway.text.lines import KEYED, PAIRED, is_plain_text, suffix_of
 from headway.workflow.files import Call, Wishes, check_place, fill_files
-from headway.workflow.filling import Direction, Filler
-from headway.workflow.inputs import Job
+from headway.workflow.filling import Filler
+from headway.workflow.inputs import FileJob
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -45,7 +46,7 @@ msgid "one %s"
 msgid_plural "many %s"
 msgstr[0] ""
 """
-EN_ZH = Direction("en", "zh")
+EN_ZH = LanguagePair("en", "zh")
 
 
 def shout(segments: Sequence[Segment]) -> list[SegmentTranslation]:
@@ -239,8 +240,8 @@ def test_a_full_disk_leaves_what_was_there(po, tmp_path, monkeypatch):
 
 def test_a_file_in_another_language_is_refused(po, tmp_path):
     with pytest.raises(DataError, match="target language is zh_CN.*--target-language zh_CN"):
-        filled(po, tmp_path / "b.po", direction=Direction("en", "de"))
-    filled(po, tmp_path / "b.po", direction=Direction(None, None))
+        filled(po, tmp_path / "b.po", direction=LanguagePair("en", "de"))
+    filled(po, tmp_path / "b.po", direction=LanguagePair(None, None))
     file = tmp_path / "a.tsv"
     file.write_text("fr\tzh\nla\t\n", encoding="utf-8")
     with pytest.raises(DataError, match="source language is fr"):
@@ -279,9 +280,9 @@ def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
     assert {*FILLERS} - {".html", ".htm", ".md", ".docx"} == {*KEYED, *PAIRED}
     assert not any(is_plain_text(Path(f"a{kind}.gz")) for kind in (*FILLERS, ".pot"))
     assert is_plain_text(Path("a.de.gz"))
-    check_place(Job(Path("a.po"), Path("b.txt")), in_place=False)
+    check_place(FileJob(Path("a.po"), Path("b.txt")), in_place=False)
     with pytest.raises(ConfigError):
-        check_place(Job(Path("a.po"), Path("b.tsv.gz")), in_place=False)
+        check_place(FileJob(Path("a.po"), Path("b.tsv.gz")), in_place=False)
 
 
 @pytest.mark.parametrize(("module", "root"), [(tmx, "tmx"), (xliff, "xliff")])

@@ -12,7 +12,7 @@ from text_run import write_corpus
 from headway import tasks
 from headway.comparison.language_models import beginning_and_end, held_out_lines, validation_lines
 from headway.language_model import TrainedLanguageModel
-from headway.tasks.language_modeling.texts import Reading, held_out_rows
+from headway.tasks.language_modeling.texts import ReadingReport, held_out_rows
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -136,7 +136,7 @@ def test_no_more_lines_are_held_than_are_held_out(tmp_path, monkeypatch):
             nonlocal alive
             alive -= 1
 
-    class Counted(Reading):
+    class Counted(ReadingReport):
         def lines(self) -> Iterator[str]:
             nonlocal alive, most
             for text in super().lines():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from everyday_run import FLAGS, command
 
-from headway.comparison.entrants import Entrant, Request, Rows
+from headway.comparison.entrants import ComparisonRequest, Entrant, Rows
 from headway.comparison.translators import entrant, operations, search
 from headway.decoding.settings import DecodingSettings
 from headway.efficiency.counting import operations_per_target_token
@@ -91,7 +91,7 @@ def tags_of(found: Entrant, rows: Rows) -> list[str]:
 
 
 def test_each_sentence_is_translated_under_the_tag_of_its_file(run):
-    found = entrant(Request(run, {}, print))
+    found = entrant(ComparisonRequest(run, {}, print))
     tags = ["shouted" if target == source.upper() else "written" for source, target in found.rows]
     assert set(tags) == {"shouted", "written"}
     assert set(found.ways(found.rows)["the tag before a sentence"].split(", ")) == set(tags)
@@ -100,7 +100,7 @@ def test_each_sentence_is_translated_under_the_tag_of_its_file(run):
 
 
 def test_what_is_said_of_a_run_is_said_of_the_rows_that_it_is_measured_on(run):
-    found = entrant(Request(run, {}, print))
+    found = entrant(ComparisonRequest(run, {}, print))
     for tag in ("shouted", "written"):
         tags = tags_of(found, found.rows)
         rows = [row for row, of in zip(found.rows, tags, strict=True) if of == tag]
@@ -117,7 +117,7 @@ def test_whatever_the_search_has_that_is_not_usual_is_said():
 
 
 def test_validation_sentences_are_translated_as_training_translated_them(run):
-    found = entrant(Request(run, {}, print))
+    found = entrant(ComparisonRequest(run, {}, print))
     translator, task = opened(run)
     assert [row[1] for row in found.rows] == task.valid_texts
     outputs = found.begin(found.rows).all()
@@ -125,7 +125,7 @@ def test_validation_sentences_are_translated_as_training_translated_them(run):
 
 
 def test_bleu_of_validation_sentences_is_that_of_training(run, monkeypatch):
-    found = entrant(Request(run, {}, print))
+    found = entrant(ComparisonRequest(run, {}, print))
     outputs = [target[1:] for _, target in found.rows]
     bleu, _ = found.begin(found.rows).examined(outputs, None).figures
     translator, task = opened(run)
@@ -146,7 +146,7 @@ def test_bleu_of_test_files_is_that_of_evaluate_whatever_their_names(run, tmp_pa
         (tmp_path / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
     source, reference, hypothesis = (tmp_path / name for name in texts)
     files = {"source": [source], "reference": [reference]}
-    found = entrant(Request(run, files, print, "written"))
+    found = entrant(ComparisonRequest(run, files, print, "written"))
     bleu, _ = found.begin(found.rows).examined(outputs, None).figures
     names = "--source", str(source), "--reference", str(reference), "--hypothesis", str(hypothesis)
     done = command("evaluate", *names, "--json")
@@ -183,11 +183,11 @@ def test_runs_whose_texts_all_have_tags_are_compared(run, tmp_path):
 
 def test_a_run_that_went_on_is_measured_on_what_it_was_validated_on(run, child):
     """New sentences and its parent's, each under the tag of its file."""
-    found = entrant(Request(child, {}, print))
+    found = entrant(ComparisonRequest(child, {}, print))
     _, task = opened(child)
     assert found.rows == list(zip(task.valid_sources, task.valid_texts, strict=True))
     assert found.rows[:10] == generate(10, seed=99)
-    before = entrant(Request(run, {}, print))
+    before = entrant(ComparisonRequest(run, {}, print))
     both = [row for row in before.rows if row in found.rows]
     assert set(tags_of(found, both)) == {"shouted", "written"}
     assert tags_of(found, both) == tags_of(before, both)
@@ -204,6 +204,6 @@ def test_a_run_and_one_that_went_on_from_it_are_ranked_by_what_both_have(run, ch
     done = command("compare", str(run), str(child), "--json")
     assert done.status == 0, done.err
     found = json.loads(done.out)
-    before, after = (set(entrant(Request(one, {}, print)).rows) for one in (run, child))
+    before, after = (set(entrant(ComparisonRequest(one, {}, print)).rows) for one in (run, child))
     assert found["test"]["examples"] == len(before & after) > 0
     assert all(ranking["places"] for ranking in found["rankings"])

@@ -9,7 +9,7 @@ from torch import nn
 
 from headway.errors import ConfigError
 from headway.inspection.knowing import (
-    Share,
+    Proportion,
     best_heads,
     knowledge,
     pass_of,
@@ -35,16 +35,16 @@ def test_the_best_head_follows_the_antecedent_and_is_counted_on_other_sentences(
     chosen = [looking(0), looking(0), looking(1)]
     [picker] = best_heads(chosen, [looking(1), looking(0)])
     assert (picker.layer, picker.head) == (0, 1)
-    assert picker.right == Share(2, 2)
-    assert picker.most == Share(0, 2)
+    assert picker.right == Proportion(2, 2)
+    assert picker.most == Proportion(0, 2)
     assert picker.weight == pytest.approx(0.25)
     [always_first] = best_heads([looking(0)], [looking(1), looking(0)])  # both are right once
-    assert (always_first.head, always_first.right) == (0, Share(1, 2))
+    assert (always_first.head, always_first.right) == (0, Proportion(1, 2))
 
 
 @pytest.mark.parametrize(("right", "of"), [(8, 10), (0, 5), (5, 5), (231, 480)])
 def test_at_wilsons_bounds_the_count_is_1_96_standard_deviations_away(right: int, of: int) -> None:
-    found = Share(right, of)
+    found = Proportion(right, of)
     for bound in found.interval:
         deviation = (bound * (1 - bound) / of) ** 0.5
         assert abs(found.share - bound) == pytest.approx(1.959964 * deviation, abs=1e-9)

@@ -76,7 +76,7 @@ def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_p
 def test_of_a_model_of_text_alone_nothing_is_said_to_be_written_by_itself(everyday_run):
     sight = sight_of(everyday_run)
     sight.subject = replace(sight.subject, task="language-model")
-    now = learning_file.Moment("model", None, {})
+    now = learning_file.Snapshot("model", None, {})
     assert learning_file._moment(now, sight, {})["writes"] is None
 
 

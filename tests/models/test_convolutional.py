@@ -9,7 +9,7 @@ from torch import Tensor
 from translators import FED, LAWS, N_WORDS, SOURCE, sends_padding_no_gradient, step_by_step
 
 from headway.errors import ConfigError, UserError
-from headway.models.convolutional import Convolutional, ConvolutionalConfig, Memory
+from headway.models.convolutional import Convolutional, ConvolutionalConfig, ConvolutionMemory
 from headway.models.interfaces import Lookable
 from headway.nn.attention import ReadyMask
 
@@ -55,7 +55,7 @@ def test_one_look_is_equations_1_and_2_by_hand():
     visible = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
     root = torch.tensor([4.0, 2.0]).sqrt().view(2, 1, 1)
     mask = ReadyMask.of(visible[:, None, None])
-    found, weights = look(x, fed, Memory(keys, values, mask, root))
+    found, weights = look(x, fed, ConvolutionMemory(keys, values, mask, root))
     half = math.sqrt(0.5)
     for b, n_words in ((0, 4), (1, 2)):
         for i in range(3):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from headway.data.doctor.batches import batches
-from headway.data.doctor.findings import Finding, Notes
+from headway.data.doctor.findings import Finding, FindingsLog
 from headway.text.cleaning import Pair
 from headway.text.everyday import generate
 
@@ -19,10 +19,10 @@ def as_pairs(texts: Iterable[Sequence[str]], file: str = "f") -> list[Pair]:
 
 
 def found_by(
-    check: Callable[[Notes], object], texts: Iterable[Sequence[str]]
+    check: Callable[[FindingsLog], object], texts: Iterable[Sequence[str]]
 ) -> dict[str, Finding]:
     """What a check finds, by name."""
-    notes = Notes()
+    notes = FindingsLog()
     made = check(notes)
     for batch in batches(as_pairs(texts)):
         made.add(batch)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.text.code_patterns import partners
-from headway.text.code_projection import Tokens, project, without_codes
+from headway.text.code_projection import TokenSpans, project, without_codes
 from headway.text.formats.segments import Code, Segment
 
 MARKUP = re.compile(r"(</?\w(?: id=\"\d\")?/?>)")
@@ -20,9 +20,9 @@ def segment(text: str) -> Segment:
     return Segment(tuple(parts))
 
 
-def tokens(text: str) -> Tokens:
+def tokens(text: str) -> TokenSpans:
     """A token for every word or sign, with the space before it."""
-    return Tokens(
+    return TokenSpans(
         text, [match.span() for match in re.finditer(r"\s?(?:[a-zäöü%]+|[^\s])", text, re.I)]
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.text import unspaced_words
-from headway.text.code_projection import Tokens, project, without_codes
+from headway.text.code_projection import TokenSpans, project, without_codes
 from headway.text.formats.segments import Code, Segment
 from headway.text.unspaced_words import whole_words
 
@@ -59,7 +59,7 @@ def test_a_code_goes_beside_a_word_of_several_characters_and_not_into_it():
         source.codes,
         plain,
         spans,
-        Tokens(TEXT, CHARACTERS),
+        TokenSpans(TEXT, CHARACTERS),
         [(at, n) for n, at in enumerate(looked)],
     )
     assert found.text == "我总是做大<b>蛋糕</b><x/>。"
@@ -68,7 +68,7 @@ def test_a_code_goes_beside_a_word_of_several_characters_and_not_into_it():
         behind.codes,
         without_codes(behind),
         spans,
-        Tokens(TEXT, CHARACTERS),
+        TokenSpans(TEXT, CHARACTERS),
         [(at, n) for n, at in enumerate(looked) if at != 2],
     )
     assert other.text == "我总是<x/>做大蛋糕。"

@@ -18,12 +18,13 @@ from headway.tasks.translation.coded import SegmentTranslation
 from headway.text.formats.piecewise import AT_ONCE as PIECES_AT_ONCE
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Code, Segment
+from headway.text.languages import LanguagePair
 from headway.text.lines import MAX_LINE_BYTES
-from headway.text.units import FUZZY, MODEL, Alternative, Flag, Match, Outcome, Unit
+from headway.text.units import FUZZY, MODEL, Flag, Match, Outcome, SegmentAlternative, Unit
 from headway.workflow.files import Call, Outcomes, Wishes, fill_files, tell_passed_over
-from headway.workflow.filling import Direction, Filler, write_whole
+from headway.workflow.filling import Filler, write_whole
 from headway.workflow.flow import Steps
-from headway.workflow.inputs import Job, RefusedError
+from headway.workflow.inputs import FileJob, RefusedError
 from headway.workflow.interfaces import Judgement
 from headway.workflow.journal import NAME, Journal
 from headway.workflow.report import COLUMNS
@@ -84,7 +85,7 @@ def fill(
     how: str = "",
     **wishes: object,
 ) -> Outcomes:
-    direction = Direction("en", None)
+    direction = LanguagePair("en", None)
     call = Call(direction, lambda _: Filler(model, 100, steps), how, print, lambda *_: None)
     return fill_files(names, Wishes(**wishes), call)
 
@@ -147,7 +148,7 @@ def test_all_reasons_are_said_before_the_model_is_loaded(tree):
     def load(_opened: object) -> Filler:
         raise AssertionError("was loaded")
 
-    call = Call(Direction("en", "de"), load, "", print, lambda *_: None)
+    call = Call(LanguagePair("en", "de"), load, "", print, lambda *_: None)
     with pytest.raises(RefusedError) as refused:
         fill_files(["po"], Wishes(out=Path("new")), call)
     assert "2 of 4 files cannot be" in str(refused.value)
@@ -274,7 +275,7 @@ def test_messages_of_an_arb_file_get_the_branches_of_its_new_language(tmp_path, 
 
     def translate(source: str) -> None:
         filler = Filler(Shouting(), 100)
-        call = Call(Direction(source, "pl"), lambda _: filler, "", print, lambda *_: None)
+        call = Call(LanguagePair(source, "pl"), lambda _: filler, "", print, lambda *_: None)
         fill_files(["app_en.arb"], Wishes(out=Path("app_pl.arb")), call)
 
     translate("en")
@@ -316,7 +317,7 @@ def test_what_has_changed_is_done_again(tree, change):
 
 
 def test_a_journal_that_was_cut_off_is_read_up_to_there(tree, tmp_path):
-    job, unit = Job(Path("po/a.po"), None), Unit(Segment(("a",)))
+    job, unit = FileJob(Path("po/a.po"), None), Unit(Segment(("a",)))
     made = Outcome(unit, Segment(("A",)), MODEL)
     path = tmp_path / NAME
     journal = Journal(path, "how")
@@ -339,7 +340,7 @@ def test_a_file_that_stays_as_it_is_is_read_once_for_all_that_is_noted_of_it(
         "headway.workflow.journal.checksum", lambda path: read.append(path) or checksum(path)
     )
     file, onto = Path("po/a.po"), Path("po/deep/b.po")
-    job, unit = Job(file, file, onto), Unit(Segment(("a",)))
+    job, unit = FileJob(file, file, onto), Unit(Segment(("a",)))
     journal = Journal(tmp_path / NAME, "how")
     for _ in range(3):
         journal.note_begun(job, [Outcome(unit, Segment(("A",)), MODEL)])
@@ -395,11 +396,13 @@ def test_an_outcome_comes_back_from_the_journal_as_it_was(drawn, tmp_path_factor
         rejected=None if drawn["rejected"] is None else segment_of(drawn["rejected"]),
         flags=tuple(Flag(*one) for one in drawn["flags"]),
         near=tuple(Match(segment_of(a), segment_of(b), *more) for a, b, *more in drawn["near"]),
-        n_best=tuple(Alternative(segment_of(parts), score) for parts, score in drawn["n_best"]),
+        n_best=tuple(
+            SegmentAlternative(segment_of(parts), score) for parts, score in drawn["n_best"]
+        ),
         **drawn["plain"],
     )
-    Journal(folder / NAME, "").note_begun(Job(file, None), [made])
-    assert Journal(folder / NAME, "").begun(Job(file, None), [made.unit]) == [made]
+    Journal(folder / NAME, "").note_begun(FileJob(file, None), [made])
+    assert Journal(folder / NAME, "").begun(FileJob(file, None), [made.unit]) == [made]
 
 
 class Reader(HTMLParser):

@@ -9,7 +9,7 @@ from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Segment, Width
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
 from headway.workflow.flow import Flow, Steps
-from headway.workflow.interfaces import Checks, Glossary, Judgement, Memory
+from headway.workflow.interfaces import Checks, Judgement, MemoryLookup, TermChecker
 from headway.workflow.judging import RunChecks
 
 
@@ -69,9 +69,9 @@ def through(units: list[Unit], steps: Steps, model: Shouting) -> list[Outcome]:
 
 
 def test_the_parts_of_this_test_are_what_a_flow_asks_for():
-    assert isinstance(Known({}), Memory)
+    assert isinstance(Known({}), MemoryLookup)
     assert isinstance(Doubting(), Checks)
-    assert isinstance(NoCats(), Glossary)
+    assert isinstance(NoCats(), TermChecker)
 
 
 def test_what_the_memory_knows_is_never_asked_of_the_model():

@@ -7,17 +7,17 @@ import pytest
 from headway.tasks.translation.coded import SegmentTranslation
 from headway.tasks.translation.texts import Alternative, Translation
 from headway.text.checks.checker import Checker, Verdict
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.signs import Reading
 from headway.text.checks.trust import Trust
 from headway.text.formats.segments import Segment, Width
-from headway.text.terms.glossary import Glossary, Row
+from headway.text.terms.glossary import Glossary, GlossaryRow
 from headway.text.terms.keeping import Terms
 from headway.text.units import Match, Outcome, Unit
 from headway.workflow.flow import Flow, Steps
 from headway.workflow.judging import RunChecks
 
-CHECKER = Checker(Held.from_dict({}), Trust.from_dict({}))
+CHECKER = Checker(TrainingStats.from_dict({}), Trust.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"
 
 
@@ -131,7 +131,7 @@ TERMS = [
 
 @pytest.mark.parametrize(("source", "target", "language", "term"), TERMS)
 def test_a_term_is_asked_for_where_the_translator_was_asked_for_it(source, target, language, term):
-    terms = Terms(Glossary.of([Row(*term, "", "", "t:1")], "t"))
+    terms = Terms(Glossary.of([GlossaryRow(*term, "", "", "t:1")], "t"))
     assert named(remembered(source, target, language, terms)) == []
     model = Table(
         {"Things": "Dinge", "Big things": "Große Dinge", "@ day": "@ Tag", "@ days": "@ Tage",
@@ -144,7 +144,7 @@ def test_a_term_is_asked_for_where_the_translator_was_asked_for_it(source, targe
 
 
 def test_a_term_that_is_lost_in_some_branches_is_told_once():
-    terms = Terms(Glossary.of([Row("file", "Datei", "", "", "t:1")], "t"))
+    terms = Terms(Glossary.of([GlossaryRow("file", "Datei", "", "", "t:1")], "t"))
     source = "{n, plural, one {# file} other {# file left}}"
     model = Table({"@ file": "@ Akte", "@ file left": "@ Akte blieb"})
     assert named(translated(source, model, "de", terms)) == ["term"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.formats.piecewise import Piece
+from headway.text.formats.piecewise import TranslatedPiece
 from headway.text.formats.segments import Code, Segment, Width
 from headway.text.own_codes import compiled
 from headway.text.units import MODEL, Outcome, Unit
@@ -30,14 +30,14 @@ class Translated(NamedTuple):
     parts: tuple[Part, ...]
 
 
-def piece(*texts: tuple[str, float], written: str = "") -> Piece:
+def piece(*texts: tuple[str, float], written: str = "") -> TranslatedPiece:
     scored = [Text(*one) for one in texts]
     segment = Segment((written or scored[0].target,))
-    return Piece(Segment(("source",)), Translated(segment, True, 0, (Part(scored),)))
+    return TranslatedPiece(Segment(("source",)), Translated(segment, True, 0, (Part(scored),)))
 
 
 def made_of(
-    text: str, *pieces: Piece, width: Width | None = None, source: str = "source"
+    text: str, *pieces: TranslatedPiece, width: Width | None = None, source: str = "source"
 ) -> Outcome:
     unit = Unit(Segment((source,)), width=width)
     return Outcome(unit, Segment((text,)), MODEL, evidence=pieces)
@@ -82,7 +82,7 @@ def test_of_a_piece_whose_codes_were_put_back_only_the_best_is_known():
 
 def test_what_says_no_scores_has_none():
     translated = Translated(Segment(("a",)), True, 0, ())
-    found = ranked(made_of("a", Piece(Segment(("b",)), translated)))
+    found = ranked(made_of("a", TranslatedPiece(Segment(("b",)), translated)))
     assert (found.score, found.n_best) == (None, ())
 
 

@@ -1,7 +1,7 @@
 """What is told of a file: counts that agree with each other."""
 
+from headway.text.languages import LanguagePair
 from headway.text.units import FUZZY
-from headway.workflow.filling import Direction
 from headway.workflow.report_page import page
 from headway.workflow.rows import CODES_AT_END, FileReport, causes, summary
 
@@ -29,7 +29,7 @@ def test_the_causes_of_what_is_listed_add_up_to_it():
     assert found == {
         "left as they were": 6, "doubtful": 5, "near matches": 5, "codes at the end": 4,
     }  # fmt: skip
-    text = page([report], Direction("en", "de"))
+    text = page([report], LanguagePair("en", "de"))
     for n, cause in ((20, "are listed"), (6, "left as they were"), (5, "doubtful")):
         assert f"{n} {cause}" in text
 

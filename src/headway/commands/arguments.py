@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from headway.config import SECTIONS, build, parse_overrides
 from headway.errors import CONTROLS
 from headway.errors import settings as refused
-from headway.runs.flags import Flag
+from headway.runs.flags import ShortFlag
 from headway.text.lines import is_plain_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
 
-def takes(flags: Mapping[str, Flag]) -> Callable[[Verb], Verb]:
+def takes(flags: Mapping[str, ShortFlag]) -> Callable[[Verb], Verb]:
     """Give a verb these flags, which it gets by name in its `**flags`."""
 
     def decorate(verb: Verb) -> Verb:

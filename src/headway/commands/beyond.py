@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from headway.commands.arguments import plain, say
 from headway.commands.filling import Told, translate_files
-from headway.commands.flowing import Place, translate_text
+from headway.commands.flowing import TextOutput, translate_text
 from headway.errors import ConfigError
 from headway.text.fillers import FILLERS
+from headway.text.languages import LanguagePair
 from headway.text.lines import shown, suffix_of
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import DEMO
 from headway.workflow.files import Wishes
-from headway.workflow.filling import Direction
 from headway.workflow.inputs import NAMED_ONLY, is_pattern
 from headway.workflow.steps import Aids, Ready
 
@@ -125,7 +125,7 @@ def translate_beyond(
     given = memory, asked.fuzzy_from, asked.glossary, asked.leave_below
     own = not (asked.no_own_memory or asked.overwrite)
     aids = Aids(*given, own=own, codes=asked.codes)
-    direction = Direction(*asked.languages)
+    direction = LanguagePair(*asked.languages)
     if not lines:
         places = (
             out,
@@ -150,5 +150,5 @@ def translate_beyond(
     if len(names) > 1:
         raise ConfigError(f"--as text reads one file at a time; got {', '.join(names)}.")
     text = Path(names[0]) if names else None
-    translate_text(run, text, Place(out, asked.report, direction), aids, told, ready)
+    translate_text(run, text, TextOutput(out, asked.report, direction), aids, told, ready)
     return None

@@ -30,7 +30,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
 
 
 def _table(
-    found: Mapping[str, Any], title: str, columns: Sequence[str], lines: Sequence[wording.Line]
+    found: Mapping[str, Any], title: str, columns: Sequence[str], lines: Sequence[wording.TableRow]
 ) -> Table:
     table = Table(box=box.SIMPLE, title=title or None, title_justify="left")
     for i, column in enumerate(columns):

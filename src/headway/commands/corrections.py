@@ -4,23 +4,19 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from headway.commands.arguments import say
 from headway.disk import whole_text
 from headway.errors import ConfigError, DataError
 from headway.errors.commands import command
 from headway.locks import only_writer_of_file
+from headway.text.languages import LanguagePair
 from headway.text.lines import check_file, shown
 
 if TYPE_CHECKING:
     from headway.text.corrections import Review
     from headway.text.replacements import Correction
-
-
-class _Given(NamedTuple):
-    source_language: str | None
-    target_language: str | None
 
 
 def corrections(
@@ -58,7 +54,7 @@ def corrections(
     versions = _versions(old, new)
     for pair in versions:
         _check(*pair, out)
-    languages = _Given(source_language, target_language)
+    languages = LanguagePair(source_language, target_language)
     with ExitStack() as opened:
         opened.enter_context(only_writer_of_file(out, say))
         found = together([review(*pair, languages) for pair in versions])

@@ -14,8 +14,8 @@ from headway.data.doctor.breaks import stretches
 from headway.data.doctor.cures import (
     FIXES,
     MOVES,
-    Change,
     Changes,
+    CorpusFix,
     output_files,
     pair_key,
     written,
@@ -25,7 +25,7 @@ from headway.data.doctor.symptoms import droppable
 from headway.disk import written_aside
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
-from headway.text.corpora import Corpus, Part, directions
+from headway.text.corpora import Corpus, CorpusFiles, directions
 from headway.text.lines import suffix_of
 from headway.text.mixing import both_ways
 from headway.text.places.held import Places
@@ -164,7 +164,7 @@ def _check(flag: str, given: Sequence[str], known: dict[str, str]) -> None:
             raise ConfigError(f"{flag} knows no kind {kind!r}. {hint}Kinds:\n{listed}")
 
 
-def _refuse_other_kind(parts: Sequence[tuple[Part, Places]], files: Sequence[Path]) -> None:
+def _refuse_other_kind(parts: Sequence[tuple[CorpusFiles, Places]], files: Sequence[Path]) -> None:
     """A file that is written is of the kind of the one that was read."""
     read = [file for part, _ in parts for file in part.files]
     for old, new in zip(read, files, strict=True):
@@ -198,8 +198,8 @@ def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
             yield "leakage" if leaks else "duplicate"
 
 
-def _noting(table: IO[str]) -> Callable[[Change], None]:
-    def note(change: Change) -> None:
+def _noting(table: IO[str]) -> Callable[[CorpusFix], None]:
+    def note(change: CorpusFix) -> None:
         cells = [change.what, change.kinds, change.file, str(change.line)]
         cells += [*change.before, *change.after]
         table.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
@@ -208,7 +208,7 @@ def _noting(table: IO[str]) -> Callable[[Change], None]:
 
 
 def _write(
-    files: Sequence[Path], part: Part, places: Places, pieces: Iterator[tuple[bytes, ...]]
+    files: Sequence[Path], part: CorpusFiles, places: Places, pieces: Iterator[tuple[bytes, ...]]
 ) -> None:
     with ExitStack() as opened:
         streams: list[IO[bytes]] = []

@@ -14,7 +14,7 @@ from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
     METRICS,
     LengthBucket,
-    Measured,
+    ScoredSystem,
     TranslationScores,
     by_length,
     compare,
@@ -52,7 +52,7 @@ class TestSet:
     score_card: bool
 
 
-class Outcome(NamedTuple):
+class SystemScores(NamedTuple):
     """All figures of one system."""
 
     name: str
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
     n_cut: int | None
 
 
-class Translated(NamedTuple):
+class TranslatedSources(NamedTuple):
     """What a run made of some sources, and the languages that it knows to be its own."""
 
     systems: list[System]
@@ -80,7 +80,7 @@ def translated(
     precision: str | None = None,
     shortlist: int | None = None,
     engine: str | None = None,
-) -> Translated:
+) -> TranslatedSources:
     """A run's translations.
 
     Where parts of the model are `off`, a second system is the same run without them.
@@ -111,7 +111,7 @@ def translated(
     data = translator.settings.data
     languages = data.source_language, data.target_language
     if not off:
-        return Translated([system(str(run))], *languages)
+        return TranslatedSources([system(str(run))], *languages)
     from headway.inspection.switching import switched
 
     with switched(model, ()):  # both in torch, so that nothing but the parts differs
@@ -119,7 +119,7 @@ def translated(
     say(f"headway: the same without {', '.join(off)}")
     with switched(model, off):
         systems.append(system(f"without {', '.join(off)}"))
-    return Translated(systems, *languages)
+    return TranslatedSources(systems, *languages)
 
 
 def refuse_parts(model: Any, off: Sequence[str]) -> None:
@@ -138,7 +138,7 @@ def refuse_parts(model: Any, off: Sequence[str]) -> None:
 
 def score(
     systems: list[System], test_set: TestSet
-) -> tuple[list[Outcome], dict[str, Difference] | None]:
+) -> tuple[list[SystemScores], dict[str, Difference] | None]:
     """All figures of each system, and with two of them how they differ."""
     references, *more_references = test_set.references
     sources = test_set.sources
@@ -147,8 +147,8 @@ def score(
         if sources is None
         else lengths_in_tokens(sources, test_set.source_language)
     )
-    outcomes: list[Outcome] = []
-    measured: list[Measured] = []
+    outcomes: list[SystemScores] = []
+    measured: list[ScoredSystem] = []
     n_metrics = len(METRICS) - (not test_set.ter)
     n_done, total = 0, len(systems) * n_metrics * len(references)
     with Stages() as stages:
@@ -188,12 +188,12 @@ def score(
                 )
             measured.append(found)
             scores, buckets = summarize(found), by_length(found, lengths)
-            outcomes.append(Outcome(name, scores, buckets, notes, card, n_cut))
+            outcomes.append(SystemScores(name, scores, buckets, notes, card, n_cut))
     return outcomes, compare(*measured) if len(measured) == 2 else None
 
 
 def as_dict(
-    outcomes: Sequence[Outcome], differences: dict[str, Difference] | None
+    outcomes: Sequence[SystemScores], differences: dict[str, Difference] | None
 ) -> dict[str, Any]:
     """The first system's figures; with two, the second's under `second`, and `difference`."""
     first, *others = (_outcome_as_dict(outcome) for outcome in outcomes)
@@ -204,7 +204,7 @@ def as_dict(
     return first
 
 
-def _outcome_as_dict(outcome: Outcome) -> dict[str, Any]:
+def _outcome_as_dict(outcome: SystemScores) -> dict[str, Any]:
     figures: dict[str, Any] = {
         **asdict(outcome.scores),
         "by_length": [asdict(bucket) for bucket in outcome.by_length],

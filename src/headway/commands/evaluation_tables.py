@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway.commands.evaluating import Outcome
+from headway.commands.evaluating import SystemScores
 from headway.metrics.diagnosis import Note
 from headway.metrics.evaluation import METRICS
 from headway.metrics.score_card import ScoreCard
@@ -18,7 +18,7 @@ _TITLES = dict(zip(METRICS, ("BLEU", "chrF", "TER (lower is better)"), strict=Tr
 
 
 def print_tables(
-    outcomes: Sequence[Outcome], differences: dict[str, Difference] | None, lengths_of: str
+    outcomes: Sequence[SystemScores], differences: dict[str, Difference] | None, lengths_of: str
 ) -> None:
     """Scores, BLEU by length, signatures, score cards if there are any, and what may be wrong.
 
@@ -43,7 +43,7 @@ def print_tables(
             _print_notes(console, outcome.name, outcome.notes)
 
 
-def _scores(outcomes: Sequence[Outcome], differences: dict[str, Difference] | None) -> Table:
+def _scores(outcomes: Sequence[SystemScores], differences: dict[str, Difference] | None) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("")
     for outcome in outcomes:
@@ -65,7 +65,7 @@ def _scores(outcomes: Sequence[Outcome], differences: dict[str, Difference] | No
     return table
 
 
-def _by_length(outcomes: Sequence[Outcome], lengths_of: str) -> Table:
+def _by_length(outcomes: Sequence[SystemScores], lengths_of: str) -> Table:
     table = Table(box=box.SIMPLE, title=f"BLEU by length of the {lengths_of}", title_justify="left")
     for heading in ("tokens", "sentences", *("BLEU (output/reference length)" for _ in outcomes)):
         table.add_column(heading, justify="right")

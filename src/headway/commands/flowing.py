@@ -16,27 +16,27 @@ from headway.disk import whole_text
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file
 from headway.text.formats.segments import Segment
+from headway.text.languages import LanguagePair
 from headway.text.lines import check_file, in_chunks, read_lines, shown
 from headway.text.units import Outcome, Unit
 from headway.workflow.calls import languages_of
-from headway.workflow.filling import Direction
 from headway.workflow.flow import Flow
-from headway.workflow.inputs import Job, replaced
+from headway.workflow.inputs import FileJob, replaced
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport, Row, report_of, row_of, total
 from headway.workflow.steps import Aids, Ready, filler
 
 
-class Place(NamedTuple):
+class TextOutput(NamedTuple):
     """Where the lines and the report go, and which languages they are in."""
 
     out: Path | None
     report: Path | None
-    direction: Direction
+    direction: LanguagePair
 
 
 def translate_text(
-    run: Path, file: Path | None, place: Place, aids: Aids, told: Told, ready: Ready
+    run: Path, file: Path | None, place: TextOutput, aids: Aids, told: Told, ready: Ready
 ) -> None:
     """Every line of `file` (or standard input) through the flow; N lines in, N lines out.
 
@@ -54,7 +54,7 @@ def translate_text(
         if place.out is not None and place.out.exists() and place.out.samefile(file):
             raise replaced(file)
     if place.report is not None:
-        check_report(place.report, [Job(file, place.out)] if file is not None else [])
+        check_report(place.report, [FileJob(file, place.out)] if file is not None else [])
     wanted = languages_of(run, place.direction)
     name = "standard input" if file is None else shown(file)
     parts: list[FileReport] = []

@@ -11,7 +11,7 @@ from headway.text.lines import printable, read_lines
 
 if TYPE_CHECKING:
     from headway.text.cleaning import Report
-    from headway.text.memory.memory import Found, Memories, Memory
+    from headway.text.memory.memory import Memories, Memory, MemoryMatch
     from headway.text.units import Unit
 
 
@@ -97,23 +97,23 @@ def _check(files: Sequence[Path], at_least: int, most: int) -> None:
 
 def _looked_up(
     memories: "Memories", known: "Memory", unit: "Unit", at_least: int, most: int
-) -> "list[Found]":
+) -> "list[MemoryMatch]":
     exact = known.exact(unit)
     near = memories.looked_up(unit, at_least, most) if at_least < 100 else []
     return [*([exact] if exact else []), *near][:most]
 
 
-def _plain(query: str, found: "Sequence[Found]") -> list[dict[str, Any]]:
+def _plain(query: str, found: "Sequence[MemoryMatch]") -> list[dict[str, Any]]:
     return [{**one._asdict(), "changes": _changes(query, one)} for one in found]
 
 
-def _changes(query: str, found: "Found") -> str:
+def _changes(query: str, found: "MemoryMatch") -> str:
     from headway.text.memory.words import changes, normal
 
     return changes(found.source, normal(query))
 
 
-def _lines(query: str, found: "Sequence[Found]", at_least: int) -> list[str]:
+def _lines(query: str, found: "Sequence[MemoryMatch]", at_least: int) -> list[str]:
     lines = [query]
     for one in found:
         lines += [f"  {one.percent:>3}%  {_changes(query, one)}", f"        {one.target}"]

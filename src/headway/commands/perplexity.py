@@ -54,7 +54,7 @@ def print_evaluation(run: Path, one: "Evaluation") -> None:
         say("the model holds something in this text for impossible: a smoothed one would not")
 
 
-class Ranking(NamedTuple):
+class PerplexityRanking(NamedTuple):
     """Runs in their order, best first, or why there is none."""
 
     by: str
@@ -63,16 +63,20 @@ class Ranking(NamedTuple):
     """Empty where a ranking would not be fair."""
 
 
-def ranking(found: "dict[Path, Evaluation]") -> Ranking:
+def ranking(found: "dict[Path, Evaluation]") -> PerplexityRanking:
     """Who knows the text best, where that is fair."""
     vocabularies = {one.fingerprint for one in found.values()}
     unknown = any(one.scores.n_unknown for one in found.values())
     order = sorted(found, key=lambda run: found[run].scores.bits_per_character)
     if len(vocabularies) == 1:
-        return Ranking("perplexity per token", "the vocabulary is the same", [*map(str, order)])
+        return PerplexityRanking(
+            "perplexity per token", "the vocabulary is the same", [*map(str, order)]
+        )
     if not unknown:
-        return Ranking("bits per character", "the vocabularies differ", [*map(str, order)])
-    return Ranking(
+        return PerplexityRanking(
+            "bits per character", "the vocabularies differ", [*map(str, order)]
+        )
+    return PerplexityRanking(
         "",
         "the vocabularies differ, and words that are unknown to one are cheap there. Train on the "
         "same vocabulary, or on sub-words, which know every word.",

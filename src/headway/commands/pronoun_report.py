@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headway.inspection.knowing import Picker, Probe, Share
+    from headway.inspection.knowing import Picker, Probe, Proportion
     from headway.translator import Translator
 
 SENTENCES, SEED = 600, 7
@@ -46,7 +46,7 @@ def measured(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> 
     }
 
 
-def _share(share: "Share") -> dict[str, Any]:
+def _share(share: "Proportion") -> dict[str, Any]:
     low, high = share.interval
     return {"right": share.right, "of": share.of, "low": round(low, 4), "high": round(high, 4)}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headway.text.words import Words
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """One text: its pieces, their ids, and 1 for each piece that is no padding."""
 
     tokens: list[str]
@@ -71,7 +71,7 @@ def tokenize(
         rows = [subwords.special.around(row) for row in rows]
     batch = _padded(rows, subwords, pad_to)
     if json:
-        whole = {field: [getattr(row, field) for row in batch] for field in Row._fields}
+        whole = {field: [getattr(row, field) for row in batch] for field in TokenRow._fields}
         if text is not None:
             whole = {field: rows[0] for field, rows in whole.items()}
         print(json_format.dumps(whole, ensure_ascii=False))
@@ -92,7 +92,7 @@ def _cut(rows: list[list[int]], most: int) -> list[list[int]]:
     return [row[:most] for row in rows]
 
 
-def _padded(rows: list[list[int]], subwords: "Subwords | Words", pad_to: int) -> list[Row]:
+def _padded(rows: list[list[int]], subwords: "Subwords | Words", pad_to: int) -> list[TokenRow]:
     longest = max((len(row) for row in rows), default=0)
     if pad_to and longest > pad_to:
         raise ConfigError(
@@ -103,11 +103,11 @@ def _padded(rows: list[list[int]], subwords: "Subwords | Words", pad_to: int) ->
     for row in rows:
         n_padding = (pad_to or longest) - len(row)
         ids = row + [subwords.special.padding] * n_padding
-        batch.append(Row(subwords.pieces(ids), ids, [1] * len(row) + [0] * n_padding))
+        batch.append(TokenRow(subwords.pieces(ids), ids, [1] * len(row) + [0] * n_padding))
     return batch
 
 
-def _print_batch(batch: list[Row]) -> None:
+def _print_batch(batch: list[TokenRow]) -> None:
     for number, row in enumerate(batch):
         if number:
             print()

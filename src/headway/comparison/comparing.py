@@ -10,7 +10,7 @@ import torch
 
 from headway.comparison import records
 from headway.comparison.differences import differing
-from headway.comparison.entrants import Entrant, Examined, Request, Rows, Work, opener
+from headway.comparison.entrants import ComparisonRequest, Entrant, Rows, RunResults, Work, opener
 from headway.comparison.measuring import latency, timed
 from headway.comparison.rankings import chosen, ranked, unlike
 from headway.errors import ConfigError
@@ -69,7 +69,9 @@ def compared(
             f"runs of the task {task} are compared by what their trainings logged alone."
         )
         return found
-    entrants = {name: open_entrant(Request(run, files, say, tag)) for name, run in names.items()}
+    entrants = {
+        name: open_entrant(ComparisonRequest(run, files, say, tag)) for name, run in names.items()
+    }
     if tag and not any(entrant.tag for entrant in entrants.values()):
         raise ConfigError(f"none of these runs reads tags; got --tag {tag}. Leave it out.")
     measure(found, entrants, say, texts)
@@ -132,7 +134,7 @@ def measure(found: dict[str, Any], entrants: Mapping[str, Entrant], say: Say, te
     if told["same"] and all(entrant.beyond for entrant in entrants.values()):
         beyond = longer_than_training(entrants, next(iter(rows_of.values())))
         told["longer_than_training"] = None if beyond is None else sum(beyond)
-    examined: dict[str, Examined] = {}
+    examined: dict[str, RunResults] = {}
     for run in found["runs"]:
         name, entrant = run["name"], entrants[run["name"]]
         run.update(records.size(entrant.model))
@@ -187,7 +189,7 @@ def longer_than_training(entrants: Mapping[str, Entrant], rows: Rows) -> list[bo
 
 def worked(
     entrant: Entrant, rows: Rows, beyond: Sequence[bool] | None
-) -> tuple[Examined, dict[str, Any]]:
+) -> tuple[RunResults, dict[str, Any]]:
     """What a run made of its examples: its figures, and how long it took."""
     work: Work = entrant.begin(rows)
     device = next(iter(entrant.model.state_dict().values())).device
@@ -227,7 +229,7 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def rankings(examined: Mapping[str, Examined]) -> list[dict[str, Any]]:
+def rankings(examined: Mapping[str, RunResults]) -> list[dict[str, Any]]:
     """By each figure that all have."""
     of_each = [{f.name: f for f in one.figures} for one in examined.values()]
     found = []
@@ -245,7 +247,7 @@ def rankings(examined: Mapping[str, Examined]) -> list[dict[str, Any]]:
 
 
 def side_by_side(
-    entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, Examined], most: int
+    entrants: Mapping[str, Entrant], rows: Rows, examined: Mapping[str, RunResults], most: int
 ) -> list[dict[str, Any]]:
     """At most so many examples under each run, with the words that are not in all outputs."""
     shown = next(iter(entrants.values())).shown

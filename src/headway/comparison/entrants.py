@@ -20,13 +20,13 @@ ENTRANTS = {
     "translation": "headway.comparison.translators:entrant",
     "language-model": "headway.comparison.language_models:entrant",
 }
-"""Where the runs of each task are opened: a function of a `Request`, which gives an `Entrant`."""
+"""Where the runs of each task are opened: from a `ComparisonRequest` to an `Entrant`."""
 
 Rows = Sequence[tuple[str, ...]]
 """Examples to be measured on, each in all its parts: source and reference; a line alone."""
 
 
-class Request(NamedTuple):
+class ComparisonRequest(NamedTuple):
     """A run that is to be compared, and on what."""
 
     run: Path
@@ -57,7 +57,7 @@ class Figure:
     """So many are told."""
 
 
-class Part(NamedTuple):
+class FigurePart(NamedTuple):
     """A figure of some of the examples."""
 
     label: str
@@ -72,11 +72,11 @@ class Parts(NamedTuple):
     title: str
     unit: str
     """What the labels count."""
-    rows: list[Part]
+    rows: list[FigurePart]
 
 
 @dataclass(frozen=True)
-class Examined:
+class RunResults:
     """What came out of a run's work."""
 
     figures: list[Figure]
@@ -103,7 +103,7 @@ class Work(NamedTuple):
     """Everything, as fast as it goes."""
     one: Callable[[int], object]
     """A single example."""
-    examined: Callable[[Any, Sequence[bool] | None], Examined]
+    examined: Callable[[Any, Sequence[bool] | None], RunResults]
     """What came out of `all`; the other argument is which examples are longer than all that any of
     the runs was trained on, where that is known."""
 
@@ -137,10 +137,10 @@ class Entrant:
     """Left out where they are not counted."""
 
 
-def opener(task: str) -> Callable[[Request], Entrant] | None:
+def opener(task: str) -> Callable[[ComparisonRequest], Entrant] | None:
     """What opens the runs of a task, if it takes part in comparisons."""
     if task not in ENTRANTS:
         return None
     module, _, name = ENTRANTS[task].partition(":")
-    found: Callable[[Request], Entrant] = getattr(importlib.import_module(module), name)
+    found: Callable[[ComparisonRequest], Entrant] = getattr(importlib.import_module(module), name)
     return found

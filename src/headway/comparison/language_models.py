@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from headway.comparison.changed import refuse_changed
 from headway.comparison.entrants import (
+    ComparisonRequest,
     Entrant,
-    Examined,
     Figure,
+    FigurePart,
     Operations,
-    Part,
     Parts,
-    Request,
     Rows,
+    RunResults,
     Work,
 )
 from headway.disk import checksum, digest
@@ -31,7 +31,7 @@ from headway.tasks.language_modeling.evaluation import accuracy, positions
 from headway.tasks.language_modeling.kind import build
 from headway.tasks.language_modeling.texts import (
     COUNTING,
-    Reading,
+    ReadingReport,
     composed_length,
     held_out_rows,
 )
@@ -42,7 +42,7 @@ SHOWN_WORDS, WRITTEN_TOKENS = 6, 16
 """Of a line, so many words at most are given to be gone on with, and so many tokens are written."""
 
 
-def entrant(request: Request) -> Entrant:
+def entrant(request: ComparisonRequest) -> Entrant:
     """A language model, and the text that it may be measured on.
 
     Raises:
@@ -85,7 +85,7 @@ def operations(model: TrainedLanguageModel, rows: Rows) -> Operations:
 
 def lines_of(files: Sequence[Path], say: Say) -> list[str]:
     """All lines with text, an empty one where blank lines part two of them."""
-    reading = Reading(files)
+    reading = ReadingReport(files)
     lines = list(reading.lines())
     tell_too_long(reading, say)
     if not lines:
@@ -95,13 +95,13 @@ def lines_of(files: Sequence[Path], say: Say) -> list[str]:
 
 def held_out_lines(files: Sequence[Path], say: Say) -> list[str]:
     """Those that training held out, read in two passes: a corpus may be larger than memory."""
-    reading = Reading(files)
+    reading = ReadingReport(files)
     held_out = held_out_rows(sum(1 for _ in reading.lines()))
     tell_too_long(reading, say)
     return [line for row, line in enumerate(reading.lines()) if row in held_out]
 
 
-def tell_too_long(reading: Reading, say: Say) -> None:
+def tell_too_long(reading: ReadingReport, say: Say) -> None:
     """Say how many lines nobody reads."""
     if reading.n_too_long:
         say(f"{reading.n_too_long:,} lines of more than 1 MiB are passed over")
@@ -148,7 +148,7 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
         written = "".join(model.write(given, max_tokens=WRITTEN_TOKENS, top_k=1))
         return written.partition("\n")[0].strip()
 
-    def examined(log_probs: NDArray[np.float64], _beyond: object) -> Examined:
+    def examined(log_probs: NDArray[np.float64], _beyond: object) -> RunResults:
         n_unknown = int((ids == model.vocabulary.special.unknown).sum())
         hits = accuracy(model.scorer, ids)
         others = {
@@ -160,13 +160,13 @@ def work_of(model: TrainedLanguageModel, rows: Rows) -> Work:
         parts = Parts(
             "Perplexity per token by its place in what is seen",
             "tokens",
-            [Part(label, None, value) for label, value in by.items()],
+            [FigurePart(label, None, value) for label, value in by.items()],
         )
         lengths = np.array([len(line) + 1 for line in encoded])
         starts = np.concatenate([[0], lengths.cumsum()[:-1]])
         nats = -np.add.reduceat(log_probs, starts)
         figures = figures_of(model, rows, lines, nats, lengths, n_unknown)
-        return Examined(figures, output, parts, others)
+        return RunResults(figures, output, parts, others)
 
     return Work(
         all=lambda: model.scorer.stream(ids),

@@ -161,7 +161,7 @@ def _notes(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table(
-    found: Mapping[str, Any], caption: str, columns: Sequence[str], rows: Sequence[wording.Line]
+    found: Mapping[str, Any], caption: str, columns: Sequence[str], rows: Sequence[wording.TableRow]
 ) -> str:
     names = [*columns, *(run["name"] for run in found["runs"])]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)

@@ -14,7 +14,7 @@ N_BOOTSTRAP, SEED = 1000, 12345
 """How often texts are resampled, and by which draws: as for intervals and for sacreBLEU's test."""
 
 
-class Place(NamedTuple):
+class Rank(NamedTuple):
     """A run in a ranking."""
 
     run: str
@@ -31,7 +31,7 @@ class Ranking(NamedTuple):
 
     by: str
     higher_is_better: bool
-    places: list[Place]
+    places: list[Rank]
     refused: list[str]
     """What is not the same for all; of an unfair ranking there are no places."""
 
@@ -47,7 +47,7 @@ def ranked(figures: Mapping[str, Figure]) -> Ranking:
     order = sorted(values, key=lambda run: _key(sign * values[run]))
     best = order[0]
     places = [
-        Place(run, values[run], values[run] - values[best], p_value(figures[best], figures[run]))
+        Rank(run, values[run], values[run] - values[best], p_value(figures[best], figures[run]))
         for run in order
     ]
     return Ranking(first.name, first.higher_is_better, places, [])

@@ -9,21 +9,21 @@ import numpy as np
 
 from headway.comparison.changed import refuse_changed
 from headway.comparison.entrants import (
+    ComparisonRequest,
     Entrant,
-    Examined,
     Figure,
+    FigurePart,
     Operations,
-    Part,
     Parts,
-    Request,
     Rows,
+    RunResults,
     Work,
 )
 from headway.decoding.settings import DecodingSettings
 from headway.disk import digest
 from headway.efficiency.counting import operations_per_target_token
 from headway.errors import ConfigError, DataError, UserError
-from headway.metrics.evaluation import Measured, by_length, lengths_in_tokens
+from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
 from headway.metrics.translation import bleu_by_language, chrf_statistics
 from headway.runs.kind import Say
 from headway.tasks.translation import tuning_data
@@ -47,7 +47,7 @@ Uses = Mapping[tuple[str, ...], Use]
 """Of each row: the tag that it is read with, and its languages where they are known."""
 
 
-class Held(NamedTuple):
+class TestData(NamedTuple):
     """What a run is measured on, and what is known of its training."""
 
     rows: Rows
@@ -56,7 +56,7 @@ class Held(NamedTuple):
     """Of its training sources, in sub-words."""
 
 
-def entrant(request: Request) -> Entrant:
+def entrant(request: ComparisonRequest) -> Entrant:
     """A translator, and what it may be measured on: test files, or what it was validated on.
 
     Raises:
@@ -130,7 +130,7 @@ def sources(rows: Rows, uses: Uses) -> list[str]:
     return [tagged(row[0], uses[row].tag) for row in rows]
 
 
-def of_files(request: Request, translator: Translator) -> Held:
+def of_files(request: ComparisonRequest, translator: Translator) -> TestData:
     """The pairs of the test files, under the tag that is asked for if the run reads tags, in the
     run's languages; where it has none, in those that the names of the files say."""
     data = translator.settings.data
@@ -138,7 +138,7 @@ def of_files(request: Request, translator: Translator) -> Held:
     rows = read_files(request.files)
     files = Corpus(tuple(request.files["source"]), tuple(request.files["reference"]))
     use = Use(1.0, tag, *languages(files, data.source_language, data.target_language))
-    return Held(rows, dict.fromkeys(rows, use), longest_source(request.run, translator))
+    return TestData(rows, dict.fromkeys(rows, use), longest_source(request.run, translator))
 
 
 def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
@@ -158,7 +158,7 @@ def read_files(given: Mapping[str, Sequence[Path]]) -> Rows:
     return list(zip(*sides, strict=True))
 
 
-def held_by(run: Path, translator: Translator, say: Say) -> Held:
+def held_by(run: Path, translator: Translator, say: Say) -> TestData:
     """What a run was validated on: its text files are read again, or found in the cache; those of
     its parent too, where it went on from one.
 
@@ -178,7 +178,7 @@ def held_by(run: Path, translator: Translator, say: Say) -> Held:
     say(f"read the validation sentences of {run}")
     rows: Rows = [prepared.valid_texts[row] for row in scored]
     longest = int(prepared.train.lengths["source"].max())
-    return Held(rows, dict(zip(rows, uses, strict=True)), longest)
+    return TestData(rows, dict(zip(rows, uses, strict=True)), longest)
 
 
 def longest_source(run: Path, translator: Translator) -> int | None:
@@ -219,7 +219,7 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
     def translated(texts: list[str], tag: str) -> list[str]:
         return translator.translate(texts, tag=tag)
 
-    def examined(outputs: list[str], beyond: Sequence[bool] | None) -> Examined:
+    def examined(outputs: list[str], beyond: Sequence[bool] | None) -> RunResults:
         into = [uses[row].target_language for row in rows]
         bleu = bleu_by_language(outputs, references, into)
         both = zip(outputs, references, strict=True)
@@ -233,9 +233,9 @@ def work_of(translator: Translator, rows: Rows, uses: Uses) -> Work:
             Figure("chrF", chrf_statistics(outputs, references), True, holds_for),
         ]
         lengths = of_each(given, [uses[row].source_language for row in rows], lengths_in_tokens)
-        parts = bleu_by_length(Measured({"bleu": bleu}, exact), lengths, beyond)
+        parts = bleu_by_length(ScoredSystem({"bleu": bleu}, exact), lengths, beyond)
         others = {"exactly right, %": 100.0 * float(exact.mean())}
-        return Examined(figures, outputs.__getitem__, parts, others)
+        return RunResults(figures, outputs.__getitem__, parts, others)
 
     return Work(
         all=lambda: of_each(given, tags, translated),
@@ -257,20 +257,22 @@ def of_each(
     return [made[row] for row in range(len(texts))]
 
 
-def bleu_by_length(found: Measured, lengths: Sequence[int], beyond: Sequence[bool] | None) -> Parts:
+def bleu_by_length(
+    found: ScoredSystem, lengths: Sequence[int], beyond: Sequence[bool] | None
+) -> Parts:
     """BLEU by length of the source; what is longer than all in training has a row of its own."""
     apart = np.zeros(len(lengths), bool) if beyond is None else np.array(beyond)
     rows = []
     if not apart.all():
         for bucket in by_length(_some(found, ~apart), np.array(lengths)[~apart].tolist()):
             last = "" if bucket.longest is None else bucket.longest
-            rows.append(Part(f"{bucket.shortest}-{last}", bucket.sentences, bucket.bleu))
+            rows.append(FigurePart(f"{bucket.shortest}-{last}", bucket.sentences, bucket.bleu))
     if apart.any():
         score = _some(found, apart).statistics["bleu"].score()
-        rows.append(Part(BEYOND, int(apart.sum()), score))
+        rows.append(FigurePart(BEYOND, int(apart.sum()), score))
     return Parts("BLEU by length of the source", "tokens", rows)
 
 
-def _some(found: Measured, kept: np.ndarray) -> Measured:
+def _some(found: ScoredSystem, kept: np.ndarray) -> ScoredSystem:
     bleu = found.statistics["bleu"]
-    return Measured({"bleu": replace(bleu, counts=bleu.counts[kept])}, found.exact[kept])
+    return ScoredSystem({"bleu": replace(bleu, counts=bleu.counts[kept])}, found.exact[kept])

@@ -12,7 +12,7 @@ _TOO_LONG = 1e7
 """A number that no column has room for with all its digits."""
 
 
-class Line(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table: what it is, and its value for each run."""
 
     name: str
@@ -30,7 +30,7 @@ def heading(found: Mapping[str, Any]) -> str:
     return f"{len(found['runs'])} runs of the task {found['task']}{on}"
 
 
-def quality(found: Mapping[str, Any]) -> list[Line]:
+def quality(found: Mapping[str, Any]) -> list[TableRow]:
     """Figures with their 95 % intervals, and what nobody is ranked by."""
     return [
         *_by_name(found, "figures", _interval),
@@ -38,11 +38,11 @@ def quality(found: Mapping[str, Any]) -> list[Line]:
     ]
 
 
-def costs(found: Mapping[str, Any]) -> list[Line]:
+def costs(found: Mapping[str, Any]) -> list[TableRow]:
     """Size, training, speed and memory."""
     runs, row = found["runs"], found["test"].get("row", "example")
     lines = [
-        Line("model", [run["model"] for run in runs]),
+        TableRow("model", [run["model"] for run in runs]),
         _of(runs, "parameters", "parameters", lambda n: f"{n:,}"),
         _of(runs, "  without embeddings", "parameters_without_embeddings", lambda n: f"{n:,}"),
         _of(runs, "training time", "time_s", duration),
@@ -58,7 +58,7 @@ def costs(found: Mapping[str, Any]) -> list[Line]:
     return [line for line in lines if set(line.cells) != {NOTHING}]
 
 
-def parts(found: Mapping[str, Any]) -> tuple[str, list[str], list[Line]] | None:
+def parts(found: Mapping[str, Any]) -> tuple[str, list[str], list[TableRow]] | None:
     """A title, the names of the first columns, and a figure part by part."""
     of_each = [run.get("parts") for run in found["runs"]]
     first = next((one for one in of_each if one), None)
@@ -76,7 +76,7 @@ def parts(found: Mapping[str, Any]) -> tuple[str, list[str], list[Line]] | None:
         values = [_number(of_run[i]["value"]) if i in of_run else NOTHING
                   for i in range(len(of_each))]  # fmt: skip
         some = next(iter(of_run.values()))
-        lines.append(Line(label, [f"{some['examples']:,}", *values] if counted else values))
+        lines.append(TableRow(label, [f"{some['examples']:,}", *values] if counted else values))
     return first["title"], [first["unit"], *(["examples"] if counted else [])], lines
 
 
@@ -168,13 +168,13 @@ def _number(value: float | None, decimals: int = 2) -> str:
     return f"{value:,.{decimals}f}" if abs(value) < _TOO_LONG else f"{value:.2e}"
 
 
-def _of(runs: Sequence[Mapping[str, Any]], name: str, key: str, told: Any) -> Line:
-    return Line(name, [NOTHING if run.get(key) is None else told(run[key]) for run in runs])
+def _of(runs: Sequence[Mapping[str, Any]], name: str, key: str, told: Any) -> TableRow:
+    return TableRow(name, [NOTHING if run.get(key) is None else told(run[key]) for run in runs])
 
 
-def _by_name(found: Mapping[str, Any], key: str, told: Any, name: str = "{}") -> Iterator[Line]:
+def _by_name(found: Mapping[str, Any], key: str, told: Any, name: str = "{}") -> Iterator[TableRow]:
     """A line for each name that any run has under a key."""
     of_each = [run.get(key, {}) for run in found["runs"]]
     for one in dict.fromkeys(one for named in of_each for one in named):
         cells = [told(named[one]) if one in named else NOTHING for named in of_each]
-        yield Line(name.format(one.replace("_", " ")), cells)
+        yield TableRow(name.format(one.replace("_", " ")), cells)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from headway.data.cache import Say, key_of, made_once, silent
 from headway.data.fates import KEPT, in_memory, repeats_in_memory
-from headway.data.pieces import Cleaning, Found, Piece, Progress, taken_out, write_piece
+from headway.data.pieces import CleanedPairs, Cleaning, Piece, Progress, taken_out, write_piece
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.text.alignment import suspicious
 from headway.text.cleaning import (
@@ -110,7 +110,7 @@ def clean_corpus(
     cleaning = Cleaning(corpus, valid, settings, hold_out, seed, progress)
 
     def make(work: Path) -> None:
-        fill: Callable[[Path], Found] = partial(_cleaned_at_once, cleaning)
+        fill: Callable[[Path], CleanedPairs] = partial(_cleaned_at_once, cleaning)
         if not _fit_in_memory(files):
             from headway.data.many_pieces import cleaned_in_pieces
 
@@ -182,7 +182,7 @@ def _suspicions(pieces: Iterable[Piece]) -> list[str]:
     return suspicions(chain.from_iterable(map(Piece.rows_by_file, pieces)))
 
 
-def _cleaned_at_once(cleaning: Cleaning, part: Path) -> Found:
+def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
     """The whole corpus in memory."""
     read, cleaned = Report(), Report()
     valid_read, valid_cleaned = Report(), Report()
@@ -194,7 +194,7 @@ def _cleaned_at_once(cleaning: Cleaning, part: Path) -> Found:
     n_rows = Counter(pair.file for pair in pairs)
     fate = cleaning.fates([in_memory(pairs)], [in_memory(valid_pairs)], n_rows, repeats_in_memory)
     piece = write_piece(part, "train-00000", pairs, fate == KEPT)
-    return Found(
+    return CleanedPairs(
         train=[piece],
         valid=[write_piece(part, "valid-00000", valid_pairs)] if cleaning.valid else [],
         held_out=taken_out(piece, fate, cleaned),
@@ -205,7 +205,9 @@ def _cleaned_at_once(cleaning: Cleaning, part: Path) -> Found:
     )
 
 
-def _content(found: Found, corpus: Corpus, valid: Corpus | None, part: Path) -> dict[str, Any]:
+def _content(
+    found: CleanedPairs, corpus: Corpus, valid: Corpus | None, part: Path
+) -> dict[str, Any]:
     """What is kept of it beside the pieces in `part`, where the pairs that are held out go too."""
     train, valid_pieces, held_out, read, cleaned, valid_report, may_hold = found
     if valid is None:

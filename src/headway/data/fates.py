@@ -31,7 +31,7 @@ class PairHashes(NamedTuple):
     pair: Hashes
 
 
-class Run(NamedTuple):
+class HashedRows(NamedTuple):
     """Clean pairs in a row, and how to get their hashes, which need not stay in memory."""
 
     n_rows: int
@@ -47,7 +47,7 @@ class Repeats(NamedTuple):
     """The same value stands elsewhere."""
 
 
-FindRepeats = Callable[[Sequence[Run], Callable[[PairHashes], Hashes]], Repeats]
+FindRepeats = Callable[[Sequence[HashedRows], Callable[[PairHashes], Hashes]], Repeats]
 """Of one of the three hashes of all rows."""
 
 
@@ -57,12 +57,12 @@ def text_hashes(texts: Iterable[str]) -> Hashes:
     return np.frombuffer(b"".join(found), "<u8")
 
 
-def in_memory(pairs: Sequence[Pair]) -> Run:
+def in_memory(pairs: Sequence[Pair]) -> HashedRows:
     """Pairs whose hashes stay in memory."""
     source = text_hashes(pair.source for pair in pairs)
     target = text_hashes(pair.target for pair in pairs)
     hashes = PairHashes(source, target, pair_hashes(source, target))
-    return Run(len(pairs), lambda: hashes)
+    return HashedRows(len(pairs), lambda: hashes)
 
 
 def pair_hashes(source: Hashes, target: Hashes) -> Hashes:
@@ -104,8 +104,8 @@ class Draw(NamedTuple):
 
 
 def fates(
-    runs: Sequence[Run],
-    valid: Iterable[Run],
+    runs: Sequence[HashedRows],
+    valid: Iterable[HashedRows],
     draw: Draw,
     *,
     deduplicate: bool,
@@ -135,7 +135,7 @@ def fates(
     return fate
 
 
-def spans(runs: Iterable[Run]) -> Iterator[tuple[Run, slice]]:
+def spans(runs: Iterable[HashedRows]) -> Iterator[tuple[HashedRows, slice]]:
     """Each run and where its rows stand among all."""
     end = 0
     for run in runs:
@@ -144,7 +144,7 @@ def spans(runs: Iterable[Run]) -> Iterator[tuple[Run, slice]]:
 
 
 def _drawn(
-    runs: Sequence[Run], duplicate: Marks, draw: Draw, find_repeats: FindRepeats
+    runs: Sequence[HashedRows], duplicate: Marks, draw: Draw, find_repeats: FindRepeats
 ) -> NDArray[Any]:
     """Rows to set aside: if possible such whose source and target occur once, else no duplicates.
 
@@ -190,6 +190,6 @@ def repeats(hashes: Hashes) -> Repeats:
     return Repeats(later, shared)
 
 
-def repeats_in_memory(runs: Sequence[Run], of: Callable[[PairHashes], Hashes]) -> Repeats:
+def repeats_in_memory(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
     """A `FindRepeats` for few rows."""
     return repeats(np.concatenate([of(run.hashes()) for run in runs]))

@@ -17,8 +17,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from headway.data.cache import reopened
-from headway.data.fates import DROPPED, KEPT, Marks, PairHashes, Run, in_memory, pair_hashes, spans
-from headway.data.pieces import Cleaning, Found, Piece, taken_out, write_piece
+from headway.data.fates import (
+    DROPPED,
+    KEPT,
+    HashedRows,
+    Marks,
+    PairHashes,
+    in_memory,
+    pair_hashes,
+    spans,
+)
+from headway.data.pieces import CleanedPairs, Cleaning, Piece, taken_out, write_piece
 from headway.data.repeats import find_repeats
 from headway.disk import read_sealed, sealed_folder
 from headway.runtime import available_cores
@@ -36,7 +45,9 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def cleaned_in_pieces(cleaning: Cleaning, work: Path, n_workers: int) -> Callable[[Path], Found]:
+def cleaned_in_pieces(
+    cleaning: Cleaning, work: Path, n_workers: int
+) -> Callable[[Path], CleanedPairs]:
     """Clean a corpus piece by piece in `work`, where some may be done; what then fills a folder.
 
     That is to be opened no sooner: one in which nothing changes for a day is swept.
@@ -49,7 +60,7 @@ def cleaned_in_pieces(cleaning: Cleaning, work: Path, n_workers: int) -> Callabl
     valid = list(clean("valid", cleaning.valid, valid_report)) if cleaning.valid else []
     train = list(clean("train", cleaning.corpus, read))
     runs, valid_runs = (
-        [Run(one.piece.n_rows, partial(hashes, one.piece)) for one in some]
+        [HashedRows(one.piece.n_rows, partial(hashes, one.piece)) for one in some]
         for some in (train, valid)
     )
     n_rows: Counter[str] = Counter()
@@ -62,7 +73,7 @@ def cleaned_in_pieces(cleaning: Cleaning, work: Path, n_workers: int) -> Callabl
     for one in valid:
         valid_report.add(one.report)
 
-    def fill(part: Path) -> Found:
+    def fill(part: Path) -> CleanedPairs:
         pieces, held_out = [], []
         for one, (_, span) in zip(train, spans(runs), strict=True):
             cleaning.progress("comparing", span.start, len(fate))
@@ -72,7 +83,7 @@ def cleaned_in_pieces(cleaning: Cleaning, work: Path, n_workers: int) -> Callabl
             cleaned.dropped[reason] = cleaned.dropped.pop(reason)
             cleaned.examples[reason] = cleaned.examples.pop(reason)
         valid_pieces = [moved(one.piece, part) for one in valid]
-        return Found(
+        return CleanedPairs(
             train=pieces or [write_piece(part, "train-00000", [])],
             valid=valid_pieces or [write_piece(part, "valid-00000", [])],
             held_out=held_out,
@@ -99,7 +110,7 @@ def moved(piece: Piece, folder: Path, kept: Marks | None = None) -> Piece:
     return piece._replace(folder=folder, n_kept=int(rows["kept"].sum()))
 
 
-class Block(NamedTuple):
+class PairColumns(NamedTuple):
     """Pairs as they were read, in columns: sources, targets, files, lines."""
 
     number: int
@@ -110,7 +121,7 @@ class Block(NamedTuple):
         return list(map(Pair, *self.columns))
 
 
-def blocks(pairs: Iterable[Pair]) -> Iterator[Block]:
+def blocks(pairs: Iterable[Pair]) -> Iterator[PairColumns]:
     """All pairs in their order, as many at a time as fit in memory."""
     remaining = iter(pairs)
     for number in count():
@@ -123,7 +134,7 @@ def blocks(pairs: Iterable[Pair]) -> Iterator[Block]:
                 break
         if not held:
             return
-        yield Block(number, tuple(zip(*held, strict=True)))
+        yield PairColumns(number, tuple(zip(*held, strict=True)))
 
 
 class CleanPiece(NamedTuple):
@@ -136,7 +147,9 @@ class CleanPiece(NamedTuple):
     """On both sides of some pair."""
 
 
-def clean_block(work: Path, kind: str, settings: CleaningSettings, block: Block) -> CleanPiece:
+def clean_block(
+    work: Path, kind: str, settings: CleaningSettings, block: PairColumns
+) -> CleanPiece:
     """Make the piece KIND-00000 (for block 0) in a folder in `work`, or find it made and whole.
 
     Raises:
@@ -153,7 +166,9 @@ def clean_block(work: Path, kind: str, settings: CleaningSettings, block: Block)
     return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
 
 
-def _cleaned(block: Block, settings: CleaningSettings, part: Path, name: str) -> dict[str, Any]:
+def _cleaned(
+    block: PairColumns, settings: CleaningSettings, part: Path, name: str
+) -> dict[str, Any]:
     report = Report()
     pairs = list(clean_pairs(block.pairs(), settings, report))
     piece = write_piece(part, name, pairs)

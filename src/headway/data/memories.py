@@ -72,6 +72,6 @@ def _cached(
             content["files"] = list(memory.files)
 
     def opened() -> Memory:
-        return Memory(store.Store.load(directory), read_sealed(directory)["files"])
+        return Memory(store.MemoryStore.load(directory), read_sealed(directory)["files"])
 
     return made_once(directory, opened, write, say)

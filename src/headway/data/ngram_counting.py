@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from headway.data.cache import made_once, reopened
 from headway.data.ngram_counts import FORMAT, Counting, NgramCounts
-from headway.data.ngram_orders import Position, continuations, prefixes, suffixes
+from headway.data.ngram_orders import ReadPosition, continuations, prefixes, suffixes
 from headway.data.ngram_runs import SortedRun, Span, n_ranges, ranges, write_run
 from headway.data.ngram_windows import Packing, firsts, lines_from_begin, windows
 from headway.disk import read_sealed, sealed_folder
@@ -28,7 +28,7 @@ _COPIED = 1 << 20  # numbers held at a time while files are joined
 
 
 @runtime_checkable
-class Text(Protocol):
+class IdRows(Protocol):
     """Rows of ids, each with its end marker, as a side of a `headway.data.store.Store`."""
 
     lengths: NDArray[np.int32]
@@ -38,7 +38,7 @@ class Text(Protocol):
         ...
 
 
-def count_ngrams(text: Text, directory: Path, counting: Counting, say: Say) -> NgramCounts:
+def count_ngrams(text: IdRows, directory: Path, counting: Counting, say: Say) -> NgramCounts:
     """The counts of a text, which are in `directory` or are put there.
 
     Raises:
@@ -52,22 +52,22 @@ def count_ngrams(text: Text, directory: Path, counting: Counting, say: Say) -> N
     )
 
 
-class Piece(NamedTuple):
+class SortedFolder(NamedTuple):
     """A sealed folder, and what is known of it."""
 
     folder: Path
     content: dict[str, Any]
 
     @property
-    def position(self) -> Position:
+    def position(self) -> ReadPosition:
         """Where the next piece goes on."""
-        return Position(**self.content["position"])
+        return ReadPosition(**self.content["position"])
 
 
 class _Counter:
     """One count under way, in a folder of its own."""
 
-    def __init__(self, text: Text, work: Path, counting: Counting, say: Say) -> None:
+    def __init__(self, text: IdRows, work: Path, counting: Counting, say: Say) -> None:
         self._text, self._work, self._say = text, work, say
         self._counting, self._vocabulary_size = counting, counting.vocabulary_size
         self._packing = Packing.of(counting.order, counting.vocabulary_size)
@@ -88,15 +88,15 @@ class _Counter:
         with sealed_folder(directory) as (part, content):
             content.update(self._joined(pieces, after, part))
 
-    def _pieces(self, name: str) -> list[Piece]:
+    def _pieces(self, name: str) -> list[SortedFolder]:
         """The pieces that are done and whole."""
-        found: list[Piece] = []
+        found: list[SortedFolder] = []
         while True:
             folder = self._work / f"{name}-{len(found):05}"
             content = reopened(folder, lambda folder=folder: read_sealed(folder))  # type: ignore[misc]
             if content is None:
                 return found
-            found.append(Piece(folder, content))
+            found.append(SortedFolder(folder, content))
 
     def _window_runs(self) -> Iterator[Path]:
         """Sort the windows of some lines at a time."""
@@ -125,10 +125,10 @@ class _Counter:
         counts = np.diff(starts, append=len(numbers)).astype(np.uint32)
         return Span([column[order[starts]] for column in columns], counts)
 
-    def _merged(self, runs: list[SortedRun], done: list[Piece]) -> list[Piece]:
+    def _merged(self, runs: list[SortedRun], done: list[SortedFolder]) -> list[SortedFolder]:
         """The n-grams of every order, from all ranges that are not done."""
-        position = done[-1].position if done else Position()
-        n_all, pieces = n_ranges(runs, RUN_WORDS), list[Piece]()
+        position = done[-1].position if done else ReadPosition()
+        n_all, pieces = n_ranges(runs, RUN_WORDS), list[SortedFolder]()
         suffix_packing = self._suffix_packing() if self._with_suffixes else None
         for number, span in enumerate(ranges(runs, RUN_WORDS, len(done)), start=len(done)):
             folder = self._work / f"prefixes-{number:05}"
@@ -146,7 +146,7 @@ class _Counter:
                     write_run(part, "suffixes", suffixes(found, suffix_packing, begin))
                 last = number + 1 == n_all
                 content |= {"position": asdict(position), "last": last}
-            pieces.append(Piece(folder, content))
+            pieces.append(SortedFolder(folder, content))
             if not last:
                 self._say(f"merged range {number + 1:,} of {n_all:,}")
         return pieces
@@ -154,12 +154,12 @@ class _Counter:
     def _suffix_packing(self) -> Packing:
         return Packing.of(self._counting.order - 1, self._vocabulary_size)
 
-    def _suffixes_merged(self, pieces: list[Piece]) -> list[Piece]:
+    def _suffixes_merged(self, pieces: list[SortedFolder]) -> list[SortedFolder]:
         """After how many words the n-grams of every order but the last stand."""
         packing, kind = self._suffix_packing(), np.dtype(np.uint8)
         runs = [SortedRun(one.folder, "suffixes", len(packing.widths), kind) for one in pieces]
         done = self._pieces("suffixes")
-        position = done[-1].position if done else Position()
+        position = done[-1].position if done else ReadPosition()
         for number, span in enumerate(ranges(runs, RUN_WORDS, len(done)), start=len(done)):
             folder = self._work / f"suffixes-{number:05}"
             with sealed_folder(folder) as (part, content):
@@ -171,19 +171,19 @@ class _Counter:
                 for order, counts in closed.items():
                     counts.tofile(part / f"counts.{order}")
                 content["position"] = asdict(position)
-            done.append(Piece(folder, content))
+            done.append(SortedFolder(folder, content))
         return done
 
     def _joined(
         self,
-        pieces: list[Piece],
-        after: list[Piece],
+        pieces: list[SortedFolder],
+        after: list[SortedFolder],
         part: Path,
     ) -> dict[str, Any]:
         """Write the files of `NgramCounts`, and give what it knows of them."""
         order, begin = self._counting.order, self._counting.begin
         position = pieces[-1].position
-        behind = after[-1].position if after else Position()
+        behind = after[-1].position if after else ReadPosition()
         unigrams = _summed(pieces)
         n_lines, n_windows = int(unigrams[begin]), int(unigrams.sum())
         kind = np.dtype(np.uint32 if n_windows < 1 << 32 else np.uint64)
@@ -217,7 +217,7 @@ class _Counter:
         }
 
 
-def _summed(pieces: list[Piece]) -> NDArray[np.int64]:
+def _summed(pieces: list[SortedFolder]) -> NDArray[np.int64]:
     """How often each word came, in all pieces: [vocabulary]."""
     each = [np.fromfile(piece.folder / "counts.1", np.int64) for piece in pieces]
     total: NDArray[np.int64] = np.sum(each, axis=0)
@@ -225,7 +225,7 @@ def _summed(pieces: list[Piece]) -> NDArray[np.int64]:
 
 
 def _numbers(
-    pieces: list[Piece], name: str, last: NDArray[np.int64]
+    pieces: list[SortedFolder], name: str, last: NDArray[np.int64]
 ) -> Iterator[NDArray[np.int64]]:
     """What the files of that name hold, some at a time, and then `last`."""
     for piece in pieces:

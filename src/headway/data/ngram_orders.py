@@ -25,7 +25,7 @@ class Closed(NamedTuple):
 
 
 @dataclass
-class Position:
+class ReadPosition:
     """How far sorted windows have been read; JSON holds it."""
 
     last: list[int] | None = None
@@ -73,7 +73,7 @@ class Prefixes(NamedTuple):
 
 
 def prefixes(
-    span: Span, packing: Packing, position: Position, *, vocabulary_size: int, begin: int
+    span: Span, packing: Packing, position: ReadPosition, *, vocabulary_size: int, begin: int
 ) -> Prefixes:
     """Count the n-grams that a range of windows begins with; the payload is how often each came.
 
@@ -109,7 +109,7 @@ def suffixes(found: Prefixes, packing: Packing, begin: int) -> Span:
 
 
 def continuations(
-    span: Span, packing: Packing, position: Position, *, vocabulary_size: int, begin: int
+    span: Span, packing: Packing, position: ReadPosition, *, vocabulary_size: int, begin: int
 ) -> tuple[Counts, dict[int, Counts]]:
     """After how many different words each n-gram stands, N1+(. w1 .. wn), of a range of suffixes.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.fates import DROPPED, HELD_OUT, Draw, Fates, FindRepeats, Marks, Run, fates
+from headway.data.fates import DROPPED, HELD_OUT, Draw, Fates, FindRepeats, HashedRows, Marks, fates
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, directions
 from headway.text.mixing import both_ways
@@ -102,8 +102,8 @@ class Cleaning:
 
     def fates(
         self,
-        train: Sequence[Run],
-        valid: Iterable[Run],
+        train: Sequence[HashedRows],
+        valid: Iterable[HashedRows],
         n_rows: Mapping[str, int],
         find_repeats: FindRepeats,
     ) -> Fates:
@@ -120,7 +120,7 @@ class Cleaning:
         )
 
 
-class Found(NamedTuple):
+class CleanedPairs(NamedTuple):
     """What became of the pairs of a corpus."""
 
     train: list[Piece]

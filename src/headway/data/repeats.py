@@ -10,13 +10,13 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.fates import Hashes, PairHashes, Repeats, Run, repeats
+from headway.data.fates import HashedRows, Hashes, PairHashes, Repeats, repeats
 
 AT_ONCE = 1 << 21
 """Rows compared at a time, each of 50 bytes or so."""
 
 
-def find_repeats(runs: Sequence[Run], of: Callable[[PairHashes], Hashes]) -> Repeats:
+def find_repeats(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
     """Mark the rows of which one of the three hashes occurs more than once."""
     return repeats_among([run.n_rows for run in runs], lambda: (of(run.hashes()) for run in runs))
 

@@ -16,7 +16,7 @@ from headway.errors import DataError
 Tokens = NDArray[np.int64]
 
 
-class Stretch(NamedTuple):
+class TokenRows(NamedTuple):
     """Some rows of text: [rows, length] each."""
 
     fed: Tokens
@@ -37,14 +37,14 @@ class Stream:
         """How many tokens there are to be wanted."""
         return len(self.ids)
 
-    def stretch(self, starts: Indices, length: int) -> Stretch:
+    def stretch(self, starts: Indices, length: int) -> TokenRows:
         """The `length` tokens from each of the `starts` on, and what is fed for them."""
         places = (starts[:, None] + np.arange(-1, length)) % len(self)
         tokens = self.ids[places].astype(np.int64)
         fed = tokens[:, :-1].copy()
         fed[fed == self.end] = self.begin
         fed[places[:, 1:] == 0] = self.begin
-        return Stretch(fed, tokens[:, 1:])
+        return TokenRows(fed, tokens[:, 1:])
 
 
 class StreamBatches:

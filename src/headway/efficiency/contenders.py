@@ -31,7 +31,7 @@ class Reach(NamedTuple):
     """r: positions to each side that restricted attention sees."""
 
 
-class Attention(nn.Module):
+class SelfAttentionLayer(nn.Module):
     """One layer of self-attention: equation 1 alone, or with its four projections."""
 
     def __init__(self, d: int, *, window: int = 0, projects: bool = False) -> None:
@@ -96,7 +96,7 @@ class Contender(NamedTuple):
 
 def attending(**options: bool) -> Callable[[int, Reach, int], nn.Module]:
     """Builds full self-attention."""
-    return lambda d, reach, layer: Attention(d, **options)
+    return lambda d, reach, layer: SelfAttentionLayer(d, **options)
 
 
 def recurring(recurrence: Recurrence) -> Callable[[int, Reach, int], nn.Module]:
@@ -142,7 +142,7 @@ CONTENDERS: dict[str, Contender] = {
     ),
     "windowed": Contender(
         "self-attention (restricted)",
-        lambda d, reach, layer: Attention(d, window=reach.window), "r n d",
+        lambda d, reach, layer: SelfAttentionLayer(d, window=reach.window), "r n d",
         lambda n, d, reach: 4 * n * min(n, 2 * reach.window + 1) * d, 1, 1, "O(1)", "O(n/r)",
         lambda n, reach: hops(n, reach.window),
     ),

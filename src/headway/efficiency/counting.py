@@ -64,7 +64,7 @@ PASSES: dict[str, Pass] = {"translation": read_pairs, "language-model": read_tex
 """By the task of a run."""
 
 
-class Count(NamedTuple):
+class OperationCount(NamedTuple):
     """What one batch costs."""
 
     lengths: Lengths
@@ -91,7 +91,7 @@ class Count(NamedTuple):
         return self.lengths.batch * self.lengths.target
 
 
-def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> Count:
+def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> OperationCount:
     """What a batch costs a model that `build` makes, in training mode.
 
     Raises ConfigError for a task whose models are not known here.
@@ -103,12 +103,12 @@ def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> Count:
         before = counter.get_total_flops()
         logits.float().sum().backward()
         backward = counter.get_total_flops() - before
-    return Count(lengths, operations, backward, kept.n_bytes)
+    return OperationCount(lengths, operations, backward, kept.n_bytes)
 
 
 @torch.no_grad()
 def forward_by_part(model: nn.Module, task: str, lengths: Lengths) -> dict[str, int]:
-    """`Count.by_part` of a model that is in memory, for which nothing is built or compiled.
+    """`OperationCount.by_part` of a model in memory, for which nothing is built or compiled.
 
     torch keeps counters out of what it compiles, and would load its compiler to say so: a second.
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from torch import nn
 
 
-class Part(NamedTuple):
+class ModelPart(NamedTuple):
     """A brick, such as the attention of one layer, or a matrix that stands alone."""
 
     name: str
@@ -16,7 +16,7 @@ class Part(NamedTuple):
     """The parameter of an earlier part that this one is, if it is one; else empty."""
 
 
-def parts_of(model: nn.Module) -> list[Part]:
+def parts_of(model: nn.Module) -> list[ModelPart]:
     """Every part, in the model's order: together they have each parameter once."""
     first_names: dict[nn.Parameter, str] = {}
     parts = []
@@ -24,7 +24,7 @@ def parts_of(model: nn.Module) -> list[Part]:
         known = [first_names[p] for p in parameters.values() if p in first_names]
         new = {p: own for own, p in parameters.items() if p not in first_names}
         first_names |= new
-        parts.append(Part(name, sum(p.numel() for p in new), "" if new else ", ".join(known)))
+        parts.append(ModelPart(name, sum(p.numel() for p in new), "" if new else ", ".join(known)))
     return parts
 
 

@@ -4,8 +4,8 @@ import re
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from headway.efficiency.counting import Count
-from headway.efficiency.parts import Part
+from headway.efficiency.counting import OperationCount
+from headway.efficiency.parts import ModelPart
 
 FLOAT = 4
 """Bytes of a number in float32."""
@@ -17,8 +17,8 @@ class Costs(NamedTuple):
     name: str
     model_type: str
     vocabulary: int
-    parts: list[Part]
-    counted: Count
+    parts: list[ModelPart]
+    counted: OperationCount
     length_of: str
     """What the lengths are of, such as "pairs of sentences"."""
 

@@ -54,7 +54,7 @@ class Arpa:
         return tuple(len(order.weights) for order in self.orders)
 
 
-class _Lines:
+class _NumberedLines:
     """The lines of a file that are not blank, one after the other, each known by its number."""
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +87,7 @@ def read_arpa(path: Path, unit: WholeUnit | None = None) -> Arpa:
     Raises:
         DataError: it is no ARPA file, cut, or not as its header says; with the line.
     """
-    lines = _Lines(path)
+    lines = _NumberedLines(path)
     remaining = iter(lines)
     counts, heading = _header(lines, remaining)
     arpa, ids = Arpa(Words([])), dict[str, int]()
@@ -107,7 +107,7 @@ def read_arpa(path: Path, unit: WholeUnit | None = None) -> Arpa:
     return arpa
 
 
-def _header(lines: _Lines, remaining: Iterator[str]) -> tuple[list[int], str]:
+def _header(lines: _NumberedLines, remaining: Iterator[str]) -> tuple[list[int], str]:
     """How many n-grams of each order are said to come, and the line after that."""
     if next((line for line in remaining if line == "\\data\\"), None) is None:
         raise lines.refused("begins with \\data\\", "no such line before it")
@@ -126,7 +126,7 @@ def _header(lines: _Lines, remaining: Iterator[str]) -> tuple[list[int], str]:
 
 
 def _entries(
-    lines: _Lines, remaining: Iterator[str], order: int, n: int, *, last: bool
+    lines: _NumberedLines, remaining: Iterator[str], order: int, n: int, *, last: bool
 ) -> Iterator[tuple[float, list[str], float]]:
     """The logarithm of the probability, the words and that of the back-off weight of each."""
     for line in islice(remaining, n):
@@ -150,7 +150,7 @@ def _entries(
 
 
 def _vocabulary(
-    lines: _Lines, remaining: Iterator[str], n: int, arpa: Arpa, unit: WholeUnit | None
+    lines: _NumberedLines, remaining: Iterator[str], n: int, arpa: Arpa, unit: WholeUnit | None
 ) -> tuple[Words, dict[str, int]]:
     """The words of a file, in its order, behind the markers; and each spelling's id."""
     if n > MOST_IDS:
@@ -201,8 +201,8 @@ def _is_white_space(word: str) -> bool:
 
 
 def _n_grams(
-    lines: _Lines, remaining: Iterator[str], order: int, n: int, arpa: Arpa, ids: dict[str, int],
-    *, last: bool,
+    lines: _NumberedLines, remaining: Iterator[str], order: int, n: int, arpa: Arpa,
+    ids: dict[str, int], *, last: bool,
 ) -> None:  # fmt: skip
     """Read the n-grams of an order from 2, some at a time."""
     entries = _entries(lines, remaining, order, n, last=last)

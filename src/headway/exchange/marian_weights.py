@@ -35,7 +35,7 @@ _FEED_FORWARD = {
 }
 
 
-class Place(NamedTuple):
+class StoredParameter(NamedTuple):
     """Where a parameter is kept there."""
 
     name: str
@@ -43,13 +43,13 @@ class Place(NamedTuple):
     """Of the d_model dimensions; None where it has none."""
 
 
-def places(config: TransformerConfig) -> dict[str, Place]:
+def places(config: TransformerConfig) -> dict[str, StoredParameter]:
     """The place of each parameter that is no embedding, by its name here."""
     found = {}
     for part, there, axes in _parts(config):
         for kind in ("weight", "bias"):
             axis = axes[1] if kind in axes[0].split() else None
-            found[f"{part}.{kind}"] = Place(f"{there}.{kind}", axis)
+            found[f"{part}.{kind}"] = StoredParameter(f"{there}.{kind}", axis)
     return found
 
 

@@ -20,7 +20,7 @@ _FEED_FORWARD = ("inner", "output")
 _AROUND = ("residual", "normed")
 
 
-class Sublayer(NamedTuple):
+class SublayerCell(NamedTuple):
     """An attention or a feed-forward, and its place among the others."""
 
     name: str
@@ -110,17 +110,17 @@ def cells(sight: Sight) -> dict[str, Any]:
     }
 
 
-def sublayers(sight: Sight) -> list[Sublayer]:
+def sublayers(sight: Sight) -> list[SublayerCell]:
     """All of the model's, in the order in which a text meets them."""
     return [one for stack in ("encoder", "decoder") for one in _of_stack(sight, stack)]
 
 
-def in_order(found: list[Sublayer]) -> list[Sublayer]:
+def in_order(found: list[SublayerCell]) -> list[SublayerCell]:
     """Those first that the page shows first."""
     last = found[-1].name.rpartition(".")[0]
     first = found[0].name.rpartition(".")[0]
 
-    def place(one: Sublayer) -> tuple[bool, bool, bool]:
+    def place(one: SublayerCell) -> tuple[bool, bool, bool]:
         layer = one.name.rpartition(".")[0]
         return layer != last, layer != first, one.kind != "cross"
 
@@ -140,7 +140,7 @@ def parts_of(
     return (torch.from_numpy(heads) @ by_head).numpy()
 
 
-def _of_stack(sight: Sight, stack: str) -> Iterator[Sublayer]:
+def _of_stack(sight: Sight, stack: str) -> Iterator[SublayerCell]:
     model = sight.subject.model
     layers: Stack = getattr(model, stack if sight.passage.source else "stack", Stack())
     goes_in = f"{stack}.input"
@@ -151,7 +151,7 @@ def _of_stack(sight: Sight, stack: str) -> Iterator[Sublayer]:
             name = f"{stack}.{number}.{kind}"
             if f"{name}.output" not in sight.trace:
                 continue
-            yield Sublayer(name, goes_in, layer)
+            yield SublayerCell(name, goes_in, layer)
             comes_out = "residual" if layer.around_self_attention.norm_first else "normed"
             goes_in = f"{name}.{comes_out}"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.inspection.forcing import beginning, refuse_beside_force
 from headway.inspection.ideas import order_known_by, positions
-from headway.inspection.sight import ROOM, Change, Sight
+from headway.inspection.sight import ROOM, Intervention, Sight
 from headway.inspection.subject import Subject
 from headway.version import __version__
 
@@ -54,7 +54,7 @@ def sentence(
     passage = subject.passage_of(text, target)
     if force:
         begin = beginning(subject, passage, force)
-    sight = Sight(subject, passage, begin, Change(off, force, target is not None), room)
+    sight = Sight(subject, passage, begin, Intervention(off, force, target is not None), room)
     found: dict[str, Any] = {
         "text": passage.text,
         "left_out": passage.left_out,

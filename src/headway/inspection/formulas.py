@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from headway.inspection.notes import Notes
+from headway.inspection.notes import TensorRecorder
 from headway.nn.variants import BatchNorm
 
 
 class Mapped(NamedTuple):
-    """A formula and what its letters are, as `Notes.follows` takes them."""
+    """A formula and what its letters are, as `TensorRecorder.follows` takes them."""
 
     text: str
     where: dict[str, Any]
@@ -32,13 +32,13 @@ def map_of(module: nn.Module, x: str = "x", mark: str = "") -> Mapped:
     return Mapped(x, {})
 
 
-def note_entry(notes: Notes, name: str, x: Tensor) -> None:
+def note_entry(notes: TensorRecorder, name: str, x: Tensor) -> None:
     """What goes into the first layer: embeddings, with positions if any are added."""
     e_and_p = embedded(notes, "source" if name.startswith("encoder") else "target")
     notes.note(name, x, e_and_p.text, e_and_p.where)
 
 
-def embedded(notes: Notes, side: str) -> Mapped:
+def embedded(notes: TensorRecorder, side: str) -> Mapped:
     """The tokens of a side as its first layer is given them."""
     if f"{side}.positions" not in notes:
         return Mapped("e", {"e": f"{side}.embedding"})

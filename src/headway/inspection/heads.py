@@ -39,7 +39,7 @@ class Weights(NamedTuple):
     """Rows and columns are two texts."""
 
 
-class Habits(NamedTuple):
+class HeadStatistics(NamedTuple):
     """What the heads do. Where no query can tell, shares and strengths are NaN."""
 
     names: list[str]
@@ -71,7 +71,7 @@ class Habits(NamedTuple):
         return "diffuse" if spread >= DIFFUSE else "mixed"
 
 
-def habits(texts: Sequence[Weights]) -> Habits:
+def habits(texts: Sequence[Weights]) -> HeadStatistics:
     """What the heads of one kind of attention do, over all queries of the texts."""
     finders = _ACROSS if texts[0].across else _WITHIN
     n_layers, n_heads = texts[0].maps.shape[:2]
@@ -93,7 +93,7 @@ def habits(texts: Sequence[Weights]) -> Habits:
         n_spread += int(chosen.sum())
     with np.errstate(invalid="ignore"):
         shares, chance = paid / n_queries, even / n_queries
-    return Habits(list(finders), shares, chance, spread / max(n_spread, 1))
+    return HeadStatistics(list(finders), shares, chance, spread / max(n_spread, 1))
 
 
 class Pronouns(NamedTuple):

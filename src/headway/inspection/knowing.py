@@ -41,7 +41,7 @@ _Z = 1.959964
 """95 % of a normal distribution lie within so many standard deviations."""
 
 
-class Share(NamedTuple):
+class Proportion(NamedTuple):
     """In how many of the sentences, with Wilson's interval of 95 %."""
 
     right: int
@@ -67,9 +67,9 @@ class Picker(NamedTuple):
     """From 0."""
     head: int
     """From 0."""
-    right: Share
+    right: Proportion
     """It looks more at that noun than at the other: half of the time by chance."""
-    most: Share
+    most: Proportion
     """It looks more at that noun than at any other word."""
     weight: float
     """What it gives to that noun, mean over the sentences."""
@@ -80,7 +80,7 @@ class Probe(NamedTuple):
 
     layer: int
     """Behind this layer, from 0; -1 is what goes into the first."""
-    right: Share
+    right: Proportion
     """Of the two nouns it names the right one: half of the time by chance."""
 
 
@@ -145,7 +145,7 @@ def knowledge(
     )
 
 
-def named_right(translator: "Translator", sentences: Sequence[PronounSentence]) -> Share:
+def named_right(translator: "Translator", sentences: Sequence[PronounSentence]) -> Proportion:
     """In how many the model's own translation names the right noun."""
     translations = translator.translate([one.text for one in sentences])
     named = [coreference(one.text, t) for one, t in zip(sentences, translations, strict=True)]
@@ -153,7 +153,7 @@ def named_right(translator: "Translator", sentences: Sequence[PronounSentence]) 
         which is not None and which.antecedent == one.antecedent
         for one, which in zip(sentences, named, strict=True)
     )
-    return Share(right, len(sentences))
+    return Proportion(right, len(sentences))
 
 
 @torch.inference_mode()
@@ -211,7 +211,7 @@ def best_heads(
         most = sum(int(row.argmax()) == one.antecedent for one, row in rows)
         weight = float(np.mean([row[one.antecedent] for one, row in rows]))
         n = len(rows)
-        found.append(Picker(layer, head, Share(right, n), Share(most, n), weight))
+        found.append(Picker(layer, head, Proportion(right, n), Proportion(most, n), weight))
     return found
 
 
@@ -242,7 +242,7 @@ def probe(
     names: Sequence[str],
     counted: Float[np.ndarray, "counted d_model"],
     pairs: Sequence[tuple[str, str]],
-) -> Share:
+) -> Proportion:
     """How often a linear map that was fitted to `names` gives the first of each pair more.
 
     Ridge regression from the standardized vector to one number for each noun, 1 for the noun that
@@ -258,4 +258,4 @@ def probe(
         bool(row[nouns.index(meant)] > row[nouns.index(rival)])
         for row, (meant, rival) in zip(given, pairs, strict=True)
     )
-    return Share(right, len(pairs))
+    return Proportion(right, len(pairs))

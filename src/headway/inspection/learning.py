@@ -30,7 +30,7 @@ MOST_CELLS = 3_000_000
 """Of all maps of a page together; they are deflated."""
 
 
-class Moment(NamedTuple):
+class Snapshot(NamedTuple):
     """Weights that the model had, or has."""
 
     kind: str
@@ -44,8 +44,8 @@ def learning(sight: Sight) -> dict[str, Any]:
 
     `probabilities` are of the tokens that are written, the end marker last; `writes` is what the
     model would write by itself, None where it writes nothing of a source; `spread` and `heads` are
-    as in `headway.inspection.heads.Habits`. Moments are left out where there are too many, or a
-    checkpoint is damaged; `left_out` counts them.
+    as in `headway.inspection.heads.HeadStatistics`. Moments are left out where there are too many,
+    or a checkpoint is damaged; `left_out` counts them.
     """
     subject, passage = sight.subject, sight.passage
     if not steps(_checkpoints(subject)):
@@ -81,7 +81,7 @@ def learning(sight: Sight) -> dict[str, Any]:
     }
 
 
-def moments(subject: Subject, chosen: list[int]) -> Iterator[Moment]:
+def moments(subject: Subject, chosen: list[int]) -> Iterator[Snapshot]:
     """As the weights were drawn, at some checkpoints, and as they are used now.
 
     A run that began with another's weights drew none. A damaged checkpoint is left out, and one
@@ -89,14 +89,14 @@ def moments(subject: Subject, chosen: list[int]) -> Iterator[Moment]:
     """
     used = {name: tensor.clone() for name, tensor in saved_tensors(subject.model).items()}
     if not subject.settings.training.init_from:
-        yield Moment("drawn", 0, drawn(subject))
+        yield Snapshot("drawn", 0, drawn(subject))
     for step in chosen:
         try:
             weights = load_tensors(folder_of(_checkpoints(subject), step) / WEIGHTS)
         except RunError:
             continue
-        yield Moment("checkpoint", step, weights)
-    yield Moment("model", None, used)
+        yield Snapshot("checkpoint", step, weights)
+    yield Snapshot("model", None, used)
 
 
 def drawn(subject: Subject) -> dict[str, Tensor]:
@@ -124,7 +124,7 @@ def borrowed(subject: Subject) -> Iterator[None]:
         load_weights(subject.model, own)
 
 
-def _moment(moment: Moment, sight: Sight, seen: Mapping[str, Weights]) -> dict[str, Any]:
+def _moment(moment: Snapshot, sight: Sight, seen: Mapping[str, Weights]) -> dict[str, Any]:
     subject = sight.subject
     wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
     log_probs = sight.following.gather(1, wanted[:, None])[:, 0]

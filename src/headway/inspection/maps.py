@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headway.inspection.heads import Habits, Pronouns, Weights, habits, pronouns
+from headway.inspection.heads import HeadStatistics, Pronouns, Weights, habits, pronouns
 from headway.inspection.packing import missing, packed
 from headway.inspection.sight import Sight
 
@@ -95,7 +95,7 @@ def _kind(weights: Weights) -> dict[str, Any]:
     }
 
 
-def told_of(measured: Habits) -> dict[str, Any]:
+def told_of(measured: HeadStatistics) -> dict[str, Any]:
     """Habits as a document has them."""
     return {
         "names": measured.names,

@@ -12,7 +12,7 @@ _MARKER = re.compile(r"<[a-z/]+>|\[[A-Z]+\]")
 _BYTES = re.compile(r"(<0x[0-9A-F]{2}>)+")
 
 
-class Words(NamedTuple):
+class MergedWords(NamedTuple):
     """The words that pieces make up."""
 
     labels: list[str]
@@ -20,7 +20,7 @@ class Words(NamedTuple):
     """For each word the positions of its pieces, in order; every piece is in one word."""
 
 
-def words_of(pieces: Sequence[str]) -> Words:
+def words_of(pieces: Sequence[str]) -> MergedWords:
     """Join the pieces of `Subwords.pieces` (`▁` for a space, `<0xE6>` for a byte) into words.
 
     A word starts at a space, a marker such as `</s>`, punctuation, or a character of a script
@@ -34,7 +34,7 @@ def words_of(pieces: Sequence[str]) -> Words:
         else:
             groups.append([i])
         previous = piece
-    return Words([_label([pieces[i] for i in group]) for group in groups], groups)
+    return MergedWords([_label([pieces[i] for i in group]) for group in groups], groups)
 
 
 def merge_pieces(
@@ -44,7 +44,7 @@ def merge_pieces(
 ) -> Float[np.ndarray, "*maps query_words key_words"]:
     """What words pay to words: the sum over a word's key pieces, the mean over its query pieces.
 
-    `queries` and `keys` are `Words.groups`. Rows that summed to 1 still do.
+    `queries` and `keys` are `MergedWords.groups`. Rows that summed to 1 still do.
     """
     by_key = np.stack([weights[..., list(group)].sum(axis=-1) for group in keys], axis=-1)
     return np.stack([by_key[..., list(group), :].mean(axis=-2) for group in queries], axis=-2)

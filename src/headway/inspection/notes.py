@@ -59,7 +59,7 @@ def _row(tensor: Tensor) -> Array:
     return (row if row.dtype == torch.bool else row.float()).cpu().numpy()
 
 
-class Notes:
+class TensorRecorder:
     """Tensors of one pass of one text. A context: behind it nothing is watched any more."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ def room_of_each(n_texts: int) -> int:
     return min(ROOM, 3 * ROOM // n_texts)
 
 
-class Change(NamedTuple):
+class Intervention(NamedTuple):
     """What a reader would have otherwise."""
 
     off: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Sight:
         subject: Subject,
         passage: Passage,
         begin: Sequence[int] = (),
-        change: Change = Change(),  # noqa: B008  # it cannot change
+        change: Intervention = Intervention(),  # noqa: B008  # it cannot change
         room: int | None = ROOM,
     ) -> None:
         """`begin`: ids that an output is to begin with, beside what is written freely; `change` is

@@ -46,7 +46,7 @@ _WRITTEN_OUT = (
 )
 
 
-class Part(NamedTuple):
+class SwitchablePart(NamedTuple):
     """Something that can be switched off."""
 
     off: Callable[[], AbstractContextManager[None]]
@@ -81,7 +81,7 @@ def switched(model: nn.Module, parts: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def part_of(model: nn.Module, name: str) -> Part:
+def part_of(model: nn.Module, name: str) -> SwitchablePart:
     """The part of this name, as a user writes it.
 
     Raises ConfigError where there is none, with the nearest that there is.
@@ -113,7 +113,7 @@ def part_of(model: nn.Module, name: str) -> Part:
     )
 
 
-def parts_of(model: nn.Module) -> dict[str, Part]:
+def parts_of(model: nn.Module) -> dict[str, SwitchablePart]:
     """All parts that can be switched off, by their full names, but for rows of attention."""
     return {
         name: part
@@ -144,19 +144,22 @@ def sublayers(layer: Layer) -> list[Sublayer]:
     return [one for one in found if hasattr(one.around, "norm")]  # else there is nothing inside
 
 
-def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, Part]]:
+def _parts_of_layer(path: str, layer: Layer) -> Iterator[tuple[str, SwitchablePart]]:
     inside = sublayers(layer)
-    yield path, Part(partial(_all_off, [one.around for one in inside]))
+    yield path, SwitchablePart(partial(_all_off, [one.around for one in inside]))
     for name, around, attention in inside:
-        yield f"{path}.{name}", Part(partial(_all_off, [around]))
-        yield f"{path}.{name}.residual", Part(partial(_without_residual, around))
+        yield f"{path}.{name}", SwitchablePart(partial(_all_off, [around]))
+        yield f"{path}.{name}.residual", SwitchablePart(partial(_without_residual, around))
         if attention is None:
             continue
         if name == "self" and path.startswith("decoder") and not attention.window:
-            yield f"{path}.{name}.mask", Part(partial(_without_mask, attention), rereads=True)
+            yield (
+                f"{path}.{name}.mask",
+                SwitchablePart(partial(_without_mask, attention), rereads=True),
+            )
         for head in range(attention.heads):
             off = torch.arange(attention.heads)[None] == head
-            yield f"{path}.{name}.head.{head}", Part(partial(silenced, attention, off))
+            yield f"{path}.{name}.head.{head}", SwitchablePart(partial(silenced, attention, off))
 
 
 def _examples(known: Iterable[str]) -> list[str]:
@@ -225,13 +228,13 @@ def _removed(hook: Any) -> Iterator[None]:
         hook.remove()
 
 
-def _row(model: nn.Module, of_head: str, query: str, key: str) -> Part:
+def _row(model: nn.Module, of_head: str, query: str, key: str) -> SwitchablePart:
     side, number, sublayer, _, head = of_head.split(".")
     layer = layers_of(model)[f"{side}.{number}"]
     [attention] = [one.attention for one in sublayers(layer) if one.name == sublayer]
     looks_at = None if key == UNIFORM else int(key)
     off = partial(_with_row, cast(MultiHeadAttention, attention), int(head), int(query), looks_at)
-    return Part(off, rereads=side == "decoder")
+    return SwitchablePart(off, rereads=side == "decoder")
 
 
 @contextmanager

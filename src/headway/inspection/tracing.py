@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from headway.errors import ConfigError
 from headway.inspection.formulas import Mapped, map_of, note_entry
-from headway.inspection.notes import Array, Formula, Notes, part_name
+from headway.inspection.notes import Array, Formula, TensorRecorder, part_name
 from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
 from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.attention import MultiHeadAttention, ReadyMask
@@ -44,7 +44,7 @@ from headway.nn.variants import (
 )
 from headway.nn.windowed import band
 
-Watch = Callable[[Notes, str, Any], None]
+Watch = Callable[[TensorRecorder, str, Any], None]
 """Notes what a brick of this name does, whenever it runs."""
 
 
@@ -74,7 +74,7 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
             "counted. Take a run of another type."
         )
     device = weights.device
-    notes = Notes()
+    notes = TensorRecorder()
     rows = [torch.tensor([ids], device=device) for ids in (source, fed) if len(ids)]
     with notes:
         for name, module in model.named_modules():
@@ -87,7 +87,7 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
     return Traced(notes.tensors(), notes.formulas(named), logits)
 
 
-def watch_brick(notes: Notes, path: str, module: nn.Module) -> None:
+def watch_brick(notes: TensorRecorder, path: str, module: nn.Module) -> None:
     """As its class is watched, or the nearest one above it that is."""
     for kind in type(module).__mro__:
         if kind in BRICKS:
@@ -98,12 +98,12 @@ def watch_brick(notes: Notes, path: str, module: nn.Module) -> None:
 # -- bricks of the Transformer ----------------------------------------------------------------
 
 
-def watch_stack(notes: Notes, name: str, stack: Stack) -> None:
+def watch_stack(notes: TensorRecorder, name: str, stack: Stack) -> None:
     """What goes into its first layer."""
     notes.watch_before(stack, lambda x, *_: note_entry(notes, f"{name}.input", x))
 
 
-def watch_layer(notes: Notes, name: str, layer: Layer) -> None:
+def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
     """Its sub-layers, each with the connection around it, and what it gives."""
     watch_attention(notes, f"{name}.self", layer.self_attention)
     watch_residual(notes, f"{name}.self", layer.around_self_attention)
@@ -115,7 +115,7 @@ def watch_layer(notes: Notes, name: str, layer: Layer) -> None:
     notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output, "x", {"x": output}))
 
 
-def watch_attention(notes: Notes, name: str, attention: MultiHeadAttention) -> None:
+def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttention) -> None:
     """Its numbers are computed once more from what went in; heads and output are what it gave."""
     cut = {"h": attention.heads}
     part = {one: f"{name}.{one}" for one in ("query", "key", "value", "scores", "visible")}
@@ -207,7 +207,7 @@ ACTIVATED = {F.relu: "max(0, {})", F.gelu: "gelu({})", F.silu: "silu({})"}
 """What a feed-forward's activation is called in formulas; none is the identity."""
 
 
-def watch_feed_forward(notes: Notes, name: str, feed_forward: FeedForward) -> None:
+def watch_feed_forward(notes: TensorRecorder, name: str, feed_forward: FeedForward) -> None:
     """Its inner layer behind the activation (and the gate, if it has one), and what it gives."""
     if not hasattr(feed_forward, "to_output"):
         return
@@ -225,7 +225,7 @@ def watch_feed_forward(notes: Notes, name: str, feed_forward: FeedForward) -> No
     notes.watch(feed_forward, look)
 
 
-def watch_residual(notes: Notes, name: str, around: Residual) -> None:
+def watch_residual(notes: TensorRecorder, name: str, around: Residual) -> None:
     """The sum and the norm; of a sub-layer that is not there, nothing.
 
     Where the connection was taken away the sum is the sub-layer's output alone.
@@ -267,7 +267,7 @@ ENDS = {
 them, the first gives `normed`."""
 
 
-def watch_ends(notes: Notes, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]) -> None:
+def watch_ends(notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]) -> None:
     """Embeddings, positions, and the last vectors of each side; of a model of text alone, the
     text is its target."""
     sides = ("source", "target")[-len(rows) :]
@@ -295,13 +295,13 @@ def watch_ends(notes: Notes, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]
 
 
 def _note_end(
-    notes: Notes, name: str, module: nn.Module, given: tuple[Any, ...], output: Tensor
+    notes: TensorRecorder, name: str, module: nn.Module, given: tuple[Any, ...], output: Tensor
 ) -> None:
     mapped = map_of(module)
     notes.note(name, output, mapped.text, {"x": given[0], **mapped.where})
 
 
-def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
+def watch_positions(notes: TensorRecorder, name: str, positions: nn.Module) -> None:
     """What is added to the embeddings; nothing of a model that adds nothing."""
 
     def look(given: tuple[Any, ...], _: Tensor) -> None:
@@ -316,7 +316,7 @@ def watch_positions(notes: Notes, name: str, positions: nn.Module) -> None:
     notes.watch(positions, look)
 
 
-def note_logits(notes: Notes, model: nn.Module, logits: Tensor) -> None:
+def note_logits(notes: TensorRecorder, model: nn.Module, logits: Tensor) -> None:
     """What all models end with: the product of the last vectors and the vocabulary's matrix."""
     bias, scale = model.output_bias, getattr(model.config, "output_scale", 1.0)
     text = "z · Eᵀ"

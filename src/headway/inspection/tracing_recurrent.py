@@ -15,14 +15,14 @@ from typing import Any
 from torch import Tensor
 
 from headway.inspection.formulas import Mapped, map_of, used_in
-from headway.inspection.notes import Notes
+from headway.inspection.notes import TensorRecorder
 from headway.models.recurrent import RecurrentTranslator
 from headway.nn.recurrent import Memory, RecurrentLayer, RecurrentStack, elman, gru, lstm
 from headway.nn.recurrent_attention import AdditiveScores, DotScores, Scores
 from headway.nn.recurrent_decoders import (
     AttendingFirstDecoder,
     AttendingLastDecoder,
-    Decoded,
+    DecoderOutput,
     RecurrentDecoder,
 )
 from headway.nn.two_way import BothWays, TwoWayEncoder
@@ -84,7 +84,7 @@ _LETTERS = {
 }  # fmt: skip
 
 
-def follow_recurrence(notes: Notes, name: str, layer: RecurrentLayer, x: Mapped) -> None:
+def follow_recurrence(notes: TensorRecorder, name: str, layer: RecurrentLayer, x: Mapped) -> None:
     """The layer's equation, number by number; `x` is what it reads."""
     n = layer.cell.n_products
     step = "after" if name.endswith("from_right") else "before"
@@ -108,7 +108,7 @@ def follow_recurrence(notes: Notes, name: str, layer: RecurrentLayer, x: Mapped)
         notes.follows(f"{name}.{part}", found, used_in(found, where))
 
 
-def watch_recurrent(notes: Notes, name: str, layer: RecurrentLayer) -> None:
+def watch_recurrent(notes: TensorRecorder, name: str, layer: RecurrentLayer) -> None:
     """Its memory and its gates after every step.
 
     Where steps run one by one they are noted as they run. Where a kernel ran them all, the equation
@@ -152,13 +152,13 @@ def both_ways(layer: int) -> Mapped:
     return Mapped("concat(x_l, x_r)", ends)
 
 
-def watch_recurrent_stack(notes: Notes, name: str, stack: RecurrentStack) -> None:
+def watch_recurrent_stack(notes: TensorRecorder, name: str, stack: RecurrentStack) -> None:
     """What is multiplied by the vocabulary's matrix."""
     last = {"x": f"{name}.{len(stack.layers) - 1}.hidden"}
     notes.watch(stack, lambda _, found: notes.note(f"{name}.output", found[0], "x", last))
 
 
-def watch_two_way(notes: Notes, name: str, encoder: TwoWayEncoder) -> None:
+def watch_two_way(notes: TensorRecorder, name: str, encoder: TwoWayEncoder) -> None:
     """What it makes of the text. The right-hand layers read backwards: their steps are turned."""
 
     def look(_: tuple[Any, ...], found: BothWays) -> None:
@@ -171,7 +171,7 @@ def watch_two_way(notes: Notes, name: str, encoder: TwoWayEncoder) -> None:
     notes.watch(encoder, look)
 
 
-def watch_beginning(notes: Notes, _: str, model: RecurrentTranslator) -> None:
+def watch_beginning(notes: TensorRecorder, _: str, model: RecurrentTranslator) -> None:
     """What the decoder's layers remember before the first step."""
     layers = range(model.config.decoder_layers)
     names = [f"decoder.{n}.{part}_at_first" for part in model.remembers for n in layers]
@@ -182,7 +182,7 @@ def watch_beginning(notes: Notes, _: str, model: RecurrentTranslator) -> None:
         notes.follows(name, "tanh(s · Wᵀ + b)", {"s": "encoder.summary", "W": weight, "b": bias})
 
 
-def watch_scores(notes: Notes, name: str, scores: Scores) -> None:
+def watch_scores(notes: TensorRecorder, name: str, scores: Scores) -> None:
     """What one head compares, and where it looks."""
     name = name.removesuffix(".scores") + ".cross"
     key = map_of(scores.from_value, "e")
@@ -202,7 +202,7 @@ def watch_scores(notes: Notes, name: str, scores: Scores) -> None:
     notes.watch(scores, look)
 
 
-def watch_decoder(notes: Notes, name: str, decoder: RecurrentDecoder) -> None:
+def watch_decoder(notes: TensorRecorder, name: str, decoder: RecurrentDecoder) -> None:
     """What is multiplied by the vocabulary's matrix, and the attention if there is one."""
     layers = [decoder.first, *decoder.upper()]
     last = f"{name}.{len(layers) - 1}.hidden"
@@ -218,7 +218,7 @@ def watch_decoder(notes: Notes, name: str, decoder: RecurrentDecoder) -> None:
         gives = "concat(h, joined(c))"
     output = map_of(decoder.to_output, gives)
 
-    def look(given: tuple[Any, ...], found: Decoded) -> None:
+    def look(given: tuple[Any, ...], found: DecoderOutput) -> None:
         source = given[2]
         if found.weights is not None:
             cross, weights = f"{name}.cross", found.weights[:, None]
@@ -241,7 +241,7 @@ def watch_decoder(notes: Notes, name: str, decoder: RecurrentDecoder) -> None:
     notes.watch(decoder, look)
 
 
-RECURRENT_BRICKS: dict[type, Callable[[Notes, str, Any], None]] = {
+RECURRENT_BRICKS: dict[type, Callable[[TensorRecorder, str, Any], None]] = {
     RecurrentLayer: watch_recurrent,
     RecurrentStack: watch_recurrent_stack,
     TwoWayEncoder: watch_two_way,

@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from headway.inspection.formulas import Mapped, embedded, map_of, note_entry, used_in
-from headway.inspection.notes import Notes
+from headway.inspection.notes import TensorRecorder
 from headway.models.bytenet import Block, ByteNet
 from headway.models.convolutional import Convolutional, StepAttention
 from headway.models.nnlm import Nnlm
@@ -35,7 +35,7 @@ def convolved(
     return Mapped(text, used_in(text, where))
 
 
-def watch_gated(notes: Notes, name: str, block: GatedBlock) -> None:
+def watch_gated(notes: TensorRecorder, name: str, block: GatedBlock) -> None:
     """What passes, how much of it, and what comes out with what went in."""
     end = "convolved" if name.endswith(".block") else "output"
     name = name.removesuffix(".block")
@@ -57,7 +57,7 @@ def watch_gated(notes: Notes, name: str, block: GatedBlock) -> None:
     notes.watch(block, look_behind)
 
 
-def watch_look(notes: Notes, name: str, attention: StepAttention) -> None:
+def watch_look(notes: TensorRecorder, name: str, attention: StepAttention) -> None:
     """A look at the source: the scores are not divided by sqrt(d)."""
     name = name.removesuffix(".attention")
     parts = ("query", "key", "value", "scores", "weights", "heads")
@@ -85,7 +85,7 @@ def watch_look(notes: Notes, name: str, attention: StepAttention) -> None:
     notes.watch(attention.to_output, lambda given, _: notes.note(cross["Z"], given[0][:, None]))
 
 
-def watch_entries(notes: Notes, _: str, model: Convolutional) -> None:
+def watch_entries(notes: TensorRecorder, _: str, model: Convolutional) -> None:
     """What goes into the first layers."""
     for stack, side in (("encoder", "source"), ("decoder", "target")):
         linear = getattr(model, f"into_{stack}")
@@ -93,14 +93,19 @@ def watch_entries(notes: Notes, _: str, model: Convolutional) -> None:
 
 
 def _note_entry_of(
-    notes: Notes, name: str, side: str, linear: nn.Linear, _: tuple[Any, ...], output: Tensor
+    notes: TensorRecorder,
+    name: str,
+    side: str,
+    linear: nn.Linear,
+    _: tuple[Any, ...],
+    output: Tensor,
 ) -> None:
     given = embedded(notes, side)
     entry = map_of(linear, f"({given.text})")
     notes.note(name, output, entry.text, {**given.where, **entry.where})
 
 
-def watch_block(notes: Notes, name: str, block: Block) -> None:
+def watch_block(notes: TensorRecorder, name: str, block: Block) -> None:
     """What goes into the dilated convolution, what it makes of it, and what comes out of the
     block."""
     norm = map_of(block.norm, "x", "_1")
@@ -127,7 +132,7 @@ def watch_block(notes: Notes, name: str, block: Block) -> None:
     notes.watch(block, look_behind)
 
 
-def watch_bytenet(notes: Notes, _: str, model: ByteNet) -> None:
+def watch_bytenet(notes: TensorRecorder, _: str, model: ByteNet) -> None:
     """How the decoder's stack stands upon the encoder's, and where its features come from."""
 
     def enter(x: Tensor, real: Tensor) -> None:
@@ -147,7 +152,7 @@ def watch_bytenet(notes: Notes, _: str, model: ByteNet) -> None:
     notes.watch(model, end)
 
 
-def watch_nnlm(notes: Notes, _: str, model: Nnlm) -> None:
+def watch_nnlm(notes: TensorRecorder, _: str, model: Nnlm) -> None:
     """Equation 1 of Bengio et al. 2003."""
     n = model.config.d_hidden
     to_hidden = map_of(model.to_hidden)
@@ -168,7 +173,7 @@ def watch_nnlm(notes: Notes, _: str, model: Nnlm) -> None:
     notes.watch(model, lambda _, logits: notes.note("logits", logits, f"{text} + b", where))
 
 
-WINDOW_BRICKS: dict[type, Callable[[Notes, str, Any], None]] = {
+WINDOW_BRICKS: dict[type, Callable[[TensorRecorder, str, Any], None]] = {
     GatedBlock: watch_gated,
     StepAttention: watch_look,
     Convolutional: watch_entries,

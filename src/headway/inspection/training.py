@@ -46,7 +46,7 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
     Raises as `training` does, ConfigError for a text that cannot be looked at, and RunError where
     there is nothing to draw and nothing is to come.
     """
-    found = training(runs) | {"learning": Watched(runs[0], text).learning()}
+    found = training(runs) | {"learning": WatchedText(runs[0], text).learning()}
     if all(
         run["finished"] and "missing" in run
         for run in found["runs"] + [found["learning"] | {"finished": True}]
@@ -66,7 +66,7 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
 
 def news(runs: Sequence[Path], text: str | None = None) -> Mapping[str, Callable[[], Any]]:
     """What changes of such a page while a training goes on, by name."""
-    watched = Watched(runs[0], text)
+    watched = WatchedText(runs[0], text)
     return {
         "training": partial(training, runs),
         "moments": watched.moments,
@@ -74,7 +74,7 @@ def news(runs: Sequence[Path], text: str | None = None) -> Mapping[str, Callable
     }
 
 
-class Watched:
+class WatchedText:
     """One text under every checkpoint that a run has by now."""
 
     def __init__(self, run: Path, text: str | None) -> None:

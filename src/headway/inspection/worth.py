@@ -20,7 +20,7 @@ _TOKENS = 512
 """Whose logits are in memory at a time."""
 
 
-class Place(NamedTuple):
+class AblatedSublayer(NamedTuple):
     """A sub-layer, and what becomes of the text without it or its heads."""
 
     name: str
@@ -41,7 +41,7 @@ def too_much(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> boo
 @torch.inference_mode()
 def worth(
     model: nn.Module, source: Sequence[int], fed: Sequence[int], wanted: Sequence[int]
-) -> list[Place]:
+) -> list[AblatedSublayer]:
     """Of every sub-layer of a Transformer. `wanted` follows each token that is fed, at last the end
     marker. One pass each, a few together."""
     places = _all(model)
@@ -56,7 +56,7 @@ def worth(
     [whole] = log_probs_of(model, source, fed, wanted, 1).tolist()
     falls = {row: whole - log_prob for row, log_prob in zip(rows, log_probs, strict=True)}
     return [
-        Place(name, falls[name, -1], [falls[name, head] for head in range(_n_heads(one))])
+        AblatedSublayer(name, falls[name, -1], [falls[name, head] for head in range(_n_heads(one))])
         for name, one in places.items()
     ]
 

@@ -35,7 +35,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredOutput:
     """An output, and what it was scored on."""
 
     outputs: Sequence[str]
@@ -72,11 +72,11 @@ def diagnose(
     `bleu` are the counts of this output, from `measure`. Untranslated lines are looked for only
     where `sources` are given.
     """
-    scored = Scored(outputs, [references, *more_references], sources, bleu)
+    scored = ScoredOutput(outputs, [references, *more_references], sources, bleu)
     return [note for check in _CHECKS for note in check(scored)]
 
 
-def _order(scored: Scored) -> Iterator[Note]:
+def _order(scored: ScoredOutput) -> Iterator[Note]:
     overlaps = Overlaps(scored.outputs, scored.references[0])
     shift = find_shift(overlaps)
     if shift is not None:
@@ -99,7 +99,7 @@ def _order(scored: Scored) -> Iterator[Note]:
         )
 
 
-def _blank(scored: Scored) -> Iterator[Note]:
+def _blank(scored: ScoredOutput) -> Iterator[Note]:
     empty = [i for i, line in enumerate(scored.outputs) if not line.strip()]
     if unanswered := [i for i in empty if any(right.strip() for right in scored.rights(i))]:
         yield Note(
@@ -133,7 +133,7 @@ _MARKS = (
 """What is left of preparation: an example, the pattern, and how it is undone."""
 
 
-def _marks(scored: Scored) -> Iterator[Note]:
+def _marks(scored: ScoredOutput) -> Iterator[Note]:
     for mark, written, remedy in _MARKS:
         pattern = re.compile(written)
         found = [
@@ -146,7 +146,7 @@ def _marks(scored: Scored) -> Iterator[Note]:
             yield Note("marks of preparation", finding, _examples(found), remedy)
 
 
-def _tokens_apart(scored: Scored) -> Iterator[Note]:
+def _tokens_apart(scored: ScoredOutput) -> Iterator[Note]:
     sides = {"output": scored.outputs, "references": scored.references[0]}
     shares = {name: tokenized_share(lines) for name, lines in sides.items()}
     known = {name: share for name, share in shares.items() if share is not None}
@@ -163,7 +163,7 @@ def _tokens_apart(scored: Scored) -> Iterator[Note]:
     )
 
 
-def _unspaced(scored: Scored) -> Iterator[Note]:
+def _unspaced(scored: ScoredOutput) -> Iterator[Note]:
     if scored.bleu.metric.tokenizer_signature not in ("13a", "intl"):
         return
     written = Counter(bool(CHARACTER.match(word)) for line in scored.references[0]
@@ -179,7 +179,7 @@ def _unspaced(scored: Scored) -> Iterator[Note]:
         )
 
 
-def _case(scored: Scored) -> Iterator[Note]:
+def _case(scored: ScoredOutput) -> Iterator[Note]:
     if scored.bleu.metric.lowercase:
         return
     for side, other in (("output", "references"), ("references", "output")):
@@ -202,7 +202,7 @@ def _case(scored: Scored) -> Iterator[Note]:
             )
 
 
-def _copies(scored: Scored) -> Iterator[Note]:
+def _copies(scored: ScoredOutput) -> Iterator[Note]:
     if scored.sources is None:
         return
     found = []
@@ -221,7 +221,7 @@ def _copies(scored: Scored) -> Iterator[Note]:
         )
 
 
-def _loops(scored: Scored) -> Iterator[Note]:
+def _loops(scored: ScoredOutput) -> Iterator[Note]:
     found = [
         i
         for i, line in enumerate(scored.outputs)
@@ -248,7 +248,7 @@ def _goes_round(said: Sequence[str]) -> bool:
     return False
 
 
-def _length(scored: Scored) -> Iterator[Note]:
+def _length(scored: ScoredOutput) -> Iterator[Note]:
     lengths, wanted = scored.bleu.counts[:, 0], scored.bleu.counts[:, 1]
     length, reference_length = float(lengths.sum()), float(wanted.sum())
     if not length or not reference_length:
@@ -276,7 +276,7 @@ def _length(scored: Scored) -> Iterator[Note]:
         )
 
 
-_CHECKS: tuple[Callable[[Scored], Iterator[Note]], ...] = (
+_CHECKS: tuple[Callable[[ScoredOutput], Iterator[Note]], ...] = (
     _order,
     _blank,
     _marks,

@@ -61,7 +61,7 @@ class LengthBucket:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ScoredSystem:
     """One system, scored sentence by sentence: what every figure below is computed from."""
 
     statistics: dict[str, SentenceStatistics]
@@ -79,7 +79,7 @@ def measure(
     lowercase: bool = False,
     ter: bool = True,
     advance: Advance = nobody,
-) -> Measured:
+) -> ScoredSystem:
     """Score every sentence once.
 
     BLEU's tokenizer follows the target language (`zh`; `char` for others without spaces; else
@@ -121,7 +121,7 @@ def measure(
             target_language=target_language,
             advance=advance,
         )
-    return Measured(
+    return ScoredSystem(
         statistics,
         np.array(
             [
@@ -133,7 +133,7 @@ def measure(
 
 
 def summarize(
-    measured: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+    measured: ScoredSystem, *, n_bootstrap: int = 1000, seed: int = 12345
 ) -> TranslationScores:
     """Corpus scores with 95 % intervals: the middle of `n_bootstrap` resampled scores."""
     counts = measured.statistics["bleu"].counts
@@ -153,7 +153,7 @@ def summarize(
 
 
 def compare(
-    first: Measured, second: Measured, *, n_bootstrap: int = 1000, seed: int = 12345
+    first: ScoredSystem, second: ScoredSystem, *, n_bootstrap: int = 1000, seed: int = 12345
 ) -> dict[str, Difference]:
     """What `difference` says under each metric that both were measured by."""
     if len(first.exact) != len(second.exact):
@@ -177,7 +177,7 @@ def lengths_in_tokens(
     return [len(tokenizer(text.rstrip()).split()) for text in texts]
 
 
-def by_length(measured: Measured, lengths: Sequence[int]) -> list[LengthBucket]:
+def by_length(measured: ScoredSystem, lengths: Sequence[int]) -> list[LengthBucket]:
     """BLEU of short and of long sentences apart; empty buckets are left out.
 
     `lengths` are those of the sources or of the references, in any unit, the same for all systems.

@@ -75,7 +75,7 @@ _ONLY_FOR = {
 
 
 @dataclass(frozen=True)
-class Row(Score):
+class CardRow(Score):
     """One figure under one convention."""
 
     name: str
@@ -96,7 +96,7 @@ class LeftOut:
 class ScoreCard:
     """All figures of one output."""
 
-    rows: list[Row]
+    rows: list[CardRow]
     left_out: list[LeftOut]
 
 
@@ -121,9 +121,9 @@ def score_card(
     for lines in sets:
         check_pairs(hypotheses, lines)
 
-    def row(counts: SentenceStatistics, name: str, metric: str, compares_to: str) -> Row:
+    def row(counts: SentenceStatistics, name: str, metric: str, compares_to: str) -> CardRow:
         score = with_interval(counts, n_bootstrap, seed)
-        return Row(**vars(score), name=name, metric=metric, compares_to=compares_to)
+        return CardRow(**vars(score), name=name, metric=metric, compares_to=compares_to)
 
     rows, left_out = [], []
     reason_against = _judge(base_language(target_language), [hypotheses, *sets])

@@ -23,7 +23,7 @@ CHARACTER = re.compile(f"[{_ALONE}]")
 _WORD = re.compile(rf"{CHARACTER.pattern}|[^\W{_ALONE}]+")
 
 
-class Shift(NamedTuple):
+class OutputShift(NamedTuple):
     """A stretch of lines that fits other references better than its own."""
 
     first: int
@@ -68,7 +68,7 @@ class Overlaps:
         return sum((self._weight[word] for word in line), start=0.0)
 
 
-def find_shift(overlaps: Overlaps) -> Shift | None:
+def find_shift(overlaps: Overlaps) -> OutputShift | None:
     """The clearest shift, or None.
 
     For each shift the stretch is taken in which it gains most over the lines as they are.
@@ -83,7 +83,7 @@ def find_shift(overlaps: Overlaps) -> Shift | None:
         gain, n_lines = float((shifted - straight)[stretch].sum()), last - first + 1
         if n_lines >= LEAST_LINES and gain > max(best_gain, LEAST_GAIN * n_lines):
             means = float(shifted[stretch].mean()), float(straight[stretch].mean())
-            best, best_gain = Shift(first, last, lines, *means), gain
+            best, best_gain = OutputShift(first, last, lines, *means), gain
     return best
 
 

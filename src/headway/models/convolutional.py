@@ -64,7 +64,7 @@ class ConvolutionalConfig:
         check_dropout(self.dropout)
 
 
-class Memory(NamedTuple):
+class ConvolutionMemory(NamedTuple):
     """What the decoder looks at: made once for all of its layers and steps."""
 
     keys: Float[Tensor, "sentences source d_model"]
@@ -75,10 +75,12 @@ class Memory(NamedTuple):
     root: Float[Tensor, "sentences 1 1"]
     """sqrt(m) of m words: a mean of m parts, of which this keeps the variance (section 3.4)."""
 
-    def select(self, sentences: Int[Tensor, " kept"]) -> "Memory":
+    def select(self, sentences: Int[Tensor, " kept"]) -> "ConvolutionMemory":
         """That of the given sentences, in that order."""
         mask = ReadyMask(*(part[sentences] for part in self.mask))
-        return Memory(self.keys[sentences], self.values[sentences], mask, self.root[sentences])
+        return ConvolutionMemory(
+            self.keys[sentences], self.values[sentences], mask, self.root[sentences]
+        )
 
 
 class StepAttention(nn.Module):
@@ -93,7 +95,7 @@ class StepAttention(nn.Module):
         self,
         x: Float[Tensor, "batch target d_model"],
         fed: Float[Tensor, "batch target d_model"],
-        memory: Memory,
+        memory: ConvolutionMemory,
     ) -> tuple[Float[Tensor, "batch target d_model"], Float[Tensor, "batch 1 target source"]]:
         """With what was found added, and the weights.
 
@@ -126,7 +128,7 @@ class DecoderLayer(nn.Module):
 class ConvolutionalState:
     """What the decoder remembers between steps; one row per hypothesis."""
 
-    memory: Memory
+    memory: ConvolutionMemory
     past: tuple[Float[Tensor, "rows reach d_model"], ...]
     """The last inputs of each layer's convolution."""
     length: int
@@ -198,7 +200,7 @@ class Convolutional(nn.Module):
         """With dropout, and in the type that the model computes in: embeddings are float32."""
         return self.dropout(x.to(self.to_features.weight.dtype))
 
-    def encode(self, source: Int[Tensor, "batch source"]) -> Memory:
+    def encode(self, source: Int[Tensor, "batch source"]) -> ConvolutionMemory:
         """What the decoder looks at: padding is zero wherever a convolution could read it."""
         embedded = self.ready(self.source_positions(self.source_embedding(source)))
         real = (source != self.padding)[:, :, None].to(embedded.dtype)
@@ -207,7 +209,9 @@ class Convolutional(nn.Module):
             x = block(x, real)
         keys = self.out_of_encoder(x)
         mask = ReadyMask.of(padding_mask(source, self.padding), x.dtype)
-        return Memory(keys, (keys + embedded) * HALF, mask, real.sum(1, keepdim=True).sqrt())
+        return ConvolutionMemory(
+            keys, (keys + embedded) * HALF, mask, real.sum(1, keepdim=True).sqrt()
+        )
 
     def embed_target(
         self, ids: Int[Tensor, "batch target"], first: int = 0
@@ -216,7 +220,7 @@ class Convolutional(nn.Module):
         return self.ready(self.target_positions(self.target_embedding(ids), first))
 
     def decode(
-        self, memory: Memory, target: Int[Tensor, "batch target"]
+        self, memory: ConvolutionMemory, target: Int[Tensor, "batch target"]
     ) -> tuple[Float[Tensor, "batch target d_model"], list[Float[Tensor, "batch 1 target source"]]]:
         """The features of all positions, and where each layer looked."""
         fed = self.embed_target(target)

@@ -73,7 +73,7 @@ class NgramState(NamedTuple):
         return NgramState(self.fed[rows])
 
 
-class Reading(NamedTuple):
+class OrderSteps(NamedTuple):
     """How the orders are put together, from words alone up to the longest n-grams.
 
     What is between is a probability or its decimal logarithm, as it comes easier.
@@ -95,7 +95,7 @@ def power_of_ten(exponent: Tensor) -> Tensor:
     return torch.exp(exponent * _LN_10)
 
 
-INTERPOLATED = Reading(
+INTERPOLATED = OrderSteps(
     begin=power_of_ten,
     thinned=lambda below, backoff, _there: below * power_of_ten(backoff),
     seen=lambda thinned, weight: thinned + power_of_ten(weight),
@@ -104,7 +104,7 @@ INTERPOLATED = Reading(
 """p(w|h) = weight(h w) + backoff(h) p(w|h'), as Kneser-Ney's in Chen and Goodman 1998, eq. 21: h'
 is the context without its first word."""
 
-BACKED_OFF = Reading(
+BACKED_OFF = OrderSteps(
     begin=lambda weight: weight,
     thinned=lambda below, backoff, _there: below + backoff,
     seen=lambda _thinned, weight: weight,
@@ -113,13 +113,13 @@ BACKED_OFF = Reading(
 """p(w|h) = weight(h w) where there is one, else backoff(h) p(w|h'), as an ARPA file means it."""
 
 
-def additive(n_predictable: int) -> Reading:
+def additive(n_predictable: int) -> OrderSteps:
     """p(w|h) = weight(h w) + backoff(h) / |V|, with the longest context that is there.
 
     As (c(h, w) + k) / (c(h) + k|V|) is a mixture of c(h, w) / c(h) and 1 / |V|, these are its two
     parts. In a context that was never seen, it is 1 / |V|, for every k.
     """
-    return Reading(
+    return OrderSteps(
         begin=power_of_ten,
         thinned=lambda below, backoff, there: torch.where(
             there, power_of_ten(backoff) / n_predictable, below

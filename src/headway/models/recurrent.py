@@ -16,14 +16,14 @@ from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.nn.dropout import Dropout, check_dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix, project
 from headway.nn.recurrent import Recurrence, RecurrentState
-from headway.nn.recurrent_attention import AdditiveScores, DotScores, Source, source_of
+from headway.nn.recurrent_attention import AdditiveScores, AttendedSource, DotScores, source_of
 from headway.nn.recurrent_decoders import (
     AttendingFirstDecoder,
     AttendingLastDecoder,
+    DecoderSizes,
     FixedVectorDecoder,
     Memories,
     RecurrentDecoder,
-    Sizes,
 )
 from headway.nn.two_way import TwoWayEncoder
 
@@ -83,7 +83,7 @@ class RecurrentTranslatorConfig:
 
 def decoder(config: RecurrentTranslatorConfig) -> RecurrentDecoder:
     """The decoder that the settings name."""
-    sizes = Sizes(
+    sizes = DecoderSizes(
         config.recurrence,
         config.d_embedding,
         config.d_model,
@@ -133,13 +133,13 @@ class RecurrentTranslator(nn.Module):
         """With dropout, in the type that the model computes in: embeddings are float32."""
         return self.dropout(embedding(ids).to(self.to_beginning.weight.dtype))
 
-    def encode(self, source: Int[Tensor, "batch source"]) -> Source:
+    def encode(self, source: Int[Tensor, "batch source"]) -> AttendedSource:
         """What the decoder may look at."""
         visible = source != self.padding
         outputs, summary = self.encoder(self.embed(self.source_embedding, source), visible)
         return source_of(outputs, visible, summary)
 
-    def beginning(self, source: Source) -> Memories:
+    def beginning(self, source: AttendedSource) -> Memories:
         """What each layer of the decoder remembers at first: tanh(W x the source as one vector).
 
         After Bahdanau et al. 2015, appendix A.2.2, who take the backward half of it alone.
@@ -229,9 +229,9 @@ class RecurrentTranslator(nn.Module):
 class DecoderState:
     """What a decoder remembers between steps, one row per hypothesis."""
 
-    sentences: Source
+    sentences: AttendedSource
     """Of the sentences, as they were started."""
-    source: Source
+    source: AttendedSource
     """Of each row: gathered anew only when rows change their sentence."""
     sentence: Int[Tensor, " rows"]
     """Which of the sentences each row continues."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from headway.native.building import Engine
 from headway.native.matrices import Numbers, Precision, packed
-from headway.native.structures import Floats, Layer, Matrix, Model, Norm, zeros
+from headway.native.structures import Floats, LayerStruct, Matrix, Model, Norm, zeros
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.embedding import SinusoidalPositions, sinusoids
 from headway.nn.layers import Layer as TorchLayer
@@ -48,8 +48,8 @@ class Packed:
         n_tokens = len(model.output_weight)
         embedded = self._rows(model.target_embedding.weight)
         tied = model.source_embedding is model.target_embedding
-        self.encoder = (Layer * len(model.encoder))(*map(self._layer, model.encoder))
-        self.decoder = (Layer * len(model.decoder))(*map(self._layer, model.decoder))
+        self.encoder = (LayerStruct * len(model.encoder))(*map(self._layer, model.encoder))
+        self.decoder = (LayerStruct * len(model.decoder))(*map(self._layer, model.decoder))
         self.structure = Model(
             d_model=config.d_model,
             width=self.width,
@@ -171,10 +171,10 @@ class Packed:
             bias[rows] = numbers(part.bias)
         return self._matrix(weight, bias)
 
-    def _layer(self, layer: TorchLayer) -> Layer:
+    def _layer(self, layer: TorchLayer) -> LayerStruct:
         own, forward = layer.self_attention, layer.feed_forward
         gated = [] if forward.to_gate is None else [forward.to_gate]
-        found = Layer(
+        found = LayerStruct(
             self_projections=self._from_heads(own, ("to_query", "to_key", "to_value")),
             self_output=self._to_output(own.to_output),
             inner=self._linear([forward.to_inner, *gated], self.width, self.inner),

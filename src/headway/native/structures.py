@@ -28,7 +28,7 @@ class Norm(ctypes.Structure):
     _fields_ = (("gain", _pointer), ("shift", _pointer))
 
 
-class Layer(ctypes.Structure):
+class LayerStruct(ctypes.Structure):
     """One layer of encoder or decoder."""
 
     _fields_ = (
@@ -50,7 +50,7 @@ class Model(ctypes.Structure):
         *((name, _float) for name in ("embedding_scale", "epsilon")),
         *((name, _pointer) for name in ("source_embedding", "target_embedding")),
         *((name, _pointer) for name in ("source_table", "target_table", "output_rows")),
-        *((name, ctypes.POINTER(Layer)) for name in ("encoder", "decoder")),
+        *((name, ctypes.POINTER(LayerStruct)) for name in ("encoder", "decoder")),
         *((name, Norm) for name in ("encoder_norm", "decoder_norm")),
         ("vocabulary", Matrix),
     )

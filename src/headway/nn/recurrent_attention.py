@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from headway.nn.attention import ReadyMask, softmax
 
 
-class Source(NamedTuple):
+class AttendedSource(NamedTuple):
     """What a decoder looks at: made once for all steps, a row a sentence."""
 
     values: Float[Tensor, "batch source d_model"]
@@ -26,11 +26,11 @@ class Source(NamedTuple):
     summary: Float[Tensor, "batch d_model"]
     """The source as one vector: the last state of the encoder, each way."""
 
-    def select(self, rows: Int[Tensor, " kept"]) -> "Source":
+    def select(self, rows: Int[Tensor, " kept"]) -> "AttendedSource":
         """That of the given rows; a row may repeat or vanish."""
-        return Source(*(part.index_select(0, rows) for part in self))
+        return AttendedSource(*(part.index_select(0, rows) for part in self))
 
-    def compared_by(self, keys: Float[Tensor, "batch source d_key"]) -> "Source":
+    def compared_by(self, keys: Float[Tensor, "batch source d_key"]) -> "AttendedSource":
         """With these keys."""
         return self._replace(keys=keys)
 
@@ -39,10 +39,10 @@ def source_of(
     values: Float[Tensor, "batch source d_model"],
     visible: Bool[Tensor, "batch source"],
     summary: Float[Tensor, "batch d_model"],
-) -> Source:
+) -> AttendedSource:
     """An encoder's output, keys being the values; `visible` is False where a token is padding."""
     mask = ReadyMask.of(visible[:, None, None], values.dtype)
-    return Source(values, values, mask.hidden[:, 0], mask.sees_any[:, 0], summary)
+    return AttendedSource(values, values, mask.hidden[:, 0], mask.sees_any[:, 0], summary)
 
 
 class AdditiveScores(nn.Module):
@@ -105,14 +105,16 @@ class DotScores(nn.Module):
 Scores = AdditiveScores | DotScores
 
 
-class Gathered(NamedTuple):
+class Attended(NamedTuple):
     """What attention finds for each query."""
 
     context: Float[Tensor, "batch query d_model"]
     weights: Float[Tensor, "batch query source"]
 
 
-def gather(scores: Scores, query: Float[Tensor, "batch query d_query"], source: Source) -> Gathered:
+def gather(
+    scores: Scores, query: Float[Tensor, "batch query d_query"], source: AttendedSource
+) -> Attended:
     """The values, weighted by the softmax of their scores (Bahdanau et al. 2015, eq. 5 and 6)."""
     weights = softmax(scores(query, source.keys) + source.hidden) * source.sees_any
-    return Gathered(weights @ source.values, weights)
+    return Attended(weights @ source.values, weights)

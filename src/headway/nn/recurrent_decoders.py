@@ -15,13 +15,13 @@ from torch import Tensor, nn
 
 from headway.nn.dropout import Dropout
 from headway.nn.recurrent import Memory, Recurrence, RecurrentLayer
-from headway.nn.recurrent_attention import Scores, Source, gather
+from headway.nn.recurrent_attention import AttendedSource, Scores, gather
 
 Memories = list[Memory]
 """What each layer remembers."""
 
 
-class Decoded(NamedTuple):
+class DecoderOutput(NamedTuple):
     """What a decoder makes of one token of each row, or of many."""
 
     features: Float[Tensor, "batch *length d_output"]
@@ -42,7 +42,7 @@ class First(NamedTuple):
     """The columns of W for what stands beside it."""
 
 
-class Sizes(NamedTuple):
+class DecoderSizes(NamedTuple):
     """Of a decoder."""
 
     recurrence: Recurrence
@@ -62,7 +62,7 @@ class RecurrentDecoder(nn.Module, ABC):
     be that of the embeddings. Differs from Bahdanau et al. 2015, appendix A.2.2: tanh for maxout.
     """
 
-    def __init__(self, sizes: Sizes, *, d_more: int, d_output_from: int) -> None:
+    def __init__(self, sizes: DecoderSizes, *, d_more: int, d_output_from: int) -> None:
         super().__init__()
         recurrence, self.d_input, d_model, n_layers, dropout = sizes
         self.first = RecurrentLayer(recurrence, self.d_input + d_more, d_model)
@@ -75,7 +75,7 @@ class RecurrentDecoder(nn.Module, ABC):
         nn.init.zeros_(self.to_output.bias)
         self.dropout = Dropout(dropout)
 
-    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+    def start(self, source: AttendedSource) -> tuple[AttendedSource, Tensor | None]:
         """The source ready to be attended to, and what the first step is fed beside its token."""
         return source, None
 
@@ -83,9 +83,9 @@ class RecurrentDecoder(nn.Module, ABC):
         self,
         y: Float[Tensor, "batch target d_input"],
         memories: Memories,
-        source: Source,
+        source: AttendedSource,
         fed: Float[Tensor, "batch d_output"] | None,
-    ) -> Decoded:
+    ) -> DecoderOutput:
         """All tokens of a target, one after the other."""
         given, beside = self.given(y)
         features, weights = [], []
@@ -95,7 +95,7 @@ class RecurrentDecoder(nn.Module, ABC):
             features.append(found.features)
             weights.append(found.weights)
         looked = [some for some in weights if some is not None]
-        return Decoded(
+        return DecoderOutput(
             torch.stack(features, 1), memories, fed, torch.stack(looked, 1) if looked else None
         )
 
@@ -103,9 +103,9 @@ class RecurrentDecoder(nn.Module, ABC):
         self,
         y: Float[Tensor, "batch d_input"],
         memories: Memories,
-        source: Source,
+        source: AttendedSource,
         fed: Float[Tensor, "batch d_output"] | None,
-    ) -> Decoded:
+    ) -> DecoderOutput:
         """One token of each row."""
         return self.one(First(y, *self.given(y)), memories, source, fed)
 
@@ -114,9 +114,9 @@ class RecurrentDecoder(nn.Module, ABC):
         self,
         first: First,
         memories: Memories,
-        source: Source,
+        source: AttendedSource,
         fed: Float[Tensor, "batch d_output"] | None,
-    ) -> Decoded:
+    ) -> DecoderOutput:
         """One token of each row, of which the first layer has made what it can already."""
 
     def upper(self) -> Iterator[RecurrentLayer]:
@@ -169,21 +169,25 @@ class FixedVectorDecoder(RecurrentDecoder):
     Sutskever et al. begin with it alone; Cho et al. feed it to every step as well, as here.
     """
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DecoderSizes) -> None:
         d_from = 2 * sizes.d_model + sizes.d_input
         super().__init__(sizes, d_more=sizes.d_model, d_output_from=d_from)
 
-    def forward(self, y: Tensor, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+    def forward(
+        self, y: Tensor, memories: Memories, source: AttendedSource, fed: Tensor | None
+    ) -> DecoderOutput:
         """All steps at once; see `RecurrentDecoder.forward`."""
         c = source.summary[:, None].expand(-1, y.shape[1], -1)
         s, memories = self.read_all(torch.cat([y, c], -1), memories)
-        return Decoded(self.output(s, c, y), memories, None, None)
+        return DecoderOutput(self.output(s, c, y), memories, None, None)
 
-    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+    def one(
+        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+    ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, source.summary, memories)
         features = self.output(memories[-1][0], source.summary, first.token)
-        return Decoded(features, memories, None, None)
+        return DecoderOutput(features, memories, None, None)
 
 
 class AttendingFirstDecoder(RecurrentDecoder):
@@ -196,21 +200,25 @@ class AttendingFirstDecoder(RecurrentDecoder):
     Differs from appendix A.2.2, whose output is made of s_{t-1}; section 3.1 has s_t (eq. 4).
     """
 
-    def __init__(self, sizes: Sizes, scores: Scores) -> None:
+    def __init__(self, sizes: DecoderSizes, scores: Scores) -> None:
         d_from = 2 * sizes.d_model + sizes.d_input
         super().__init__(sizes, d_more=sizes.d_model, d_output_from=d_from)
         self.scores = scores
 
-    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+    def start(self, source: AttendedSource) -> tuple[AttendedSource, Tensor | None]:
         """See `RecurrentDecoder.start`."""
         return source.compared_by(self.scores.prepared(source.values)), None
 
-    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+    def one(
+        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+    ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         found = gather(self.scores, memories[-1][0][:, None], source)
         context, weights = (part[:, 0] for part in found)
         memories = self.remember(first, context, memories)
-        return Decoded(self.output(memories[-1][0], context, first.token), memories, None, weights)
+        return DecoderOutput(
+            self.output(memories[-1][0], context, first.token), memories, None, weights
+        )
 
 
 class AttendingLastDecoder(RecurrentDecoder):
@@ -224,29 +232,33 @@ class AttendingLastDecoder(RecurrentDecoder):
     one pass.
     """
 
-    def __init__(self, sizes: Sizes, scores: Scores, *, feeding: bool) -> None:
+    def __init__(self, sizes: DecoderSizes, scores: Scores, *, feeding: bool) -> None:
         d_more = sizes.d_input if feeding else 0
         super().__init__(sizes, d_more=d_more, d_output_from=2 * sizes.d_model)
         self.scores, self.feeding = scores, feeding
 
-    def start(self, source: Source) -> tuple[Source, Tensor | None]:
+    def start(self, source: AttendedSource) -> tuple[AttendedSource, Tensor | None]:
         """See `RecurrentDecoder.start`."""
         blank = source.values.new_zeros(len(source.values), self.d_input)
         keys = self.scores.prepared(source.values)
         return source.compared_by(keys), blank if self.feeding else None
 
-    def forward(self, y: Tensor, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+    def forward(
+        self, y: Tensor, memories: Memories, source: AttendedSource, fed: Tensor | None
+    ) -> DecoderOutput:
         """All tokens of a target; see `RecurrentDecoder.forward`."""
         if fed is not None:
             return super().forward(y, memories, source, fed)
         h, memories = self.read_all(y, memories)
         found = gather(self.scores, h, source)
-        return Decoded(self.output(h, found.context), memories, None, found.weights)
+        return DecoderOutput(self.output(h, found.context), memories, None, found.weights)
 
-    def one(self, first: First, memories: Memories, source: Source, fed: Tensor | None) -> Decoded:
+    def one(
+        self, first: First, memories: Memories, source: AttendedSource, fed: Tensor | None
+    ) -> DecoderOutput:
         """See `RecurrentDecoder.one`."""
         memories = self.remember(first, fed, memories)
         h = memories[-1][0]
         context, weights = (part[:, 0] for part in gather(self.scores, h[:, None], source))
         features = self.output(h, context)
-        return Decoded(features, memories, features if self.feeding else None, weights)
+        return DecoderOutput(features, memories, features if self.feeding else None, weights)

@@ -16,7 +16,7 @@ from headway.training import checkpoint, resume, tensor_files
 from headway.training.run_folder import CHECKS, CONFIG, RunFolder
 
 
-class Finding(NamedTuple):
+class FileState(NamedTuple):
     """One file, or one checkpoint, of a run."""
 
     name: str
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     """What is wrong, and what can be done."""
 
 
-def check_run(path: Path) -> Iterator[Finding]:
+def check_run(path: Path) -> Iterator[FileState]:
     """Every file that headway wrote, with the reason and a remedy where it is damaged.
 
     Raises:
@@ -38,16 +38,16 @@ def check_run(path: Path) -> Iterator[Finding]:
     try:
         sums = folder.sealed()
         finished = folder.finished
-        yield Finding(CONFIG, "whole" if CONFIG in sums else "unsealed")
+        yield FileState(CONFIG, "whole" if CONFIG in sums else "unsealed")
     except (RunError, ConfigError) as error:
         sums = {}
-        yield Finding(CONFIG, "damaged", str(error))
+        yield FileState(CONFIG, "damaged", str(error))
     names = {file.name for file in folder.constant_files()} | set(sums) - {CONFIG}
     for name in sorted(names):
         yield _constant(folder, name, sums.get(name))
     if folder.precision.exists():
         sound, note = bool(stored_gates(folder)), "Delete it: it is measured anew when asked for."
-        yield Finding(folder.precision.name, *(("whole",) if sound else ("damaged", note)))
+        yield FileState(folder.precision.name, *(("whole",) if sound else ("damaged", note)))
     yield from _model(folder, finished=finished)
     yield from _checkpoints(folder, finished=finished)
     yield from _log(folder)
@@ -68,30 +68,30 @@ def accept(path: Path, say: Say) -> None:
         folder.write_sealed(format_toml(folder.unchecked_settings()), sums)
 
 
-def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
+def _constant(folder: RunFolder, name: str, expected: str | None) -> FileState:
     file = folder.path / name
     if not file.exists():
         if name == folder.data.name:
-            return Finding(name, "whole", "not there: only needed to train on")
+            return FileState(name, "whole", "not there: only needed to train on")
         if name == CHECKS:
-            return Finding(name, "whole", "not there: only needed to check translations")
-        return Finding(name, "damaged", "It is missing. Take it from a copy of the run.")
+            return FileState(name, "whole", "not there: only needed to check translations")
+        return FileState(name, "damaged", "It is missing. Take it from a copy of the run.")
     if expected is None:
-        return Finding(name, "unsealed")
+        return FileState(name, "unsealed")
     if checksum(file) == expected:
-        return Finding(name, "whole")
+        return FileState(name, "whole")
     if name == folder.data.name:
-        return Finding(
+        return FileState(
             name,
             "damaged",
             "Take it from a copy of the run. Nothing writes it anew: deleted, nobody can tell "
             "whether texts have changed, and a run with --init-from needs a checkpoint to go on.",
         )
     if name == CHECKS:
-        return Finding(
+        return FileState(
             name, "damaged", f"Delete it; anew: {command('check', folder.path, '--measure')}"
         )
-    return Finding(
+    return FileState(
         name,
         "damaged",
         "It is not as headway wrote it. Take it from a copy of the run; if it was changed on "
@@ -99,19 +99,19 @@ def _constant(folder: RunFolder, name: str, expected: str | None) -> Finding:
     )
 
 
-def _model(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
+def _model(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:
     if not folder.model.exists():
         if finished or not folder.checkpoints.is_dir():
-            yield Finding(folder.model.name, "damaged", f"It is missing. {_model_remedy(folder)}")
+            yield FileState(folder.model.name, "damaged", f"It is missing. {_model_remedy(folder)}")
         return
     try:
         sealed = tensor_files.check(folder.model)
     except OutOfReachError as error:
-        yield Finding(folder.model.name, "damaged", str(error))
+        yield FileState(folder.model.name, "damaged", str(error))
     except RunError as error:
-        yield Finding(folder.model.name, "damaged", f"{error}. {_model_remedy(folder)}")
+        yield FileState(folder.model.name, "damaged", f"{error}. {_model_remedy(folder)}")
     else:
-        yield Finding(folder.model.name, "whole" if sealed else "unsealed")
+        yield FileState(folder.model.name, "whole" if sealed else "unsealed")
 
 
 def _model_remedy(folder: RunFolder) -> str:
@@ -121,7 +121,7 @@ def _model_remedy(folder: RunFolder) -> str:
     return "Take it from a copy of the run."
 
 
-def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
+def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:
     resumable = checkpoint.resumable(folder.checkpoints)
     for step in checkpoint.steps(folder.checkpoints):
         place = checkpoint.folder_of(folder.checkpoints, step)
@@ -133,25 +133,25 @@ def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[Finding]:
             else:
                 sealed = tensor_files.check(place / checkpoint.WEIGHTS)
         except OutOfReachError as error:
-            yield Finding(name, "damaged", str(error))
+            yield FileState(name, "damaged", str(error))
         except RunError as error:
             without = "--resume goes on without it, if another one is whole"
             what = "nothing needs it any more" if finished else without
-            yield Finding(name, "damaged", f"{error}. Leave it: {what}.")
+            yield FileState(name, "damaged", f"{error}. Leave it: {what}.")
         else:
-            yield Finding(name, "whole" if sealed else "unsealed")
+            yield FileState(name, "whole" if sealed else "unsealed")
 
 
-def _log(folder: RunFolder) -> Iterator[Finding]:
+def _log(folder: RunFolder) -> Iterator[FileState]:
     if not folder.metrics.exists():
         return
     lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
     n_odd = sum(not _is_entry(line) for line in lines)
     if n_odd:
         note = f"{n_odd} of {len(lines)} lines cannot be read. They are passed over."
-        yield Finding(folder.metrics.name, "damaged", note)
+        yield FileState(folder.metrics.name, "damaged", note)
     else:
-        yield Finding(folder.metrics.name, "whole")
+        yield FileState(folder.metrics.name, "whole")
 
 
 def _is_entry(line: str) -> bool:

@@ -12,7 +12,7 @@ from headway.errors import settings as refused
 from headway.errors.argument_types import no_path
 
 
-class Flag(NamedTuple):
+class ShortFlag(NamedTuple):
     """A setting that has a short name: its own, without the section, unless `key` is another."""
 
     section: str
@@ -31,13 +31,13 @@ def _patterns_of(files: Sequence[str]) -> list[str]:
 
 
 PAIRS = {
-    "source": Flag("data", "Text file(s), one sentence a line; .gz too.", many=True),
-    "target": Flag(
+    "source": ShortFlag("data", "Text file(s), one sentence a line; .gz too.", many=True),
+    "target": ShortFlag(
         "data",
         "Their translations: line n of a --source file is translated by line n here.",
         many=True,
     ),
-    "pairs": Flag(
+    "pairs": ShortFlag(
         "data",
         "File(s) that hold both sides: .tsv, .jsonl, .tmx, .po, .xlf or .xliff; all may end in "
         ".gz. Behind a file may stand how often its pairs are seen in a pass, a tag to put before "
@@ -45,20 +45,20 @@ PAIRS = {
         "all.tmx@0.5:source=en:target=de",
         many=True,
     ),
-    "valid_source": Flag(
+    "valid_source": ShortFlag(
         "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
     ),
-    "valid_target": Flag("data", "Their translations.", many=True),
-    "valid_pairs": Flag(
+    "valid_target": ShortFlag("data", "Their translations.", many=True),
+    "valid_pairs": ShortFlag(
         "data", "The same as files of pairs, with tag, source and target as in --pairs.", many=True
     ),
-    "skip_notes": Flag(
+    "skip_notes": ShortFlag(
         "data",
         'Leave out pairs beside which a note holds these words, such as "not ok"; doubtful stands '
         "for all notes that say that a translation is not good.",
         many=True,
     ),
-    "codes": Flag(
+    "codes": ShortFlag(
         "text",
         "File(s) of your own patterns: a regular expression a line, # before comments. What fits "
         "is a code, as tags and placeholders are: it arrives as it is. Kept in the run.",
@@ -66,61 +66,61 @@ PAIRS = {
         key="own_codes",
         read=_patterns_of,
     ),
-    "source_language": Flag(
+    "source_language": ShortFlag(
         "data", "Code of the source language; otherwise taken from the file's name or header."
     ),
-    "target_language": Flag("data", "Code of the target language."),
+    "target_language": ShortFlag("data", "Code of the target language."),
 }
 """What is read."""
 
 FLAGS = {
-    "task": Flag("run", "What is learned: translation (if left out) or language-model."),
+    "task": ShortFlag("run", "What is learned: translation (if left out) or language-model."),
     **PAIRS,
-    "corpus": Flag(
+    "corpus": ShortFlag(
         "data",
         "With --task language-model: text file(s), one sentence or paragraph a line; .gz too. "
         "Blank lines part documents.",
         many=True,
     ),
-    "valid_corpus": Flag(
+    "valid_corpus": ShortFlag(
         "data", "Text file(s) to validate on; held out of the corpus if left out.", many=True
     ),
-    "budget": Flag("training", "Time for all of it, such as 30m or 2h."),
-    "seed": Flag("runtime", "Of weights, dropout and data order."),
-    "glossary": Flag(
+    "budget": ShortFlag("training", "Time for all of it, such as 30m or 2h."),
+    "seed": ShortFlag("runtime", "Of weights, dropout and data order."),
+    "glossary": ShortFlag(
         "data",
         "File(s) of terms that are to hold (.tsv, .csv, .tbx): a copy is kept in the run, and what "
         "translates with it uses it; see translate --glossary.",
         many=True,
     ),
-    "init_from": Flag(
+    "init_from": ShortFlag(
         "training",
         "A finished run to begin with: its weights, sub-words and shape. With your own --pairs a "
         "general model becomes your own; its first score is said, and kept if nothing is better.",
     ),
-    "old_share": Flag(
+    "old_share": ShortFlag(
         "data",
         "With --init-from: how much of what is seen is that run's own data again, so that it is "
         "not forgotten; fitted if left out, 0 for none.",
     ),
-    "forget_at_most": Flag(
+    "forget_at_most": ShortFlag(
         "training",
         "With --init-from: BLEU that may be lost on that run's validation data (0.5). If nothing "
         "better is found within that, its weights stay.",
     ),
-    "freeze": Flag(
+    "freeze": ShortFlag(
         "training",
         "Part(s) of the model that stay as they are, such as encoder or decoder.0.",
         many=True,
     ),
-    "reinit": Flag(
+    "reinit": ShortFlag(
         "training", "Part(s) that are drawn anew although --init-from has them.", many=True
     ),
 }
 """What `headway train` takes."""
 
 
-def sections_of(flags: Mapping[str, Any], known: Mapping[str, Flag] = FLAGS) -> Sections:
+def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS) -> Sections:
     """The settings that flags stand for; one that is None, or an empty list, was not given.
 
     Raises ConfigError for a name that is not known.

@@ -30,7 +30,7 @@ _OPENING_ROLE = re.compile(ROLE, re.ASCII)
 _CLOSING_ROLE = re.compile(r"\s?<[^`<>]+>`(?:__?)?")
 
 
-class Found(NamedTuple):
+class CodeMatch(NamedTuple):
     """Where a code stands in a text."""
 
     start: int
@@ -49,7 +49,7 @@ class Frame(NamedTuple):
     """Both only where what came before decides, as with a single backtick."""
 
 
-def find(text: str, own: Sequence[OwnPattern] = ()) -> list[Found]:
+def find(text: str, own: Sequence[OwnPattern] = ()) -> list[CodeMatch]:
     """The codes of a text, in order; none of them overlap.
 
     A private-use character is one by itself, and is in no other. What a pattern of `own` fits comes
@@ -58,12 +58,12 @@ def find(text: str, own: Sequence[OwnPattern] = ()) -> list[Found]:
     settled = _own(text, own) if own else []
     if not (settled or may_hold_codes(text)):
         return []
-    found: list[Found] = []
+    found: list[CodeMatch] = []
     place = 0
-    for one in (*settled, Found(len(text), len(text), "")):
+    for one in (*settled, CodeMatch(len(text), len(text), "")):
         for private in _PRIVATE.finditer(text, place, one.start):
             found += _find(text, place, private.start())
-            found.append(Found(*private.span(), "private"))
+            found.append(CodeMatch(*private.span(), "private"))
             place = private.end()
         found += _find(text, place, one.start)
         found += [one] * (one.end > one.start)
@@ -78,30 +78,30 @@ def hidden(text: str, sign: str, own: Sequence[OwnPattern] = ()) -> str:
     return text
 
 
-def _own(text: str, patterns: Sequence[OwnPattern]) -> list[Found]:
-    found: list[Found] = []
+def _own(text: str, patterns: Sequence[OwnPattern]) -> list[CodeMatch]:
+    found: list[CodeMatch] = []
     taken = bytearray(len(text))
     for pattern in patterns:
         free = [span for span in pattern.spans(text) if not any(taken[slice(*span)])]
         for start, end in free:
             if not _PRIVATE.search(text, start, end):
                 taken[start:end] = b"1" * (end - start)
-                found.append(Found(start, end, "own"))
+                found.append(CodeMatch(start, end, "own"))
     return sorted(found)
 
 
-def _find(text: str, start: int, end: int) -> list[Found]:
-    found: list[Found] = []
+def _find(text: str, start: int, end: int) -> list[CodeMatch]:
+    found: list[CodeMatch] = []
     for match in _CODE.finditer(text, start, end):
         kind = match.lastgroup or ""
         for opening, closing in _FRAMES:
             if match[opening] is not None:
-                found.append(Found(*match.span(opening), kind))
+                found.append(CodeMatch(*match.span(opening), kind))
                 found += _find(text, match.end(opening), match.start(closing))
-                found.append(Found(*match.span(closing), kind))
+                found.append(CodeMatch(*match.span(closing), kind))
                 break
         else:
-            found.append(Found(*match.span(), kind))
+            found.append(CodeMatch(*match.span(), kind))
     return found
 
 

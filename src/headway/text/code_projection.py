@@ -25,14 +25,14 @@ Spans = Sequence[tuple[int, int]]
 """Beginning and end of each token, in characters of its text."""
 
 
-class Tokens(NamedTuple):
+class TokenSpans(NamedTuple):
     """A text and which of its characters each token stands for."""
 
     text: str
     spans: Spans
 
 
-class Place(NamedTuple):
+class CodePosition(NamedTuple):
     """Where a code stood in a text."""
 
     at: int
@@ -46,7 +46,7 @@ class Plain(NamedTuple):
     """A segment without its codes."""
 
     text: str
-    places: list[Place]
+    places: list[CodePosition]
     """Of its codes, in their order."""
 
 
@@ -63,7 +63,7 @@ class _Element(NamedTuple):
 
 def without_codes(segment: Segment) -> Plain:
     """The text alone, without the second of two spaces that meet where a code was."""
-    text, places, whole, read = "", list[Place](), segment.text, 0
+    text, places, whole, read = "", list[CodePosition](), segment.text, 0
     for part, next_part in pairwise((*segment.parts, "")):
         if isinstance(part, str):
             meets = bool(places) and part[:1] == " " and (not text or text.endswith(" "))
@@ -75,7 +75,7 @@ def without_codes(segment: Segment) -> Plain:
         before, read = whole[:read][-1:], read + len(part.text)
         behind = whole[read : read + 1]
         ends = not (behind.strip() if isinstance(next_part, Code) else behind.isalnum())
-        places.append(Place(len(text), not before.strip(), ends))
+        places.append(CodePosition(len(text), not before.strip(), ends))
     return Plain(text, places)
 
 
@@ -83,7 +83,7 @@ def project(
     codes: Sequence[Code],
     plain: Plain,
     source_spans: Spans,
-    target: Tokens,
+    target: TokenSpans,
     alignment: Sequence[tuple[int, int]],
 ) -> Segment:
     """The target with all the codes, each once, and in pairs that nest as in the source.
@@ -102,7 +102,7 @@ class _Projection:
         codes: Sequence[Code],
         plain: Plain,
         source_spans: Spans,
-        target: Tokens,
+        target: TokenSpans,
         alignment: Sequence[tuple[int, int]],
     ) -> None:
         self.codes, self.places, self.target = codes, plain.places, target.text

@@ -41,21 +41,21 @@ class Corpus:
         return tuple(chain.from_iterable(part.files for part in self.parts))
 
     @property
-    def parts(self) -> tuple["Part", ...]:
+    def parts(self) -> tuple["CorpusFiles", ...]:
         """What is read one after the other: the heaviest first, else as they were named.
 
         So of a pair that stands in several files the copy with the highest weight is the first.
         """
         both = zip(self.source, self.target, strict=False)
-        parts = [Part(shown(source), (source, target), PLAIN) for source, target in both]
+        parts = [CorpusFiles(shown(source), (source, target), PLAIN) for source, target in both]
         uses = self.uses or (PLAIN,) * len(self.pairs)
         named = Counter(self.pairs)
         for path, use in zip(self.pairs, uses, strict=True):
             keys = use.keys if named[path] > 1 else ""
-            parts.append(Part(shown(path) + keys, (path,), use))
+            parts.append(CorpusFiles(shown(path) + keys, (path,), use))
         return tuple(sorted(parts, key=lambda part: -part.use.weight))
 
-    def alone(self, part: "Part") -> "Corpus":
+    def alone(self, part: "CorpusFiles") -> "Corpus":
         """One of `parts` as a corpus of its own, with the languages that it is read in."""
         two = len(part.files) == 2
         return Corpus(
@@ -88,7 +88,7 @@ class Corpus:
                 _reader(path, side=path not in self.pairs)
 
 
-class Part(NamedTuple):
+class CorpusFiles(NamedTuple):
     """One file that holds pairs, or two that do so together."""
 
     name: str

@@ -1,7 +1,7 @@
 """Codes of languages (`en`, `zh-Hans`, `pt_BR`): which of them go together, and who says so."""
 
 import re
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 @runtime_checkable
@@ -15,6 +15,13 @@ class Languages(Protocol):
     @property
     def target_language(self) -> str | None:
         """The language that it is translated into."""
+
+
+class LanguagePair(NamedTuple):
+    """What is translated into what, as far as it is known."""
+
+    source_language: str | None = None
+    target_language: str | None = None
 
 
 def folded(code: str) -> str:

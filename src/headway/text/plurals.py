@@ -142,14 +142,14 @@ def parsed(expression: str) -> _Value:
             raise ValueError(f"no plural expression: {expression[position:][:20]!r}")
         tokens.append(found[0].strip())
         position = found.end()
-    reader = _Reader(tokens)
+    reader = _PluralParser(tokens)
     value = reader.choice(0)
     if reader.tokens:
         raise ValueError(f"no plural expression: {reader.tokens[0]!r}")
     return value
 
 
-class _Reader:
+class _PluralParser:
     """Takes an expression apart from left to right."""
 
     def __init__(self, tokens: Sequence[str]) -> None:

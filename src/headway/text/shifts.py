@@ -27,7 +27,7 @@ _CLEARER = 0.1
 _TRANSLATED = 0.5  # the least correlation that lines which belong together show
 
 
-class Place(NamedTuple):
+class LineNumber(NamedTuple):
     """A line of a file, from 1."""
 
     file: str
@@ -40,8 +40,8 @@ class Place(NamedTuple):
 class Shift(NamedTuple):
     """A stretch in which targets go with the sources of other lines."""
 
-    first: Place
-    last: Place
+    first: LineNumber
+    last: LineNumber
     n_pairs: int
     lines: int
     """Target n goes with source n + lines."""
@@ -59,32 +59,32 @@ class Shift(NamedTuple):
         )
 
 
-class Block(NamedTuple):
+class LengthBlock(NamedTuple):
     """How well the lengths of some pairs in a row go together."""
 
-    first: Place
+    first: LineNumber
     correlation: float
 
 
-class _Lines(NamedTuple):
+class _PairLengths(NamedTuple):
     """Pairs in a row: the logarithms of their lengths, and where they stand."""
 
     source: Logs
     target: Logs
-    places: list[Place]
+    places: list[LineNumber]
 
-    def part(self, start: int, end: int) -> "_Lines":
-        return _Lines(self.source[start:end], self.target[start:end], self.places[start:end])
+    def part(self, start: int, end: int) -> "_PairLengths":
+        return _PairLengths(self.source[start:end], self.target[start:end], self.places[start:end])
 
-    def then(self, later: "_Lines") -> "_Lines":
-        return _Lines(
+    def then(self, later: "_PairLengths") -> "_PairLengths":
+        return _PairLengths(
             np.concatenate([self.source, later.source]),
             np.concatenate([self.target, later.target]),
             self.places + later.places,
         )
 
 
-_NOTHING = _Lines(np.zeros(0), np.zeros(0), [])
+_NOTHING = _PairLengths(np.zeros(0), np.zeros(0), [])
 
 
 class ShiftDetector:
@@ -98,20 +98,20 @@ class ShiftDetector:
 
     def __init__(self) -> None:
         """Start with nothing seen."""
-        self.blocks: list[Block] = []
+        self.blocks: list[LengthBlock] = []
         """Every whole block so far, in order."""
         self._file = ""
         self._lengths: list[tuple[int, int]] = []
-        self._places: list[Place] = []
+        self._places: list[LineNumber] = []
         self._before = _NOTHING  # of the last block, what is not known to be shifted
         self._shifts: list[Shift] = []
         self._open = False  # whether the last shift reaches as far as was looked
 
     def add(self, pair: Pair) -> None:
         """Take the next pair of the corpus."""
-        self.add_lengths(len(pair.source), len(pair.target), Place(pair.file, pair.line))
+        self.add_lengths(len(pair.source), len(pair.target), LineNumber(pair.file, pair.line))
 
-    def add_lengths(self, source: int, target: int, place: Place) -> None:
+    def add_lengths(self, source: int, target: int, place: LineNumber) -> None:
         """Take the next pair of the corpus: the characters of its sides, and where it stands."""
         if place.file != self._file:
             self._end_of_file()
@@ -164,11 +164,11 @@ class ShiftDetector:
         if not self._lengths:
             return
         source, target = np.log(np.array(self._lengths, np.float64).T)
-        lines = _Lines(source, target, self._places)
+        lines = _PairLengths(source, target, self._places)
         self._lengths, self._places = [], []
         straight = correlation(source, target)
         if straight is not None and len(source) >= LEAST_CORRELATED:
-            self.blocks.append(Block(lines.places[0], straight))
+            self.blocks.append(LengthBlock(lines.places[0], straight))
         if self._open:
             lines = self._go_on(lines)
         window = self._before.then(lines)
@@ -178,7 +178,7 @@ class ShiftDetector:
             self._open = n_past == len(window.places)
         self._before = window.part(max(n_past, len(window.places) - BLOCK), len(window.places))
 
-    def _go_on(self, lines: _Lines) -> _Lines:
+    def _go_on(self, lines: _PairLengths) -> _PairLengths:
         """Follow the open shift as far as it reaches, and give what comes behind it."""
         shift, n = self._shifts[-1], len(lines.places)
         rival = _rival(lines, shift.lines)
@@ -190,7 +190,7 @@ class ShiftDetector:
         return lines.part(n_more, n)
 
 
-def _shifts(lines: _Lines, start: int = 0) -> list[tuple[int, Shift]]:
+def _shifts(lines: _PairLengths, start: int = 0) -> list[tuple[int, Shift]]:
     """Each shifted stretch, in order, and the row where it ends; `start` is the first row's."""
     n = len(lines.places)
     if n < LEAST_SHIFTED:
@@ -217,7 +217,7 @@ def _shifts(lines: _Lines, start: int = 0) -> list[tuple[int, Shift]]:
     ]
 
 
-def _rival(lines: _Lines, k: int) -> tuple[int, int] | None:
+def _rival(lines: _PairLengths, k: int) -> tuple[int, int] | None:
     """Between which rows another shift, or none, fits surely better than `k`."""
     sure, first, end, _ = fitting_better(lines.source, lines.target, k)
     return (first, end) if sure >= SURE else None
@@ -234,7 +234,7 @@ def unequal(source: Path, target: Path, n_lines: tuple[int, int]) -> DataError:
     both = zip(read_lines(source), read_lines(target), strict=False)
     for line, (left, right) in enumerate(both, start=1):
         if left and right:
-            detector.add_lengths(len(left), len(right), Place("", line))
+            detector.add_lengths(len(left), len(right), LineNumber("", line))
     found = detector.break_between()
     where = f" (probably between lines {found[0]:,} and {found[1]:,})" if found else ""
     return DataError(
@@ -254,5 +254,5 @@ def suspicions(files: Iterable[tuple[str, NDArray[Any]]]) -> list[str]:
     for file, rows in files:
         columns = (rows[name].tolist() for name in ("source", "target", "line"))
         for source, target, line in zip(*columns, strict=True):
-            detector.add_lengths(source, target, Place(file, line))
+            detector.add_lengths(source, target, LineNumber(file, line))
     return detector.suspicions()

@@ -68,7 +68,7 @@ class Match(NamedTuple):
     """In what it is not the unit: `words, numbers`; empty where nobody has said."""
 
 
-class Alternative(NamedTuple):
+class SegmentAlternative(NamedTuple):
     """One of the n best translations of a unit."""
 
     segment: Segment
@@ -98,14 +98,14 @@ class Outcome:
     why_not: str = ""
     rejected: Segment | None = None
     """What was made and not trusted enough to be written."""
-    n_best: tuple[Alternative, ...] = ()
+    n_best: tuple[SegmentAlternative, ...] = ()
     """Best first, where more than one was asked for."""
     score: float | None = None
-    """Of what the model wrote, as in `Alternative`."""
+    """Of what the model wrote, as in `SegmentAlternative`."""
     near: tuple[Match, ...] = ()
     """Near matches, best first."""
     evidence: Sequence[Any] = ()
-    """What the model said of each of its pieces: `headway.text.formats.piecewise.Piece`."""
+    """What the model said of each piece: `headway.text.formats.piecewise.TranslatedPiece`."""
 
     @property
     def target(self) -> Segment | None:

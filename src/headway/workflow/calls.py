@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from headway.argument_types import path, paths, table
 from headway.disk import digest
 from headway.errors import ConfigError
+from headway.text.languages import LanguagePair
 from headway.training.run_folder import RunFolder
 from headway.workflow.files import Call, Outcomes, Wishes, fill_files
-from headway.workflow.filling import Direction, Progress
+from headway.workflow.filling import Progress
 from headway.workflow.rows import FileReport
 from headway.workflow.steps import Aids, Ready, Say, filler
 
@@ -63,7 +64,7 @@ def translate_files(
     run = None if run is None else path(run, "run")
     names = list(map(str, paths(inputs, "inputs")))
     decoding = table(decoding or {}, "decoding")
-    direction = Direction(*(given.get(name) for name in _LANGUAGES))
+    direction = LanguagePair(*(given.get(name) for name in _LANGUAGES))
     wishes = Wishes(direction=direction, **{k: v for k, v in given.items() if k in _WISHES})
     aids = Aids(own=not wishes.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
 
@@ -113,10 +114,10 @@ def called(
     return fill_files(names, wishes, call)
 
 
-def languages_of(run: Path, given: Direction) -> Direction:
+def languages_of(run: Path, given: LanguagePair) -> LanguagePair:
     """Those of a run, but for what is given."""
     settings = RunFolder.open(run).settings().get("data", {})
-    return Direction(
+    return LanguagePair(
         given.source_language or settings.get("source_language"),
         given.target_language or settings.get("target_language"),
     )

@@ -24,7 +24,7 @@ _ROUNDS = 3
 _HEADING = "## Teacher"
 
 
-class Side(NamedTuple):
+class ModelCost(NamedTuple):
     """How one of the two does on the validation sentences."""
 
     bleu: float
@@ -85,7 +85,7 @@ def teacher_words(lessons: Lessons, run: RunFolder, say: Say) -> str:
     student = Translator.load(run.path)
     valid = pairs.read(student.settings, student.subwords, lambda _: None).prepared.valid_texts
     some = valid[:_COMPARED]
-    before, after = list[Side](), list[Side]()
+    before, after = list[ModelCost](), list[ModelCost]()
     for _ in range(_ROUNDS):
         before.append(measured(lessons.translator, some, lessons.tag))
         after.append(measured(student, some, None))
@@ -110,14 +110,16 @@ The validation references are {what}:
 """
 
 
-def measured(translator: Translator, valid: Sequence[tuple[str, str]], tag: str | None) -> Side:
+def measured(
+    translator: Translator, valid: Sequence[tuple[str, str]], tag: str | None
+) -> ModelCost:
     """BLEU and time of a run's own search on some pairs."""
     sources, references = [source for source, _ in valid], [target for _, target in valid]
     started = time.perf_counter()
     written = translator.translate(sources, tag=tag)
     seconds = time.perf_counter() - started
     language = translator.target_language
-    return Side(
+    return ModelCost(
         score_translations(written, references, target_language=language).bleu.score, seconds
     )
 

@@ -10,18 +10,18 @@ from typing import NamedTuple
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
 from headway.text.fillers import FILLERS
+from headway.text.languages import LanguagePair
 from headway.text.lines import PAIRED, is_plain_text, shown, suffix_of
 from headway.workflow.filling import (
     UNKNOWN,
-    Direction,
     Filler,
     Filling,
-    Opened,
+    OpenedFile,
     Progress,
     open_all,
     write_whole,
 )
-from headway.workflow.inputs import Job, is_several, passed_over, plan, refuse, replaced
+from headway.workflow.inputs import FileJob, is_several, passed_over, plan, refuse, replaced
 from headway.workflow.journal import NAME, Journal
 from headway.workflow.report import check_report, write_report
 from headway.workflow.rows import FileReport
@@ -42,7 +42,7 @@ class Wishes:
     """Results take the place of their files."""
     overwrite: bool = False
     """Also what is there already is translated anew."""
-    direction: Direction = UNKNOWN
+    direction: LanguagePair = UNKNOWN
     """What goes before the languages of the run."""
     report: Path | None = None
     everything: bool = False
@@ -61,8 +61,8 @@ class Wishes:
 class Call(NamedTuple):
     """What a call does besides its files."""
 
-    wanted: Direction
-    load: Callable[[Sequence[Opened]], Filler]
+    wanted: LanguagePair
+    load: Callable[[Sequence[OpenedFile]], Filler]
     """Asked once every file has been read: what cannot be is refused before that."""
     how: str
     """Stands for everything that a result depends on but its file."""
@@ -129,7 +129,7 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
     return Outcomes(reports, whole, go_on)
 
 
-def _target_language(wanted: Direction, opened: Sequence[Opened]) -> str | None:
+def _target_language(wanted: LanguagePair, opened: Sequence[OpenedFile]) -> str | None:
     """What the call does not say, the first file does."""
     if wanted.target_language is not None:
         return wanted.target_language
@@ -169,10 +169,10 @@ def _only_copy(file: Path) -> ConfigError:
     )
 
 
-def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[Job]:
+def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[FileJob]:
     if not several:
         place = Path(names[0]) if wishes.in_place else wishes.out
-        job = Job(Path(names[0]), place, wishes.onto)
+        job = FileJob(Path(names[0]), place, wishes.onto)
         check_place(job, in_place=wishes.in_place)
         return [job]
     if wishes.onto is not None:
@@ -192,7 +192,7 @@ def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[Job]:
     return plan(names, wishes.out, in_place=wishes.in_place)
 
 
-def check_place(job: Job, *, in_place: bool) -> None:
+def check_place(job: FileJob, *, in_place: bool) -> None:
     """Refuse a place that the result of a single file cannot go to.
 
     Raises:
@@ -212,7 +212,7 @@ def check_place(job: Job, *, in_place: bool) -> None:
 
 
 def _alone(
-    jobs: Sequence[Job], wishes: Wishes, say: Say, *, several: bool
+    jobs: Sequence[FileJob], wishes: Wishes, say: Say, *, several: bool
 ) -> AbstractContextManager[None]:
     """Be the only process that writes there."""
     if not several:
@@ -226,7 +226,7 @@ def _alone(
     return stack  # type: ignore[return-value]
 
 
-def _journal_place(jobs: Sequence[Job], wishes: Wishes, *, several: bool) -> Path | None:
+def _journal_place(jobs: Sequence[FileJob], wishes: Wishes, *, several: bool) -> Path | None:
     """In the folder of the results, or beside the first; what is no file has none."""
     if several and wishes.out is not None:
         return wishes.out / NAME
@@ -239,7 +239,7 @@ def _journal_place(jobs: Sequence[Job], wishes: Wishes, *, several: bool) -> Pat
 
 def _stopped(
     filling: Filling,
-    opened: Sequence[Opened],
+    opened: Sequence[OpenedFile],
     wishes: Wishes,
     reports: list[FileReport],
     *,

@@ -15,11 +15,11 @@ from headway.text.fillers import filler_of
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Document, Gap
 from headway.text.formats.splitting import lines_of
-from headway.text.languages import same_language
+from headway.text.languages import LanguagePair, same_language
 from headway.text.lines import check_file, is_plain_text, shown, suffix_of
 from headway.text.units import Outcome, Unit
 from headway.workflow.flow import Cut, Flow, Steps, Translate
-from headway.workflow.inputs import Job
+from headway.workflow.inputs import FileJob
 from headway.workflow.journal import Journal
 from headway.workflow.plain_text import open_text
 from headway.workflow.rows import UNWRITABLE, FileReport, report_of
@@ -33,14 +33,7 @@ HELD_BYTES = 32 << 20
 Progress = Callable[[str, int, int | None], None]
 
 
-class Direction(NamedTuple):
-    """What is translated into what, as far as it is known."""
-
-    source_language: str | None = None
-    target_language: str | None = None
-
-
-UNKNOWN = Direction()
+UNKNOWN = LanguagePair()
 
 
 class Filler(NamedTuple):
@@ -57,10 +50,10 @@ class Filler(NamedTuple):
 
 
 @dataclass
-class Opened:
+class OpenedFile:
     """A file that can be filled in, and what was made of its gaps so far."""
 
-    job: Job
+    job: FileJob
     n_gaps: int
     document: Document | None
     """None: it is opened when it is needed."""
@@ -72,10 +65,10 @@ class Opened:
 
 
 def open_all(
-    jobs: Sequence[Job], wanted: Direction, *, overwrite: bool
-) -> tuple[list[Opened], dict[Job, UserError]]:
+    jobs: Sequence[FileJob], wanted: LanguagePair, *, overwrite: bool
+) -> tuple[list[OpenedFile], dict[FileJob, UserError]]:
     """Open every file; those that cannot be filled in by a run of these languages, and why."""
-    opened, errors, n_bytes = list[Opened](), dict[Job, UserError](), 0
+    opened, errors, n_bytes = list[OpenedFile](), dict[FileJob, UserError](), 0
     for job in jobs:
         try:
             document = open_one(job, wanted, overwrite=overwrite)
@@ -85,11 +78,11 @@ def open_all(
         n_bytes += job.file.stat().st_size
         held = document if n_bytes <= HELD_BYTES or len(jobs) == 1 else None
         n_translated = document.counts.left.get("translated", 0)
-        opened.append(Opened(job, len(document.gaps), held, n_translated))
+        opened.append(OpenedFile(job, len(document.gaps), held, n_translated))
     return opened, errors
 
 
-def open_one(job: Job, wanted: Direction, *, overwrite: bool) -> Document:
+def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document:
     """A file as its kind is opened; one of no kind is plain text.
 
     Raises:
@@ -106,7 +99,7 @@ def open_one(job: Job, wanted: Direction, *, overwrite: bool) -> Document:
     return completed(document, file, job.onto)
 
 
-def check_languages(document: Document, wanted: Direction, file: Path) -> None:
+def check_languages(document: Document, wanted: LanguagePair, file: Path) -> None:
     """Refuse to write one language where the file says another.
 
     Raises:
@@ -131,7 +124,7 @@ class Filling:
     def __init__(
         self,
         filler: Filler,
-        wanted: Direction,
+        wanted: LanguagePair,
         journal: Journal,
         hear: Callable[[FileReport], None],
         *,
@@ -149,7 +142,7 @@ class Filling:
         self._wanted, self._journal, self._hear = wanted, journal, hear
         self._overwrite, self._everything, self._to_stdout = overwrite, everything, to_stdout
 
-    def run(self, files: Sequence[Opened], progress: Progress) -> bool:
+    def run(self, files: Sequence[OpenedFile], progress: Progress) -> bool:
         """Fill in the files; whether that came to its end before an interrupt.
 
         What was made of a file that is not `done` is in its `outcomes`.
@@ -176,7 +169,7 @@ class Filling:
             self._flow.forget()
         return True
 
-    def report(self, file: Opened) -> FileReport:
+    def report(self, file: OpenedFile) -> FileReport:
         """What is to be told of a file."""
         document = self._document(file)
         counts = document.counts
@@ -189,7 +182,7 @@ class Filling:
             everything=self._everything,
         )
 
-    def data(self, file: Opened) -> bytes:
+    def data(self, file: OpenedFile) -> bytes:
         """The file with what was made of it so far."""
         document = self._document(file)
         missing = [None] * (len(document.gaps) - len(file.outcomes))
@@ -198,9 +191,11 @@ class Filling:
             [*(one.percent for one in file.outcomes), *missing],
         )
 
-    def _windows(self, files: Sequence[Opened]) -> Iterator[list[tuple[Opened, list[Unit]]]]:
+    def _windows(
+        self, files: Sequence[OpenedFile]
+    ) -> Iterator[list[tuple[OpenedFile, list[Unit]]]]:
         """Units of the files in their order, `AT_ONCE` at a time; a file may lie in several."""
-        window: list[tuple[Opened, list[Unit]]] = []
+        window: list[tuple[OpenedFile, list[Unit]]] = []
         room = AT_ONCE
         for file in files:
             gaps = self._document(file).gaps
@@ -220,12 +215,12 @@ class Filling:
         if window:
             yield window
 
-    def _document(self, file: Opened) -> Document:
+    def _document(self, file: OpenedFile) -> Document:
         if file.document is None:
             file.document = open_one(file.job, self._wanted, overwrite=self._overwrite)
         return file.document
 
-    def _take(self, file: Opened, outcomes: Sequence[Outcome]) -> None:
+    def _take(self, file: OpenedFile, outcomes: Sequence[Outcome]) -> None:
         """What was made of the next units of a file; with the last of them it is written."""
         document = self._document(file)
         made = [_writable(document, replace(one, evidence=())) for one in outcomes]

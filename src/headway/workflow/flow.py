@@ -13,7 +13,7 @@ from headway.text.names import with_codes_of
 from headway.text.own_codes import Patterns
 from headway.text.segment_texts import restored, stripped
 from headway.text.units import DOUBTFUL, FUZZY, MEMORY, MODEL, Flag, Match, Outcome, Unit
-from headway.workflow.interfaces import Checks, Glossary, Memory
+from headway.workflow.interfaces import Checks, MemoryLookup, TermChecker
 from headway.workflow.judging import side_by_side
 from headway.workflow.ranking import fitted, ranked
 from headway.workflow.rows import NO_MATCH
@@ -30,10 +30,10 @@ _REMEMBERED = 50_000
 class Steps:
     """What a flow has besides its model; each step is left out where it is None."""
 
-    memory: Memory | None = None
+    memory: MemoryLookup | None = None
     fuzzy_from: int | None = None
     """Percentage from which a near match is taken instead of the model's translation."""
-    glossary: Glossary | None = None
+    glossary: TermChecker | None = None
     checks: Checks | None = None
     leave_below: float | None = None
     """Confidence below which nothing is filled in."""

@@ -20,7 +20,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Job:
+class FileJob:
     """A file that is to be filled in."""
 
     file: Path
@@ -69,7 +69,7 @@ def is_pattern(name: str) -> bool:
     return glob.has_magic(name)
 
 
-def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[Job]:
+def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[FileJob]:
     """What is to be done for several inputs, each file once, in the order of the names.
 
     Below a folder, and for a pattern below its folders without wild cards, the tree is mirrored in
@@ -79,12 +79,12 @@ def plan(names: Sequence[str], out: Path | None, *, in_place: bool) -> list[Job]
         ConfigError: a result would replace its input, or two would be the same file.
         DataError: nothing is found for a name.
     """
-    placed = dict[Path, Job]()
+    placed = dict[Path, FileJob]()
     single = [Path(name) for name in names if not is_several([name], None)]
     shared = _shared_folder(single)
     for name in names:
         for file, below in _found(name, shared, out):
-            job = Job(file, file if in_place else out and out / below)
+            job = FileJob(file, file if in_place else out and out / below)
             placed.setdefault(Path(os.path.realpath(file)), job)
     jobs = list(placed.values())
     if not in_place and out is not None:
@@ -182,7 +182,7 @@ def _shared_folder(files: Iterable[Path]) -> Path:
         ) from None
 
 
-def _clashes(jobs: Iterable[Job]) -> Iterator[ConfigError]:
+def _clashes(jobs: Iterable[FileJob]) -> Iterator[ConfigError]:
     """Why a result cannot go where it would."""
     taken = dict[str, Path]()
     for job in jobs:

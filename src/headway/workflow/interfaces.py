@@ -8,7 +8,7 @@ from headway.text.units import Flag, Match, Outcome, Unit
 
 
 @runtime_checkable
-class Memory(Protocol):
+class MemoryLookup(Protocol):
     """A translation memory."""
 
     def exact(self, unit: Unit, /) -> Match | None:
@@ -21,7 +21,7 @@ class Memory(Protocol):
 
 
 @runtime_checkable
-class Glossary(Protocol):
+class TermChecker(Protocol):
     """Terms that hold. The translator was given them; this looks at what it made of them."""
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from headway.disk import checksum, disk_errors
 from headway.text.formats.segments import Code, Segment
-from headway.text.units import Alternative, Flag, Match, Outcome, Unit
-from headway.workflow.inputs import Job
+from headway.text.units import Flag, Match, Outcome, SegmentAlternative, Unit
+from headway.workflow.inputs import FileJob
 from headway.workflow.rows import FileReport
 
 NAME = ".headway-unfinished.jsonl"
@@ -34,21 +34,21 @@ class Journal:
         if self._path is not None and self._path.exists():
             self._read(self._path)
 
-    def finished(self, job: Job) -> FileReport | None:
+    def finished(self, job: FileJob) -> FileReport | None:
         """What was told of a file whose result is there; None if it is to be done."""
         found = self._reports.get(self._name(job)) if self._reports else None
         return found if found is not None and job.out is not None and job.out.exists() else None
 
-    def begun(self, job: Job, units: Sequence[Unit]) -> list[Outcome]:
+    def begun(self, job: FileJob, units: Sequence[Unit]) -> list[Outcome]:
         """What was made of the first units of a file."""
         noted = self._outcomes.get(self._name(job), []) if self._outcomes else []
         return [_outcome(unit, made) for unit, made in zip(units, noted, strict=False)]
 
-    def note_finished(self, job: Job, report: FileReport) -> None:
+    def note_finished(self, job: FileJob, report: FileReport) -> None:
         """Write down that the result of a file is where it belongs."""
         self._add(job, {"report": asdict(report)})
 
-    def note_begun(self, job: Job, outcomes: Sequence[Outcome]) -> None:
+    def note_begun(self, job: FileJob, outcomes: Sequence[Outcome]) -> None:
         """Write down what was made of the next units of a file."""
         self._add(job, {"outcomes": [_noted(outcome) for outcome in outcomes]})
 
@@ -58,7 +58,7 @@ class Journal:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
-    def _add(self, job: Job, entry: dict[str, Any]) -> None:
+    def _add(self, job: FileJob, entry: dict[str, Any]) -> None:
         if self._path is None:
             return
         with disk_errors(self._path), self._path.open("a", encoding="utf-8") as file:
@@ -66,7 +66,7 @@ class Journal:
                 file.write(json.dumps({"how": self._how}))
             file.write("\n" + json.dumps({"of": self._name(job), **entry}))
 
-    def _name(self, job: Job) -> str:
+    def _name(self, job: FileJob) -> str:
         """A file as it is now, what it completes, and its result."""
         out = "" if job.out is None else os.path.abspath(job.out)
         onto = "" if job.onto is None else self._checksum(job.onto)
@@ -121,7 +121,8 @@ def _outcome(unit: Unit, noted: dict[str, Any]) -> Outcome:
         rejected=_segment(noted["rejected"]),
         flags=tuple(Flag(*flag) for flag in noted["flags"]),
         n_best=tuple(
-            Alternative(_segment(parts) or Segment(), score) for parts, score in noted["n_best"]
+            SegmentAlternative(_segment(parts) or Segment(), score)
+            for parts, score in noted["n_best"]
         ),
         near=tuple(
             Match(_segment(source) or Segment(), _segment(target) or Segment(), *rest)

@@ -29,7 +29,7 @@ BLOCK = 1024
 _BLOCKS_SAID = 4
 
 
-class Texts(NamedTuple):
+class LessonTexts(NamedTuple):
     """What is to be translated, and real pairs to validate on."""
 
     sources: list[str]
@@ -145,7 +145,7 @@ class Lessons:
     def _search(self) -> dict[str, Any]:
         return {"beam": self.beam} if self.beam else {}
 
-    def _texts(self, say: Say) -> Texts:
+    def _texts(self, say: Say) -> LessonTexts:
         """Each text once, in the order of the files, but for those that are validated on."""
         settings, vocabulary = self.translator.settings, self.translator.subwords
         found: dict[str, None] = {}
@@ -165,7 +165,7 @@ class Lessons:
         sources = [text for text in found if text not in held]
         if not sources:
             raise DataError("a teacher needs texts to translate; none was left. Give --source FILE")
-        return Texts(sources, () if settings.data.validation() else valid)
+        return LessonTexts(sources, () if settings.data.validation() else valid)
 
     def _translated(self, sources: Sequence[str], begin: int) -> list[str]:
         """The translations of a block: read where they are there, else made and put down."""

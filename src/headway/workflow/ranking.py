@@ -7,16 +7,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from headway.text.accelerators import bare, unmarked
 from headway.text.codes import check, parsed
-from headway.text.formats.piecewise import Piece
+from headway.text.formats.piecewise import TranslatedPiece
 from headway.text.formats.segments import Segment
 from headway.text.own_codes import OwnPattern
-from headway.text.units import Alternative, Flag, Outcome, Unit
+from headway.text.units import Flag, Outcome, SegmentAlternative, Unit
 
 TOO_WIDE = "too_wide"
 
 
 @runtime_checkable
-class Scored(Protocol):
+class PieceCandidate(Protocol):
     """A text that a model wrote for a piece."""
 
     @property
@@ -28,7 +28,7 @@ class Scored(Protocol):
         """Log-probability divided by the length penalty."""
 
 
-class _Choice(NamedTuple):
+class _Pick(NamedTuple):
     score: float
     picks: tuple[int, ...]
 
@@ -43,23 +43,23 @@ def ranked(made: Outcome) -> Outcome:
         return made
     score = sum(scored[0].score for _, scored in pieces)
     n_best = max(len(scored) for _, scored in pieces)
-    choices = [_Choice(0.0, ())]
+    choices = [_Pick(0.0, ())]
     for best, scored in pieces:
         known = scored if scored[0].target.strip() == best.strip() else scored[:1]
         longer = [
-            _Choice(choice.score + one.score, (*choice.picks, n))
+            _Pick(choice.score + one.score, (*choice.picks, n))
             for choice in choices
             for n, one in enumerate(known)
         ]
         choices = nlargest(n_best, longer, key=lambda choice: choice.score)
     best_text = made.segment.text
     bests = [best for best, _ in pieces]
-    found = [Alternative(made.segment, score)]
+    found = [SegmentAlternative(made.segment, score)]
     for choice in choices:
         instead = [chosen(piece).text for piece in _picked(made, choice.picks)]
         text = _instead(best_text, bests, instead)
         if text is not None and text != best_text:
-            found.append(Alternative(Segment((text,)), choice.score, choice.picks))
+            found.append(SegmentAlternative(Segment((text,)), choice.score, choice.picks))
     return replace(made, score=score, n_best=tuple(found[:n_best]) if n_best > 1 else ())
 
 
@@ -80,14 +80,14 @@ def fitted(made: Outcome, own: Sequence[OwnPattern] = ()) -> Outcome:
     return replace(made, flags=(*made.flags, Flag(TOO_WIDE, 1.0, why)))
 
 
-def chosen(piece: Piece) -> Segment:
+def chosen(piece: TranslatedPiece) -> Segment:
     """What stands in the whole for a piece."""
     if not piece.picked:
         return piece.translated.segment
     return Segment((_alternatives(piece)[piece.picked].target,))
 
 
-def _picked(made: Outcome, picks: Sequence[int]) -> list[Piece]:
+def _picked(made: Outcome, picks: Sequence[int]) -> list[TranslatedPiece]:
     return [piece._replace(picked=n) for piece, n in zip(made.evidence, picks, strict=True)]
 
 
@@ -101,7 +101,7 @@ def _bare(segment: Segment) -> str:
     return "".join(part for part in segment.parts if isinstance(part, str))
 
 
-def _alternatives(piece: Piece) -> Sequence[Scored]:
+def _alternatives(piece: TranslatedPiece) -> Sequence[PieceCandidate]:
     """What the model wrote for a piece that it read at once; nothing where it does not say."""
     parts: Any = getattr(piece.translated, "parts", ())
     return parts[0].n_best if len(parts) == 1 else ()

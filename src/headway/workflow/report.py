@@ -9,8 +9,8 @@ from typing import Any
 
 from headway.disk import write_text
 from headway.errors import ConfigError
-from headway.workflow.filling import Direction
-from headway.workflow.inputs import Job
+from headway.text.languages import LanguagePair
+from headway.workflow.inputs import FileJob
 from headway.workflow.rows import FileReport, Row, summary, total
 
 KINDS = (".html", ".tsv", ".json")
@@ -31,7 +31,7 @@ COLUMNS = (
 """Of the table, in their order; later versions may add some at the end."""
 
 
-def check_report(report: Path, jobs: Sequence[Job]) -> None:
+def check_report(report: Path, jobs: Sequence[FileJob]) -> None:
     """Refuse a report that cannot be written, before anything is translated.
 
     Raises:
@@ -48,7 +48,7 @@ def check_report(report: Path, jobs: Sequence[Job]) -> None:
             raise ConfigError(f"--report {report} would replace {job.file}. Give another name.")
 
 
-def write_report(report: Path, files: Sequence[FileReport], direction: Direction) -> None:
+def write_report(report: Path, files: Sequence[FileReport], direction: LanguagePair) -> None:
     """Write it whole, in the kind that its name says.
 
     Raises:

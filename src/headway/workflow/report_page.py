@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from headway.pages import document
-from headway.workflow.filling import Direction
+from headway.text.languages import LanguagePair
 from headway.workflow.rows import FileReport, Row, causes, total
 
 _STYLE = """
@@ -41,7 +41,7 @@ td.n, th.n { text-align: end; }
 _WORST = 10
 
 
-def page(files: Sequence[FileReport], direction: Direction) -> str:
+def page(files: Sequence[FileReport], direction: LanguagePair) -> str:
     """The whole page: counts, the files, then every unit that should be looked at."""
     parts = (*_head(files), *_files(files), *_units(files, direction))
     return document("Translations to look at", parts, _STYLE)
@@ -84,7 +84,7 @@ def _files(files: Sequence[FileReport]) -> Iterator[str]:
     yield "</table></div></details>"
 
 
-def _units(files: Sequence[FileReport], direction: Direction) -> Iterator[str]:
+def _units(files: Sequence[FileReport], direction: LanguagePair) -> Iterator[str]:
     for file in files:
         if not file.rows:
             continue
@@ -94,7 +94,7 @@ def _units(files: Sequence[FileReport], direction: Direction) -> Iterator[str]:
         yield "</section>"
 
 
-def _unit(row: Row, direction: Direction) -> Iterator[str]:
+def _unit(row: Row, direction: LanguagePair) -> Iterator[str]:
     yield f'<article class="{"unsure" if row["written"] else "left"}">'
     yield f"<header>{''.join(_facts(row))}</header>"
     yield _text(row["source"], direction.source_language, "")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from headway.errors import ConfigError
 from headway.text.formats.segments import Document
+from headway.text.languages import LanguagePair
 from headway.text.terms import NONE
 from headway.training.run_folder import RunFolder
-from headway.workflow.filling import Direction, Filler, Opened, Progress
+from headway.workflow.filling import Filler, OpenedFile, Progress
 from headway.workflow.flow import Steps
-from headway.workflow.interfaces import Memory
+from headway.workflow.interfaces import MemoryLookup
 from headway.workflow.judging import RunChecks
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Aids:
 
 def filler(
     run: Path | None,
-    files: Sequence[Opened],
-    wanted: Direction,
+    files: Sequence[OpenedFile],
+    wanted: LanguagePair,
     aids: Aids,
     ready: Ready,
     say: Say,
@@ -70,7 +71,7 @@ def filler(
     """
     if run is None:
         wanted = _languages(wanted, files)
-    memory: Memory | None = None
+    memory: MemoryLookup | None = None
     if aids.memory or (files and aids.own):
         from headway.workflow.memories import memories_for
 
@@ -110,13 +111,13 @@ def filler(
     )
 
 
-def _languages(given: Direction, files: Sequence[Opened]) -> Direction:
+def _languages(given: LanguagePair, files: Sequence[OpenedFile]) -> LanguagePair:
     """What the call does not say, the first file does that says it."""
-    said: list[Direction | Document] = [given]
+    said: list[LanguagePair | Document] = [given]
     said += [file.document for file in files if file.document is not None]
     source = next((one.source_language for one in said if one.source_language), None)
     target = next((one.target_language for one in said if one.target_language), None)
-    return Direction(source, target)
+    return LanguagePair(source, target)
 
 
 def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
@@ -129,6 +130,6 @@ def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
     return chosen(given, own)
 
 
-def _is_narrow(file: Opened) -> bool:
+def _is_narrow(file: OpenedFile) -> bool:
     """Whether something in a file has a width."""
     return file.document is not None and any(gap.width for gap in file.document.gaps)

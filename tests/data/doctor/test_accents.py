@@ -5,7 +5,7 @@ from doctoring import as_pairs
 
 from headway.data.doctor.accents import Accents, lost_letter
 from headway.data.doctor.batches import batches
-from headway.data.doctor.findings import Finding, Notes
+from headway.data.doctor.findings import Finding, FindingsLog
 
 WORDS = "höher grün für Gärten über läuft schön Tür Mädchen groß Haus Baum Weg und der".split()
 BARE = str.maketrans("äöüß", "aous")
@@ -17,7 +17,7 @@ def texts(n: int) -> list[tuple[str, str]]:
 
 
 def found(pairs: list[tuple[str, str]]) -> dict[str, Finding]:
-    notes = Notes()
+    notes = FindingsLog()
     check = Accents(notes, as_pairs(pairs))
     for batch in batches(as_pairs(pairs)):
         check.add(batch)

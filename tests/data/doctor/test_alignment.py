@@ -4,7 +4,7 @@ import pytest
 from doctoring import found_by
 
 from headway.data.doctor.alignment import Alignment
-from headway.data.doctor.findings import Notes, Severity
+from headway.data.doctor.findings import FindingsLog, Severity
 
 
 def translations(n_pairs: int) -> tuple[list[str], list[str]]:
@@ -19,7 +19,7 @@ def translations(n_pairs: int) -> tuple[list[str], list[str]]:
 
 def test_aligned_text_is_no_finding_and_makes_a_curve() -> None:
     sources, targets = translations(3_000)
-    notes = Notes()
+    notes = FindingsLog()
     check = Alignment(notes)
     found = found_by(lambda _notes: check, zip(sources, targets, strict=True))
     assert (found, notes.findings()) == ({}, [])
@@ -54,7 +54,7 @@ def test_small_shifts_are_serious_by_their_sum_and_none_is_left_untold(
     sources, targets = translations(12_500)
     for first in range(250, 500 * n_shifts, 500):
         targets[first : first + 60] = [*targets[first + 1 : first + 60], targets[first]]
-    notes = Notes()
+    notes = FindingsLog()
     found_by(lambda _: Alignment(notes), zip(sources, targets, strict=True))
     findings = notes.findings()
     assert [finding.serious for finding in findings] == [serious] * n_findings

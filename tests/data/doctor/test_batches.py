@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.data.doctor.batches import Side, batches
+from headway.data.doctor.batches import PairSide, batches
 from headway.text.cleaning import Pair
 
 texts = st.lists(st.text(st.sampled_from("aä我𝒳1. "), min_size=1, max_size=9), min_size=1)
@@ -10,7 +10,7 @@ texts = st.lists(st.text(st.sampled_from("aä我𝒳1. "), min_size=1, max_size=
 
 @given(texts)
 def test_characters_are_counted_text_by_text(given_texts: list[str]) -> None:
-    side = Side(given_texts)
+    side = PairSide(given_texts)
     assert side.lengths.tolist() == [len(text) for text in given_texts]
     assert side.count(side.codes == ord("a")).tolist() == [t.count("a") for t in given_texts]
     assert side.total(side.codes.astype(np.int64)).tolist() == [

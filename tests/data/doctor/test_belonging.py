@@ -4,7 +4,7 @@ from doctoring import as_pairs, everyday
 
 from headway.data.doctor.batches import batches
 from headway.data.doctor.belonging import Belonging
-from headway.data.doctor.findings import Finding, Notes, Severity
+from headway.data.doctor.findings import Finding, FindingsLog, Severity
 from headway.text.cleaning import Pair
 
 N_PAIRS = 3_000
@@ -14,7 +14,9 @@ Texts = list[tuple[str, str]]
 def found(texts: Texts) -> tuple[dict[str, Finding], dict[str, set[int]]]:
     """Findings by name, and all lines by name."""
     lines: dict[str, set[int]] = {}
-    notes = Notes(lambda symptom, pair, _: lines.setdefault(symptom.name, set()).add(pair.line))
+    notes = FindingsLog(
+        lambda symptom, pair, _: lines.setdefault(symptom.name, set()).add(pair.line)
+    )
     pairs = as_pairs(texts)
     order = random.Random(1).sample(pairs, len(pairs))
     check = Belonging(notes, order)
@@ -80,11 +82,11 @@ def test_program_text_names_and_quotations_are_not_left_over() -> None:
 
 def test_evidence_tells_pairs_from_mixed_ones() -> None:
     pairs = as_pairs(everyday(2_000))
-    check = Belonging(Notes(), pairs)
+    check = Belonging(FindingsLog(), pairs)
     mixed = [Pair(a.source, b.target, "f", 1) for a, b in zip(pairs, pairs[7:], strict=False)]
     good, bad = check.nats(pairs), check.nats(mixed)
     assert good is not None
     assert bad is not None
     assert (good > 0).mean() > 0.99
     assert (bad < 0).mean() > 0.9
-    assert Belonging(Notes(), pairs[:50]).nats(pairs) is None
+    assert Belonging(FindingsLog(), pairs[:50]).nats(pairs) is None

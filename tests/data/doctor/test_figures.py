@@ -3,12 +3,12 @@ from doctoring import as_pairs
 from headway.data.doctor.batches import batches
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.figures import figures
-from headway.data.doctor.sizes import Sizes
-from headway.text.shifts import Block, Place
+from headway.data.doctor.sizes import SizeExaminer
+from headway.text.shifts import LengthBlock, LineNumber
 
 
-def examined(texts: list[tuple[str, str]], blocks: list[Block]) -> Examination:
-    sizes = Sizes()
+def examined(texts: list[tuple[str, str]], blocks: list[LengthBlock]) -> Examination:
+    sizes = SizeExaminer()
     for batch in batches(as_pairs(texts)):
         sizes.add(batch)
     return Examination([], sizes, {}, {}, {}, blocks, 0)
@@ -27,7 +27,7 @@ def test_every_value_is_in_a_bar_or_above_them() -> None:
 
 
 def test_of_many_blocks_the_lowest_are_shown() -> None:
-    blocks = [Block(Place("f", 500 * i + 1), i % 3 / 10) for i in range(900)]
+    blocks = [LengthBlock(LineNumber("f", 500 * i + 1), i % 3 / 10) for i in range(900)]
     points = figures(examined([], blocks))["alignment"]
     assert len(points) == 300
     assert {point["correlation"] for point in points} == {0.0}

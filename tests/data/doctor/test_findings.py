@@ -1,6 +1,6 @@
 import json
 
-from headway.data.doctor.findings import EXAMPLES, Finding, Notes, Severity, Symptom
+from headway.data.doctor.findings import EXAMPLES, Finding, FindingsLog, Severity, Symptom
 from headway.text.cleaning import Pair
 
 RARE = Symptom("rare", "rare things", "It means this.", "Do that.", tolerated=0.05)
@@ -12,7 +12,7 @@ def pair(line: int) -> Pair:
 
 
 def test_all_cases_are_counted_and_the_first_ten_shown() -> None:
-    notes = Notes()
+    notes = FindingsLog()
     for line in range(1, 26):
         notes.take(GRAVE, pair(line), "odd")
     notes.count(GRAVE, 5)
@@ -26,7 +26,7 @@ def test_all_cases_are_counted_and_the_first_ten_shown() -> None:
 
 
 def test_the_surest_cases_are_shown_first_and_of_equals_the_earliest() -> None:
-    notes = Notes()
+    notes = FindingsLog()
     for line in range(1, 41):
         notes.take(GRAVE, pair(line), sure=float(line % 4))
     notes.conclude([GRAVE], of=100)
@@ -36,7 +36,7 @@ def test_the_surest_cases_are_shown_first_and_of_equals_the_earliest() -> None:
 def test_more_than_a_share_and_a_few_cases_are_serious() -> None:
     severe = Symptom("severe", "", "", "", serious=0.1)
     for n_cases, of, expected in ((10, 100, False), (11, 100, True), (2, 2, False), (3, 3, True)):
-        notes = Notes()
+        notes = FindingsLog()
         for line in range(n_cases):
             notes.take(severe, pair(line))
             notes.take(GRAVE, pair(line))
@@ -49,7 +49,7 @@ def test_more_than_a_share_and_a_few_cases_are_serious() -> None:
 
 def test_only_more_than_the_tolerated_share_asks_for_a_look() -> None:
     for n_cases, expected in ((5, Severity.INFORMATION), (6, Severity.LOOK)):
-        notes = Notes()
+        notes = FindingsLog()
         for line in range(n_cases):
             notes.take(RARE, pair(line))
         notes.conclude([RARE], of=100)
@@ -58,16 +58,18 @@ def test_only_more_than_the_tolerated_share_asks_for_a_look() -> None:
 
 def test_whoever_listens_hears_every_case() -> None:
     heard: list[tuple[str, int, str]] = []
-    notes = Notes(lambda symptom, pair, detail: heard.append((symptom.name, pair.line, detail)))
+    notes = FindingsLog(
+        lambda symptom, pair, detail: heard.append((symptom.name, pair.line, detail))
+    )
     for line in range(30):
         notes.take(RARE, pair(line), str(line))
     assert heard == [("rare", line, str(line)) for line in range(30)]
     assert notes.heard
-    assert not Notes().heard
+    assert not FindingsLog().heard
 
 
 def test_the_most_urgent_comes_first_then_what_most_pairs_show() -> None:
-    notes = Notes()
+    notes = FindingsLog()
     for name, severity, n in (
         ("a", Severity.INFORMATION, 90),
         ("b", Severity.DROPPED, 5),
@@ -79,7 +81,7 @@ def test_the_most_urgent_comes_first_then_what_most_pairs_show() -> None:
 
 
 def test_a_finding_is_plain_values() -> None:
-    notes = Notes()
+    notes = FindingsLog()
     notes.take(GRAVE, Pair("one", "eins", "f", 7), "odd")
     notes.conclude([GRAVE], of=4)
     plain = notes.findings()[0].as_dict()

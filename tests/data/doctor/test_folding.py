@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.data.doctor.batches import Side
+from headway.data.doctor.batches import PairSide
 from headway.data.doctor.folding import folded_hashes, letter_values
 
 letters = st.text(st.sampled_from("abÄß我яd"), min_size=1, max_size=20)
@@ -13,7 +13,7 @@ letters = st.text(st.sampled_from("abÄß我яd"), min_size=1, max_size=20)
 def hashes(*texts: str) -> list[int]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # numbers run over on purpose, silently
-        return [int(value) for value in folded_hashes(Side(list(texts)))]
+        return [int(value) for value in folded_hashes(PairSide(list(texts)))]
 
 
 def test_case_digits_punctuation_and_spaces_do_not_count() -> None:

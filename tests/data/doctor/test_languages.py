@@ -1,8 +1,8 @@
 import pytest
 from doctoring import as_pairs
 
-from headway.data.doctor.findings import Finding, Notes, Severity
-from headway.data.doctor.languages import Languages
+from headway.data.doctor.findings import Finding, FindingsLog, Severity
+from headway.data.doctor.languages import LanguageExaminer
 from headway.text.detection import alike, detect
 
 LONG = "a sentence that is long enough to tell its language"
@@ -16,9 +16,9 @@ def by_first_word(text: str) -> tuple[str, float]:
 
 def found(
     source: str | None, target: str | None, texts: list[tuple[str, str]]
-) -> tuple[dict[str, Finding], Languages]:
-    notes = Notes()
-    check = Languages(notes, source, target, by_first_word)
+) -> tuple[dict[str, Finding], LanguageExaminer]:
+    notes = FindingsLog()
+    check = LanguageExaminer(notes, source, target, by_first_word)
     for pair in as_pairs(texts):
         check.add(pair)
     check.conclude()

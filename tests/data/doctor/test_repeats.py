@@ -6,8 +6,8 @@ from doctoring import as_pairs, everyday, lines_of
 
 from headway.data.doctor import repeats
 from headway.data.doctor.batches import batches
-from headway.data.doctor.findings import Finding, Notes
-from headway.data.doctor.repeats import Repeats
+from headway.data.doctor.findings import Finding, FindingsLog
+from headway.data.doctor.repeats import RepeatExaminer
 
 Texts = list[tuple[str, str]]
 Look = Callable[..., dict[str, Finding]]
@@ -15,9 +15,9 @@ Look = Callable[..., dict[str, Finding]]
 
 @pytest.fixture
 def look(tmp_path: Path) -> Look:
-    def at(train: Texts, valid: Texts = [], notes: Notes | None = None) -> dict[str, Finding]:  # noqa: B006
-        notes = notes or Notes()
-        check = Repeats(notes, tmp_path, batches(as_pairs(valid, "v")))
+    def at(train: Texts, valid: Texts = [], notes: FindingsLog | None = None) -> dict[str, Finding]:  # noqa: B006
+        notes = notes or FindingsLog()
+        check = RepeatExaminer(notes, tmp_path, batches(as_pairs(valid, "v")))
         for batch in batches(as_pairs(train)):
             check.add(batch)
         check.conclude(lambda: iter(as_pairs(train)))
@@ -63,7 +63,7 @@ def test_hashes_in_several_runs_give_the_same(look: Look, monkeypatch: pytest.Mo
 
 def test_whoever_listens_hears_every_repeat(look: Look) -> None:
     heard: list[int] = []
-    notes = Notes(lambda _symptom, pair, _detail: heard.append(pair.line))
+    notes = FindingsLog(lambda _symptom, pair, _detail: heard.append(pair.line))
     found = look([("a", "b")] + [(f"a {i}", f"b {i}") for i in range(30)], notes=notes)
     assert heard == list(range(2, 32))
     assert found["near_duplicate"].n == 30

@@ -1,6 +1,6 @@
 from doctoring import as_pairs
 
-from headway.data.doctor.findings import Notes
+from headway.data.doctor.findings import FindingsLog
 from headway.data.doctor.subword_use import SubwordUse
 from headway.text.subwords import Subwords
 
@@ -9,7 +9,7 @@ LINES = ["one house", "two houses", "three mice", "ein haus", "zwei mäuse"] * 5
 
 def test_pieces_and_unknown_ones_are_counted() -> None:
     subwords = Subwords.train(LINES, vocabulary_size=60, algorithm="wordpiece")
-    notes = Notes()
+    notes = FindingsLog()
     use = SubwordUse(notes, subwords, max_length=0)
     texts = [("one house", "ein haus"), ("two 我 houses", "zwei haus")]
     for pair in as_pairs(texts):
@@ -29,7 +29,7 @@ def test_pieces_and_unknown_ones_are_counted() -> None:
 
 def test_bytes_know_every_text_but_may_be_many() -> None:
     subwords = Subwords.train(LINES, vocabulary_size=300)
-    notes = Notes()
+    notes = FindingsLog()
     use = SubwordUse(notes, subwords, max_length=8)
     for pair in as_pairs([("one", "ein"), ("我" * 9, "x")]):
         use.add(pair)

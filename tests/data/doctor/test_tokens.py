@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.data.doctor.batches import Side
+from headway.data.doctor.batches import PairSide
 from headway.data.doctor.tokens import tokens
 
 TEXT = st.lists(
@@ -13,7 +13,7 @@ TEXT = st.lists(
 
 @given(TEXT)
 def test_words_are_those_that_a_pattern_finds(texts: list[str]) -> None:
-    side = Side(texts)
+    side = PairSide(texts)
     found = tokens(side)
     expected = [
         (row, match.start(), match[0].lower())

@@ -17,7 +17,7 @@ from headway.exchange.word2vec import read_word2vec
 from headway.language_model import TrainedLanguageModel
 from headway.tasks.language_modeling import scoring
 from headway.tasks.language_modeling.task import LanguageTask
-from headway.tasks.language_modeling.texts import Reading
+from headway.tasks.language_modeling.texts import ReadingReport
 from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
@@ -383,7 +383,7 @@ def test_files_of_a_corpus_are_documents_though_no_blank_line_parts_them(tmp_pat
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for file, text in zip(files, ("a b c\nb a\n", "c a\na b c\n"), strict=True):
         file.write_text(text, encoding="utf-8")
-    reading = Reading(files, cut=lambda line: line.replace(" ", "  "))
+    reading = ReadingReport(files, cut=lambda line: line.replace(" ", "  "))
     assert list(reading.lines()).count("") == 1
     assert (reading.n_blank, reading.n_parted) == (1, 0)
     assert reading.n_characters == sum(map(len, "a b c|b a|c a|a b c".split("|")))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from headway.errors import RunError
 from headway.text.checks.checker import Checker
-from headway.text.checks.held import Expansion, Held, measured
+from headway.text.checks.held import Expansion, TrainingStats, measured
 from headway.text.checks.number_words import small_numbers
 from headway.text.checks.signs import OF_TEXTS, Reading, repeated, signs_of_model, signs_of_texts
-from headway.text.checks.trust import RAISED, Norm, Trust
+from headway.text.checks.trust import RAISED, SignBaseline, Trust
 from headway.text.checks.usual import USUAL
 from headway.text.everyday import generate
 from headway.text.sentences import AtOnce
@@ -34,7 +34,7 @@ def checker(pairs) -> Checker:
     held = measured(known, [len(source) for source, _ in known], ("en", "zh"))
     found = [signs_of_texts(*pair, held) for pair in known]
     norms = {
-        name: Norm.of([signs[name].strength if name in signs else 0.0 for signs in found])
+        name: SignBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
         for name in OF_TEXTS
     }
     return Checker(held, Trust(norms=norms))
@@ -92,7 +92,7 @@ def test_a_text_without_words_is_not_judged(checker):
 
 
 def test_without_figures_of_a_run_plain_damage_is_still_flagged():
-    checker = Checker(Held.from_dict({}), Trust.from_dict({}))
+    checker = Checker(TrainingStats.from_dict({}), Trust.from_dict({}))
     assert names(checker, "The dog is here.", "Der Hund ist hier.") == set()
     assert "number" in names(checker, "He has 150 dogs.", "Er hat 250 Hunde.")
     assert "number" in names(checker, "He has 150 dogs.", "Er hat Hunde.")
@@ -176,8 +176,8 @@ def test_a_training_of_longer_texts_takes_as_many_as_it_held():
 
 def test_what_training_held_is_read_back(checker):
     plain = json.loads(json.dumps(checker.held.as_dict()))
-    assert Held.from_dict(plain) == checker.held
-    assert Held.from_dict({}).at_once == AtOnce(1, None)
+    assert TrainingStats.from_dict(plain) == checker.held
+    assert TrainingStats.from_dict({}).at_once == AtOnce(1, None)
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_what_training_held_is_read_back(checker):
 )
 def test_anything_else_is_refused(checker, damage):
     with pytest.raises(RunError, match=r"checks\.json"):
-        Held.from_dict({**checker.held.as_dict(), **damage})
+        TrainingStats.from_dict({**checker.held.as_dict(), **damage})
 
 
 def test_each_sentence_is_compared_with_its_own_source() -> None:
-    held = Held()
+    held = TrainingStats()
     ours = "A team is in gold . The man is an actor in a hat ."
     theirs = "Ein Team in Gold . Der Mann ist an der Reihe ."
     alone = [signs_of_texts(*pair, held) for pair in zip(*map(split, (ours, theirs)), strict=True)]
@@ -215,17 +215,17 @@ def split(text: str) -> list[str]:
 def test_what_a_source_says_twice_may_be_said_twice_and_once_is_a_loop_said_twice() -> None:
     source, target = "Where was he yesterday?", "Wo war er gestern denn nur?"
     twice = f"{target} {target}"
-    assert "loop" not in signs_of_texts(f"{source} {source}", twice, Held())
-    assert signs_of_texts(source, twice, Held())["loop"].strength == 6
+    assert "loop" not in signs_of_texts(f"{source} {source}", twice, TrainingStats())
+    assert signs_of_texts(source, twice, TrainingStats())["loop"].strength == 6
     fixed = "Er isst jetzt gerade Brot. Sie liest jetzt gerade laut. Es ist jetzt gerade kalt."
-    assert "loop" not in signs_of_texts("He eats. She reads. It is cold.", fixed, Held())
+    assert "loop" not in signs_of_texts("He eats. She reads. It is cold.", fixed, TrainingStats())
 
 
 def test_texts_of_several_sentences_are_judged_by_their_like() -> None:
-    norms = {"too_short": Norm(4000, (0.5,))}
-    held = Held(texts=1, expansion=(Expansion(100, 1.0, 0.5, 1.5),))
+    norms = {"too_short": SignBaseline(4000, (0.5,))}
+    held = TrainingStats(texts=1, expansion=(Expansion(100, 1.0, 0.5, 1.5),))
     alone = Checker(held, Trust(norms=norms))
-    apart = Checker(held, Trust(norms=norms, joined={"too_short": Norm(4000, (9.0,) * 32)}))
+    apart = Checker(held, Trust(norms=norms, joined={"too_short": SignBaseline(4000, (9.0,) * 32)}))
     one, two = ("A cat sat here.", "Kort."), ("A cat sat here. It slept.", "Kort. Ja.")
     assert [flag.name for flag in alone.look(*two).flags] == ["too_short"]
     assert not apart.look(*two).flags

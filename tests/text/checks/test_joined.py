@@ -1,6 +1,6 @@
 """Signs in texts that are put together from good pairs."""
 
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.joined import joined_norms, together
 from headway.text.everyday import generate
 
@@ -12,11 +12,11 @@ def test_texts_are_put_together_as_their_language_does() -> None:
 
 def test_what_good_sentences_never_show_their_joined_texts_do_not_show_either() -> None:
     pairs = generate(600, seed=5)
-    norms = joined_norms(pairs, Held(languages=("en", "zh")), ())
+    norms = joined_norms(pairs, TrainingStats(languages=("en", "zh")), ())
     assert norms["copy"].texts == norms["loop"].texts > 1_000
     for sign in ("copy", "loop", "number", "sentences"):
         assert norms[sign].strongest == ()
 
 
 def test_few_sentences_say_nothing() -> None:
-    assert joined_norms(generate(20, seed=5), Held(), ()) == {}
+    assert joined_norms(generate(20, seed=5), TrainingStats(), ()) == {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.number_words import small_numbers
 from headway.text.checks.signs import signs_of_texts
 
@@ -29,5 +29,5 @@ from headway.text.checks.signs import signs_of_texts
 )
 def test_english_and_chinese_numbers_are_compared(english, chinese, agree) -> None:
     assert (small_numbers(english, "en") == small_numbers(chinese, "zh")) == agree
-    found = signs_of_texts(english, chinese, Held(languages=("en", "zh")))
+    found = signs_of_texts(english, chinese, TrainingStats(languages=("en", "zh")))
     assert ("number_word" in found) == (not agree)

@@ -8,7 +8,7 @@ from headway.text.cleaning import Pair
 from headway.text.formats.segments import Code, Segment
 from headway.text.memory.building import memory_of_pairs
 from headway.text.memory.memory import Memories, Memory
-from headway.text.memory.store import Store, StoreBuilder
+from headway.text.memory.store import MemoryStore, StoreBuilder
 from headway.text.memory.units import Label, MemoryUnit
 from headway.text.memory.words import normal, read, similarity
 from headway.text.units import Unit
@@ -121,7 +121,7 @@ def test_a_store_that_was_saved_is_the_same_again(tmp_path: Path) -> None:
         ("Step 2", "Schritt 2"), ("Open", "Öffnen"), ("\ud800 odd", "Ĳ\0"), ("Open", "Auf")
     )
     known.store.save(tmp_path)
-    again = Memory(Store.load(tmp_path), known.files)
+    again = Memory(MemoryStore.load(tmp_path), known.files)
     for text in ("Step 3", "Open", "open", "\ud800 odd", "", "?"):
         unit = text_unit(text)
         assert again.exact(unit) == known.exact(unit)

@@ -6,7 +6,7 @@ import pytest
 from headway.errors import DataError
 from headway.text.cleaning import Report
 from headway.text.corpora import Corpus, read_pairs
-from headway.text.places.held import Held
+from headway.text.places.held import LocatedUnit
 from headway.text.places.kinds import places_of
 
 TMX = """<?xml version="1.0" encoding="UTF-16"?>
@@ -67,7 +67,7 @@ FILES = {
 LANGUAGES = {"source_language": "en", "target_language": "de"}
 
 
-def units_of(name: str, folder: Path) -> tuple[Path, Corpus, list[Held]]:
+def units_of(name: str, folder: Path) -> tuple[Path, Corpus, list[LocatedUnit]]:
     text, encoding = FILES[name]
     path = folder / name
     path.write_bytes(text.encode(encoding))

@@ -1,12 +1,12 @@
 """What a glossary asks of a translation, and what it says is lost."""
 
 from headway.text.formats.segments import Code, Segment
-from headway.text.terms.glossary import Glossary, Row
+from headway.text.terms.glossary import Glossary, GlossaryRow
 from headway.text.terms.keeping import Terms
 
 
 def terms(*pairs):
-    return Terms(Glossary.of([Row(a, b, "", "", "t:1") for a, b in pairs], "t"))
+    return Terms(Glossary.of([GlossaryRow(a, b, "", "", "t:1") for a, b in pairs], "t"))
 
 
 def lost(source, target, *pairs):

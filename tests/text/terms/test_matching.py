@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.text.terms.glossary import Glossary, Row
+from headway.text.terms.glossary import Glossary, GlossaryRow
 from headway.text.terms.matching import Matcher
 
 
 def matcher(*sources, **forms):
-    rows = [Row(source, "x", "", forms.get(source, ""), "t:1") for source in sources]
+    rows = [GlossaryRow(source, "x", "", forms.get(source, ""), "t:1") for source in sources]
     return Matcher(Glossary.of(rows, "t"))
 
 

@@ -3,20 +3,26 @@
 from itertools import accumulate, pairwise
 
 from headway.text.terms.holding import Spelling, Wanted, Where
-from headway.text.terms.placing import Place, Term, Written, places_for, put_in
+from headway.text.terms.placing import (
+    TermEdit,
+    TokenizedTranslation,
+    WantedTerm,
+    places_for,
+    put_in,
+)
 
 
-def written(*tokens: str) -> Written:
+def written(*tokens: str) -> TokenizedTranslation:
     ends = [0, *accumulate(map(len, tokens))]
-    return Written("".join(tokens), list(pairwise(ends)))
+    return TokenizedTranslation("".join(tokens), list(pairwise(ends)))
 
 
-def term(text: str, falls, *, beside=None, times: int = 1, several: bool = False) -> Term:
+def term(text: str, falls, *, beside=None, times: int = 1, several: bool = False) -> WantedTerm:
     wanted = Wanted((Spelling(text),), times)
-    return Term(wanted, falls, beside or [0.0] * len(falls), several)
+    return WantedTerm(wanted, falls, beside or [0.0] * len(falls), several)
 
 
-def with_terms(text: Written, *terms: Term) -> str:
+def with_terms(text: TokenizedTranslation, *terms: WantedTerm) -> str:
     return put_in(text.text, places_for(text, terms)).text
 
 
@@ -71,8 +77,8 @@ def test_the_case_is_that_of_the_place_and_every_character_knows_its_origin() ->
     wanted = Wanted(
         (Spelling("karmin", where=Where.INSIDE), Spelling("Karmin", where=Where.OPENING))
     )
-    places = places_for(text, [Term(wanted, [5, 0, 0, 0], [0] * 4, False)])
-    assert places == [Place(0, 3, "Karmin")]
+    places = places_for(text, [WantedTerm(wanted, [5, 0, 0, 0], [0] * 4, False)])
+    assert places == [TermEdit(0, 3, "Karmin")]
     assert put_in(text.text, places) == ("Karmin ist es.", [0, 0, 1, 1, 2, 2, *range(3, 11)])
 
 

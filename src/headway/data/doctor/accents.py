@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.data.doctor.batches import Batch, Side, by_direction
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.batches import PairBatch, PairSide, by_direction
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.data.doctor.folding import Hashes
 from headway.data.doctor.habits import Floats
-from headway.data.doctor.tokens import Tokens, hashed, tokens, word_values
+from headway.data.doctor.tokens import HashedTokens, hashed, tokens, word_values
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
 from headway.text.scripts import LAST, scripts
@@ -72,7 +72,7 @@ class _Words(NamedTuple):
     """How much rarer they are without: [words]."""
 
     @classmethod
-    def of(cls, found: Tokens, bare: Hashes) -> "_Words":
+    def of(cls, found: HashedTokens, bare: Hashes) -> "_Words":
         """Count the words of some texts, given as they are and without accents: [tokens].
 
         Only where another word of the text has an accent: of texts that lost all of theirs none is
@@ -89,7 +89,7 @@ class _Words(NamedTuple):
         usual = nats >= np.log(_USUAL)
         return cls(distinct[usual], nats[usual])
 
-    def missing(self, found: Tokens, bare: Hashes) -> Floats:
+    def missing(self, found: HashedTokens, bare: Hashes) -> Floats:
         """How much each word that lacks its accent says, 0 for any other: [tokens]."""
         if not len(self.bare):
             return np.zeros(len(bare))
@@ -102,17 +102,20 @@ class Accents:
     """Looks for what letters of other alphabets than English became."""
 
     def __init__(
-        self, notes: Notes, sample: Iterable[Pair], declared: Mapping[str, Direction] | None = None
+        self,
+        notes: FindingsLog,
+        sample: Iterable[Pair],
+        declared: Mapping[str, Direction] | None = None,
     ) -> None:
         """Learn from a `sample` which words have accents; `declared` is of files by name."""
         self._notes = notes
         self._n_pairs = 0
         self._words = {
-            direction: [_Words.of(*_read(side)) for side in Batch(0, pairs).sides]
+            direction: [_Words.of(*_read(side)) for side in PairBatch(0, pairs).sides]
             for direction, pairs in by_direction(sample, declared).items()
         }
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         question = np.zeros(len(batch.pairs), np.bool_)
@@ -137,7 +140,7 @@ class Accents:
         """Tell what was found."""
         self._notes.conclude(SYMPTOMS, self._n_pairs)
 
-    def _tell_missing(self, batch: Batch, n: int, words: _Words) -> None:
+    def _tell_missing(self, batch: PairBatch, n: int, words: _Words) -> None:
         """Name the texts in which no word has an accent and several should."""
         side = batch.sides[n]
         found, bare = _read(side)
@@ -176,7 +179,7 @@ def lost_letter(text: str, other: str = "") -> str:
     return sure[0] if sure else ""
 
 
-def _read(side: Side) -> tuple[Tokens, Hashes]:
+def _read(side: PairSide) -> tuple[HashedTokens, Hashes]:
     """The words of a side, and their hashes without accents."""
     found = tokens(side)
     return found, hashed(_bare_values()[side.codes], found.starts)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Side, by_direction
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.batches import PairBatch, PairSide, by_direction
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.text.cleaning import Pair
 from headway.text.code_patterns import find
 from headway.text.corpora import Direction
@@ -100,12 +100,12 @@ _BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 
 _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
 
 
-class Agreement:
+class AgreementExaminer:
     """Compares the sides of each pair."""
 
     def __init__(
         self,
-        notes: Notes,
+        notes: FindingsLog,
         own: Sequence[OwnPattern] = (),
         sample: Iterable[Pair] = (),
         declared: Mapping[str, Direction] | None = None,
@@ -129,7 +129,7 @@ class Agreement:
             self._opened[ord(bracket)] = -worth
         self._n_pairs = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         take = self._notes.take
@@ -237,11 +237,11 @@ def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
     return marks
 
 
-def _either(batch: Batch, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _either(batch: PairBatch, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The pairs of which either side has a marked character: [pairs]."""
     source, target = (_any(side, marks) for side in batch.sides)
     return source | target
 
 
-def _any(side: Side, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _any(side: PairSide, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return side.count(marks[side.codes]) > 0

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from headway.data.doctor.batches import Batch
-from headway.data.doctor.findings import EXAMPLES, Case, Finding, Notes, Severity
-from headway.text.shifts import Block, Shift, ShiftDetector
+from headway.data.doctor.batches import PairBatch
+from headway.data.doctor.findings import EXAMPLES, Case, Finding, FindingsLog, Severity
+from headway.text.shifts import LengthBlock, Shift, ShiftDetector
 
 _MOST = 20  # shifts told one by one
 _SERIOUS = 0.01  # of all pairs, all shifts together
@@ -13,13 +13,13 @@ _SERIOUS = 0.01  # of all pairs, all shifts together
 class Alignment:
     """Follows how well the lengths of both sides go together along the files."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: FindingsLog) -> None:
         """Tell `notes`."""
         self._notes = notes
         self._detector = ShiftDetector()
         self._n_pairs = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         for pair in batch.pairs:
@@ -42,7 +42,7 @@ class Alignment:
         return self._detector.shifts()
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[LengthBlock]:
         """The correlation of the lengths along the files."""
         return self._detector.blocks
 

@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 Marks = NDArray[np.bool_]
 
 
-class Side:
+class PairSide:
     """One side of some pairs."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -42,7 +42,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PairBatch:
     """Some pairs that stand one after the other."""
 
     first_row: int
@@ -52,17 +52,17 @@ class Batch:
     """From which language into which these go, where files of a corpus differ in it."""
 
     @cached_property
-    def source(self) -> Side:
+    def source(self) -> PairSide:
         """The texts to be translated."""
-        return Side([pair.source for pair in self.pairs])
+        return PairSide([pair.source for pair in self.pairs])
 
     @cached_property
-    def target(self) -> Side:
+    def target(self) -> PairSide:
         """Their translations."""
-        return Side([pair.target for pair in self.pairs])
+        return PairSide([pair.target for pair in self.pairs])
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[PairSide, PairSide]:
         """Source and target."""
         return self.source, self.target
 
@@ -73,7 +73,7 @@ class Batch:
 
 def batches(
     pairs: Iterable[Pair], directions: Mapping[str, Direction] | None = None
-) -> Iterator[Batch]:
+) -> Iterator[PairBatch]:
     """All pairs, at most 4,096 at a time, and no more than about a million characters.
 
     Those of a batch go in one direction, which `directions` gives by the name of their file.
@@ -84,16 +84,16 @@ def batches(
     for pair in pairs:
         if known.get(pair.file) != direction:
             if held:
-                yield Batch(row, held, direction)
+                yield PairBatch(row, held, direction)
                 row, held, n_characters = row + len(held), [], 0
             direction = known.get(pair.file)
         held.append(pair)
         n_characters += len(pair.source) + len(pair.target)
         if len(held) == _PAIRS or n_characters > _CHARACTERS:
-            yield Batch(row, held, direction)
+            yield PairBatch(row, held, direction)
             row, held, n_characters = row + len(held), [], 0
     if held:
-        yield Batch(row, held, direction)
+        yield PairBatch(row, held, direction)
 
 
 def by_direction(

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.data.doctor.batches import Batch, Side, by_direction
-from headway.data.doctor.findings import Notes, Symptom
-from headway.data.doctor.habits import Floats, Habits, Owned
-from headway.data.doctor.lexicon import Evidence, Lexicon, learned
-from headway.data.doctor.tokens import Tokens, tokens
+from headway.data.doctor.batches import PairBatch, PairSide, by_direction
+from headway.data.doctor.findings import FindingsLog, Symptom
+from headway.data.doctor.habits import Floats, HabitExaminer, Owned
+from headway.data.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
+from headway.data.doctor.tokens import HashedTokens, tokens
 from headway.text.cleaning import Pair
 from headway.text.code_patterns import find
 from headway.text.corpora import Direction
@@ -76,8 +76,8 @@ _QUOTED = re.compile(r"[\"“„«»”‚‘'`][^\"“”„«»‚‘’'`]{2,
 class _Known(NamedTuple):
     """What is usual where texts go in one direction."""
 
-    lexicon: Lexicon | None
-    habits: Habits
+    lexicon: CooccurrenceLexicon | None
+    habits: HabitExaminer
     owned: Owned
 
 
@@ -85,18 +85,21 @@ class Belonging:
     """Judges every pair by what it learned from a sample."""
 
     def __init__(
-        self, notes: Notes, sample: Iterable[Pair], declared: Mapping[str, Direction] | None = None
+        self,
+        notes: FindingsLog,
+        sample: Iterable[Pair],
+        declared: Mapping[str, Direction] | None = None,
     ) -> None:
         """Learn from a `sample` in random order; `declared` is the direction of files by name."""
         self._notes = notes
         self._n_pairs = 0
         self._known = {
-            direction: _learned(Batch(0, pairs))
+            direction: _learned(PairBatch(0, pairs))
             for direction, pairs in by_direction(sample, declared).items()
             if len(pairs) >= _LEAST_PAIRS
         }
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         known = self._known.get(batch.direction)
@@ -119,12 +122,12 @@ class Belonging:
         known = self._known.get(direction)
         if known is None or known.lexicon is None:
             return None
-        batch = Batch(0, pairs, direction)
+        batch = PairBatch(0, pairs, direction)
         evidence = known.lexicon.evidence((tokens(batch.source), tokens(batch.target)))
         return evidence[0].total(len(pairs)) + evidence[1].total(len(pairs))
 
     def _tell_unrelated(
-        self, batch: Batch, evidence: tuple[Evidence, Evidence]
+        self, batch: PairBatch, evidence: tuple[Evidence, Evidence]
     ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         n = len(batch.pairs)
         nats = evidence[0].total(n) + evidence[1].total(n)
@@ -138,9 +141,9 @@ class Belonging:
 
     def _tell_truncated(
         self,
-        batch: Batch,
-        habits: Habits,
-        source: Tokens,
+        batch: PairBatch,
+        habits: HabitExaminer,
+        source: HashedTokens,
         evidence: Evidence,
         told: np.ndarray[tuple[int], np.dtype[np.bool_]],
     ) -> None:
@@ -156,7 +159,7 @@ class Belonging:
             self._notes.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
 
     def _tell_half_translated(
-        self, batch: Batch, owned: Owned, both: tuple[Tokens, Tokens]
+        self, batch: PairBatch, owned: Owned, both: tuple[HashedTokens, HashedTokens]
     ) -> None:
         odds = [owned.side_of(side) for side in both]
         target = both[1]
@@ -169,9 +172,9 @@ class Belonging:
                 self._notes.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
 
 
-def _learned(sample: Batch) -> _Known:
+def _learned(sample: PairBatch) -> _Known:
     both = tokens(sample.source), tokens(sample.target)
-    return _Known(learned(both, len(sample.pairs)), Habits(sample), Owned.of(*both))
+    return _Known(learned(both, len(sample.pairs)), HabitExaminer(sample), Owned.of(*both))
 
 
 def _left_in(pair: Pair, owned: Owned) -> list[str]:
@@ -184,7 +187,7 @@ def _left_in(pair: Pair, owned: Owned) -> list[str]:
     if pair.source.count(" ") < _TERM and pair.source.lower() in pair.target.lower():
         return []  # a term beside its translation
     target = _QUOTED.sub(" ", _without_codes(pair.target))
-    side = Side([target])
+    side = PairSide([target])
     found = tokens(side)
     odds = owned.side_of(found)
     of_source = Counter(word.lower() for word in _LETTERS.findall(_without_codes(pair.source)))

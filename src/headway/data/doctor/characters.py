@@ -5,8 +5,8 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Marks, Side
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.batches import Marks, PairBatch, PairSide
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.text.cleaning import Pair
 from headway.text.mojibake import repaired
 from headway.text.scripts import LAST, scripts
@@ -85,7 +85,7 @@ def _oddities() -> NDArray[np.uint8]:
 class Characters:
     """Looks at every character."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: FindingsLog) -> None:
         """Tell `notes`."""
         self._notes = notes
         self._odd = _oddities()
@@ -93,7 +93,7 @@ class Characters:
         self._latin, self._cyrillic = names.index("LATIN"), names.index("CYRILLIC")
         self._n_pairs = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         for pair in batch.marked(self._odd_ones(batch.source) | self._odd_ones(batch.target)):
@@ -107,7 +107,7 @@ class Characters:
         """Tell what was found."""
         self._notes.conclude(SYMPTOMS, self._n_pairs)
 
-    def _odd_ones(self, side: Side) -> Marks:
+    def _odd_ones(self, side: PairSide) -> Marks:
         """The texts with a character that may be out of place: [pairs]."""
         return side.count(self._odd[side.codes] > 0) > 0
 
@@ -123,7 +123,7 @@ class Characters:
         for symptom, details in found.items():
             self._notes.take(symptom, pair, "; ".join(details))
 
-    def _lookalikes(self, side: Side) -> Marks:
+    def _lookalikes(self, side: PairSide) -> Marks:
         """The texts in which a Latin and a Cyrillic letter are neighbours: [pairs]."""
         script = scripts().of[side.codes]
         cyrillic = script == self._cyrillic

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from headway.data.fates import text_hashes
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.text.code_patterns import find
-from headway.text.corpora import Corpus, Part, read_pairs
+from headway.text.corpora import Corpus, CorpusFiles, read_pairs
 from headway.text.mojibake import repaired
-from headway.text.places.held import Held, Places
+from headway.text.places.held import LocatedUnit, Places
 from headway.text.remarks import doubt
 
 FIXES = {
@@ -112,7 +112,7 @@ class Changes:
     """Units that are kept although training leaves them out, by reason."""
 
 
-class Change(NamedTuple):
+class CorpusFix(NamedTuple):
     """One thing that was done to a unit."""
 
     what: str
@@ -166,13 +166,13 @@ def events(corpus: Corpus, settings: CleaningSettings) -> Iterator[_Event]:
 
 
 def written(
-    part: Part,
+    part: CorpusFiles,
     corpus: Corpus,
     settings: CleaningSettings,
     places: Places,
     changes: Changes,
     fate: Iterator[str],
-    note: Callable[[Change], None],
+    note: Callable[[CorpusFix], None],
 ) -> Iterator[tuple[bytes, ...]]:
     """The part's files anew, piece by piece: [files] of bytes.
 
@@ -192,7 +192,7 @@ def written(
         texts = (pair.source, pair.target) if pair else (event.text, "")
         kinds = _why_dropped(reason, pair, changes, moved=bool(moved))
         if unit.raw[0] and (kinds or moved == "orphan"):
-            note(Change("dropped", kinds or "misaligned", part.name, unit.line, texts, ("", "")))
+            note(CorpusFix("dropped", kinds or "misaligned", part.name, unit.line, texts, ("", "")))
             changes.n_dropped[kinds or "misaligned"] += 1
             yield unit.before
             continue
@@ -205,7 +205,7 @@ def written(
             changes.n_left[reason] += 1
         if done:
             after = _texts(fixed[0], places, encoding)
-            note(Change("fixed", " ".join(done), part.name, unit.line, texts, after))
+            note(CorpusFix("fixed", " ".join(done), part.name, unit.line, texts, after))
         yield tuple(b + raw for b, raw in zip(unit.before, fixed[0].raw, strict=True))
 
 
@@ -227,8 +227,8 @@ def _why_dropped(reason: str, pair: Pair | None, changes: Changes, *, moved: boo
 
 
 def _fixed(
-    unit: Held, pair: Pair, changes: Changes, places: Places, encoding: str
-) -> tuple[Held, list[str]]:
+    unit: LocatedUnit, pair: Pair, changes: Changes, places: Places, encoding: str
+) -> tuple[LocatedUnit, list[str]]:
     """The unit with its texts mended, and what was mended."""
     done: list[str] = []
     turned = "exchanged" in changes.fates.get(pair_key(pair), ())
@@ -252,14 +252,16 @@ def _fixed(
     return unit, done
 
 
-def _moved(units: Iterator[Held], file: str, changes: Changes) -> Iterator[tuple[Held, str]]:
+def _moved(
+    units: Iterator[LocatedUnit], file: str, changes: Changes
+) -> Iterator[tuple[LocatedUnit, str]]:
     """Each unit with the target that belongs to it, and `misaligned`, or `orphan` if none does."""
     stretches = [one for one in changes.shifted if one.file == file]
     if not stretches or "misaligned" not in changes.fix:
         yield from ((unit, "") for unit in units)
         return
-    behind: deque[Held] = deque(maxlen=_MOST_SHIFTED)
-    ahead = deque[Held]()
+    behind: deque[LocatedUnit] = deque(maxlen=_MOST_SHIFTED)
+    ahead = deque[LocatedUnit]()
     for unit in chain(units, [None] * _MOST_SHIFTED):
         ahead += [unit] if unit else []
         if len(ahead) > _MOST_SHIFTED or unit is None:
@@ -268,8 +270,11 @@ def _moved(units: Iterator[Held], file: str, changes: Changes) -> Iterator[tuple
 
 
 def _with_its_target(
-    unit: Held, behind: Sequence[Held], ahead: Sequence[Held], stretches: Sequence[Shifted]
-) -> tuple[Held, str]:
+    unit: LocatedUnit,
+    behind: Sequence[LocatedUnit],
+    ahead: Sequence[LocatedUnit],
+    stretches: Sequence[Shifted],
+) -> tuple[LocatedUnit, str]:
     for one in stretches:
         if not unit.line or not one.first <= unit.line <= one.last:
             continue
@@ -285,7 +290,7 @@ def _with_its_target(
     return unit, ""
 
 
-def _texts(unit: Held, places: Places, encoding: str) -> tuple[str, str]:
+def _texts(unit: LocatedUnit, places: Places, encoding: str) -> tuple[str, str]:
     """What stands in the cells now, as the file writes it."""
     shown = []
     for cell in (unit.source, unit.target):
@@ -294,7 +299,7 @@ def _texts(unit: Held, places: Places, encoding: str) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
-def output_files(part: Part, out: Path, *, alone: bool) -> tuple[Path, ...]:
+def output_files(part: CorpusFiles, out: Path, *, alone: bool) -> tuple[Path, ...]:
     """Where a part is written: `out` itself, if it is the only one and one file; else in there."""
     if alone and len(part.files) == 1:
         return (out,)

@@ -11,26 +11,26 @@ import numpy as np
 
 from headway.data.cleaned import CleanedCorpus, unseen
 from headway.data.doctor.accents import Accents
-from headway.data.doctor.agreement import Agreement
+from headway.data.doctor.agreement import AgreementExaminer
 from headway.data.doctor.alignment import Alignment
-from headway.data.doctor.batches import Batch, batches
+from headway.data.doctor.batches import PairBatch, batches
 from headway.data.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, Belonging
 from headway.data.doctor.characters import Characters
-from headway.data.doctor.findings import Finding, Notes, Symptom
-from headway.data.doctor.languages import Languages
+from headway.data.doctor.findings import Finding, FindingsLog, Symptom
+from headway.data.doctor.languages import LanguageExaminer
 from headway.data.doctor.leftovers import Leftovers
 from headway.data.doctor.losses import dropped, mended
-from headway.data.doctor.repeats import Repeats
+from headway.data.doctor.repeats import RepeatExaminer
 from headway.data.doctor.sides import Sides
-from headway.data.doctor.sizes import Sizes
+from headway.data.doctor.sizes import SizeExaminer
 from headway.data.doctor.subword_use import SubwordUse
-from headway.data.doctor.writing import Writing
+from headway.data.doctor.writing import ScriptExaminer
 from headway.data.pieces import Progress
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
 from headway.text.detection import Detector
 from headway.text.own_codes import Patterns
-from headway.text.shifts import Block, Shift
+from headway.text.shifts import LengthBlock, Shift
 from headway.text.subwords import Subwords
 
 SLOW_PAIRS = 4_000
@@ -57,14 +57,14 @@ class Examination:
 
     findings: list[Finding]
     """The most urgent first."""
-    sizes: Sizes
+    sizes: SizeExaminer
     scripts: dict[str, dict[str, float]]
     """By side, which part of the letters belongs to which script."""
     languages: dict[str, dict[str, float]]
     """By side, which part of the sampled texts is in which language; empty if not asked."""
     subwords: dict[str, Any]
     """How a given vocabulary takes to the corpus; empty without one."""
-    alignment: list[Block]
+    alignment: list[LengthBlock]
     """The correlation of the lengths, block by block."""
     n_sampled: int
     """How many pairs the slow checks looked at."""
@@ -95,17 +95,17 @@ def examine(
         file: (source or source_language, target or target_language)
         for file, (source, target) in (directions or {}).items()
     }
-    notes = Notes(hear)
+    notes = FindingsLog(hear)
     with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
-        sizes = Sizes()
-        writing = Writing(notes, source_language, target_language)
+        sizes = SizeExaminer()
+        writing = ScriptExaminer(notes, source_language, target_language)
         alignment = Alignment(notes)
-        repeats = Repeats(notes, Path(folder), batches(cleaned.pairs("valid")))
+        repeats = RepeatExaminer(notes, Path(folder), batches(cleaned.pairs("valid")))
         drawn = _drawn(cleaned, seed)
         belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
         others = (
             *(Characters(notes), Leftovers(notes), Sides(notes)),
-            *(Agreement(notes, tools.own_codes, drawn, declared), belonging, accents),
+            *(AgreementExaminer(notes, tools.own_codes, drawn, declared), belonging, accents),
         )
         sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
         checks = (sizes, writing, alignment, repeats, *others, sample)
@@ -148,7 +148,7 @@ class _Sample:
 
     def __init__(
         self,
-        notes: Notes,
+        notes: FindingsLog,
         n_pairs: int,
         seed: int,
         source_language: str | None,
@@ -158,7 +158,7 @@ class _Sample:
         self.n_pairs = min(n_pairs, tools.slow_pairs)
         self._rows = frozenset(random.Random(seed).sample(range(n_pairs), self.n_pairs))
         self.languages = (
-            Languages(notes, source_language, target_language, tools.detect)
+            LanguageExaminer(notes, source_language, target_language, tools.detect)
             if tools.detect
             else None
         )
@@ -166,7 +166,7 @@ class _Sample:
             SubwordUse(notes, tools.subwords, tools.max_length) if tools.subwords else None
         )
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         if self.languages or self.subwords:
             for row, pair in enumerate(batch.pairs, start=batch.first_row):

@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.sizes import Histogram
-from headway.text.shifts import Block
+from headway.text.shifts import LengthBlock
 
 _BARS = 40
 _POINTS = 300
@@ -41,7 +41,7 @@ def _bars(histogram: Histogram, top: float) -> dict[str, Any]:
     }
 
 
-def _points(blocks: list[Block]) -> list[dict[str, Any]]:
+def _points(blocks: list[LengthBlock]) -> list[dict[str, Any]]:
     """The correlation of each block and where it begins; of many blocks the lowest in a row."""
     step = -(-len(blocks) // _POINTS) or 1
     chosen = [

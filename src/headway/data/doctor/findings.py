@@ -87,7 +87,7 @@ class Finding:
         return {**asdict(self), "share": round(self.share, 6), "examples": examples}
 
 
-class Notes:
+class FindingsLog:
     """Takes down each case, counts it, and keeps the surest ten of each symptom."""
 
     def __init__(self, hear: Callable[[Symptom, Pair, str], None] | None = None) -> None:

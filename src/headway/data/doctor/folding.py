@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Side
+from headway.data.doctor.batches import PairSide
 from headway.text.scripts import LAST
 
 Hashes = NDArray[np.uint64]
@@ -28,7 +28,7 @@ def letter_values() -> Hashes:
     return np.where(folded > 0, _scattered(folded), np.uint64(0))
 
 
-def folded_hashes(side: Side) -> Hashes:
+def folded_hashes(side: PairSide) -> Hashes:
     """A number for each text that case, digits, punctuation and spaces do not change: [pairs].
 
     Texts without a letter are told apart by all their characters. Two of 5 million others are
@@ -42,7 +42,7 @@ def folded_hashes(side: Side) -> Hashes:
     return hashes
 
 
-def _polynomial(side: Side, values: Hashes) -> Hashes:
+def _polynomial(side: PairSide, values: Hashes) -> Hashes:
     """The sum of value i times base^i, counting only values that are not 0: [pairs]."""
     kept = values > 0
     place: NDArray[np.int64] = np.cumsum(kept) - kept

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Marks, Side
+from headway.data.doctor.batches import Marks, PairBatch, PairSide
 from headway.data.doctor.folding import Hashes
-from headway.data.doctor.tokens import Tokens
+from headway.data.doctor.tokens import HashedTokens
 from headway.text.scripts import LAST
 from headway.text.sentences import ENDS
 
@@ -23,10 +23,10 @@ _ENDS_WHEN_CUT = 0.05
 _SHORT = 5  # characters that every text is taken to be longer than it is
 
 
-class Habits:
+class HabitExaminer:
     """Lengths and endings of translations that are whole."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: PairBatch) -> None:
         """Learn from some pairs."""
         ratio, bucket = _ratios(batch)
         self._middle = np.full(_BUCKETS, float(np.median(ratio)))
@@ -40,7 +40,7 @@ class Habits:
         n_open = np.count_nonzero(source & ~target)
         self._open = (n_open + 1) / (np.count_nonzero(source) + 2)
 
-    def cut_off(self, batch: Batch) -> tuple[Floats, Floats]:
+    def cut_off(self, batch: PairBatch) -> tuple[Floats, Floats]:
         """How much likelier the length, and the end, of a target are if it was cut off, in nats.
 
         A cut leaves any part of a text from a quarter on. Lengths of whole ones follow a Laplace
@@ -63,7 +63,7 @@ class Habits:
         return cut - whole, np.where(source, ends, 0.0)
 
 
-def _ratios(batch: Batch) -> tuple[Floats, NDArray[np.int64]]:
+def _ratios(batch: PairBatch) -> tuple[Floats, NDArray[np.int64]]:
     """Logarithms of target over source, and the bucket of the source's length: [pairs] twice."""
     source, target = (side.lengths + float(_SHORT) for side in batch.sides)
     bucket = np.clip(np.log2(source).astype(np.int64), 0, _BUCKETS - 1)
@@ -80,7 +80,7 @@ _IS_CLOSER = np.zeros(LAST, np.bool_)
 _IS_CLOSER[[ord(sign) for sign in _CLOSERS]] = True
 
 
-def has_end(side: Side) -> Marks:
+def has_end(side: PairSide) -> Marks:
     """Which texts end as sentences do, closing quotes and brackets apart: [pairs]."""
     last = side.starts + side.lengths - 1
     for _ in range(3):
@@ -98,7 +98,7 @@ class Owned(NamedTuple):
     """Log-odds, above 0 for a word of the source side: [words]."""
 
     @classmethod
-    def of(cls, source: Tokens, target: Tokens) -> "Owned":
+    def of(cls, source: HashedTokens, target: HashedTokens) -> "Owned":
         """Count the words of both sides of some pairs."""
         hashes = np.unique(np.concatenate([source.hashes, target.hashes]))
         counts = []
@@ -109,7 +109,7 @@ class Owned(NamedTuple):
         often = counts[0] + counts[1] > _OWNED_OFTEN
         return cls(hashes[often], (rates[0] - rates[1])[often])
 
-    def side_of(self, found: Tokens) -> Floats:
+    def side_of(self, found: HashedTokens) -> Floats:
         """The log-odds of each word; 0 for one that is hardly known: [tokens]."""
         if not len(self.hashes):
             return np.zeros(len(found.hashes))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from headway.data.doctor.findings import Case, Finding, Notes, Severity, Symptom
+from headway.data.doctor.findings import Case, Finding, FindingsLog, Severity, Symptom
 from headway.text.cleaning import Pair
 from headway.text.corpora import Direction
 from headway.text.detection import LEAST_BYTES, SURE, Detector, alike, is_told
@@ -28,12 +28,12 @@ _MIXED = Symptom(
 _LEAST_HEARD = 5
 
 
-class Languages:
+class LanguageExaminer:
     """Asks of some texts which language they are in; short ones say too little."""
 
     def __init__(
         self,
-        notes: Notes,
+        notes: FindingsLog,
         source_language: str | None,
         target_language: str | None,
         detect: Detector,

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from headway.data.doctor.batches import Batch, Marks
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.batches import Marks, PairBatch
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.text.cleaning import Pair
 
 ENTITIES = Symptom(
@@ -33,12 +33,12 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 class Leftovers:
     """Looks for what readers of the original program never saw."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: FindingsLog) -> None:
         """Tell `notes`."""
         self._notes = notes
         self._n_pairs = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         for pair in batch.marked(_either(batch, "&")):
@@ -57,7 +57,7 @@ def _is_quoted(pair: Pair) -> bool:
     return all(len(text) > 1 and text[0] == text[-1] == '"' for text in pair[:2])
 
 
-def _either(batch: Batch, character: str) -> Marks:
+def _either(batch: PairBatch, character: str) -> Marks:
     """The pairs of which either side has the character: [pairs]."""
     source, target = (side.count(np.equal(side.codes, ord(character))) > 0 for side in batch.sides)
     return source | target

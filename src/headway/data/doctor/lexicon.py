@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from headway.data.doctor.batches import Marks
 from headway.data.doctor.folding import Hashes
-from headway.data.doctor.tokens import Tokens
+from headway.data.doctor.tokens import HashedTokens
 
 _MOST_LINKS = 6_000_000
 """Of a word and one of the other side: 60 bytes each while learning."""
@@ -32,14 +32,14 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-class Words(NamedTuple):
+class FrequentWords(NamedTuple):
     """The words of one side that occur often enough to say something."""
 
     hashes: Hashes
     """Ascending: [words]."""
 
     @classmethod
-    def of(cls, found: Tokens, n_rows: int) -> Self:
+    def of(cls, found: HashedTokens, n_rows: int) -> Self:
         """Those in at least `_LEAST_SEEN` texts of `n_rows`, but not in nearly a third of them."""
         hashes, number = np.unique(found.hashes, return_inverse=True)
         once = distinct(found.rows * max(len(hashes), 1) + number)
@@ -58,10 +58,10 @@ class Words(NamedTuple):
         return np.where(self.hashes[places] == hashes, places, -1)
 
 
-class _Side(NamedTuple):
+class _SideCounts(NamedTuple):
     """What is known of the words of one side."""
 
-    words: Words
+    words: FrequentWords
     partners: Ids
     """Words of the other side, -1 for none: [words, partners]."""
     found: Floats
@@ -91,14 +91,14 @@ class Evidence(NamedTuple):
         return np.bincount(self.rows, minlength=n_rows)
 
 
-class Lexicon:
+class CooccurrenceLexicon:
     """What translates what in one corpus and direction."""
 
-    def __init__(self, sides: tuple[_Side, _Side]) -> None:
+    def __init__(self, sides: tuple[_SideCounts, _SideCounts]) -> None:
         """See `learned`."""
         self._sides = sides
 
-    def evidence(self, both: tuple[Tokens, Tokens]) -> tuple[Evidence, Evidence]:
+    def evidence(self, both: tuple[HashedTokens, HashedTokens]) -> tuple[Evidence, Evidence]:
         """What the words of the sources, and those of the targets, say of each pair."""
         known = [side.words.ids(one.hashes) for side, one in zip(self._sides, both, strict=True)]
         said = []
@@ -119,10 +119,12 @@ def distinct(numbers: Ids) -> Ids:
     return ordered[first]
 
 
-def learned(sides: tuple[Tokens, Tokens], n_rows: int, seed: int = 1) -> Lexicon | None:
+def learned(
+    sides: tuple[HashedTokens, HashedTokens], n_rows: int, seed: int = 1
+) -> CooccurrenceLexicon | None:
     """Learn from pairs in random order; None if they are too few or too much alike."""
     half = n_rows // 2
-    words = [Words.of(side, n_rows) for side in sides]
+    words = [FrequentWords.of(side, n_rows) for side in sides]
     if not all(len(one.hashes) for one in words) or half < _LEAST_SEEN:
         return None
     texts = [_Texts(w.ids(side.hashes), side.rows) for w, side in zip(words, sides, strict=True)]
@@ -134,10 +136,12 @@ def learned(sides: tuple[Tokens, Tokens], n_rows: int, seed: int = 1) -> Lexicon
         _measured(words[n], partners[n], rest[n], rest[1 - n], others[rest[n].rows - half])
         for n in (0, 1)
     ]
-    return Lexicon((known[0], known[1]))
+    return CooccurrenceLexicon((known[0], known[1]))
 
 
-def _measured(words: Words, partners: Ids, mine: "_Texts", theirs: "_Texts", others: Ids) -> _Side:
+def _measured(
+    words: FrequentWords, partners: Ids, mine: "_Texts", theirs: "_Texts", others: Ids
+) -> _SideCounts:
     """What the words of one side say; `others` are texts drawn at random to go with each."""
     true = _found(mine.ids, mine.rows, partners, theirs.ids, theirs.rows)
     chance = _found(mine.ids, others, partners, theirs.ids, theirs.rows)
@@ -145,7 +149,7 @@ def _measured(words: Words, partners: Ids, mine: "_Texts", theirs: "_Texts", oth
     silent = (partners < 0).all(axis=1)
     found, missed = np.log(good / random), np.log((1 - good) / (1 - random))
     found, missed = (np.where(silent, 0.0, nats) for nats in (found, missed))
-    return _Side(words, partners, np.maximum(found, 0), np.minimum(missed, 0))
+    return _SideCounts(words, partners, np.maximum(found, 0), np.minimum(missed, 0))
 
 
 class _Texts(NamedTuple):

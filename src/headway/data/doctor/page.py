@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.data.doctor.report import verdict
 from headway.pages import document
-from headway.plots import Mark, Series, curve, histogram, named_bars
+from headway.plots import Series, VerticalMark, curve, histogram, named_bars
 
 _EXAMPLES = 5
 _HEADINGS = {
@@ -114,7 +114,9 @@ def _size_plots(found: dict[str, Any]) -> Iterator[str]:
         "correlation in blocks of pairs, first to last",
         [point["correlation"] for point in points],
         [
-            Mark(_place(points, finding["examples"][0]), f"line {finding['examples'][0]['line']:,}")
+            VerticalMark(
+                _place(points, finding["examples"][0]), f"line {finding['examples'][0]['line']:,}"
+            )
             for finding in found["findings"]
             if finding["name"] == "misaligned"
         ],

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch
-from headway.data.doctor.findings import EXAMPLES, Notes, Symptom
+from headway.data.doctor.batches import PairBatch
+from headway.data.doctor.findings import EXAMPLES, FindingsLog, Symptom
 from headway.data.doctor.folding import Hashes, folded_hashes
 from headway.data.fates import pair_hashes
 from headway.data.repeats import repeats_among
@@ -46,10 +46,10 @@ _RUN = 1 << 20  # hashes in a file
 Marks = NDArray[np.bool_]
 
 
-class Repeats:
+class RepeatExaminer:
     """Compares the folded texts of all pairs."""
 
-    def __init__(self, notes: Notes, folder: Path, valid: Iterable[Batch] = ()) -> None:
+    def __init__(self, notes: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
         """Use `folder` for hashes; `valid` are the pairs that training should not contain."""
         self._notes = notes
         self._sources, self._pairs = _Runs(folder, "source"), _Runs(folder, "pair")
@@ -60,7 +60,7 @@ class Repeats:
         ]
         self._n_pairs = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         source, target = (folded_hashes(side) for side in batch.sides)

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Counts, Side
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.batches import Counts, PairBatch, PairSide
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.data.doctor.folding import letter_values
 from headway.data.doctor.writing import copied
 from headway.text.corpora import Direction
@@ -44,13 +44,13 @@ Scores = NDArray[np.float64]
 class Sides:
     """Counts the trigrams of both sides, and judges each text by all that came until then."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: FindingsLog) -> None:
         """Tell `notes`."""
         self._notes = notes
         self._counts: dict[Direction | None, Counts] = {}
         self._n_pairs: Counter[Direction | None] = Counter()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         self._n_pairs[batch.direction] += len(batch.pairs)
         trigrams = [_trigrams(side) for side in batch.sides]
@@ -80,7 +80,7 @@ class Sides:
         self._notes.conclude([EXCHANGED, SAME_SIDE], self._n_pairs.total())
 
 
-def _trigrams(side: Side) -> NDArray[np.int64]:
+def _trigrams(side: PairSide) -> NDArray[np.int64]:
     """The bucket of the three characters from each place on, -1 where the text ends: [characters].
 
     Case is folded; what is no letter counts as a space.
@@ -96,7 +96,7 @@ def _trigrams(side: Side) -> NDArray[np.int64]:
     return found
 
 
-def _scores(side: Side, trigrams: NDArray[np.int64], towards_source: Scores) -> Scores:
+def _scores(side: PairSide, trigrams: NDArray[np.int64], towards_source: Scores) -> Scores:
     """Mean log-odds of a text's trigrams, above 0 like a source; 0 if they are few: [pairs]."""
     valid = trigrams >= 0
     n_trigrams = side.count(valid)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.data.doctor.batches import Batch, Counts, Side
+from headway.data.doctor.batches import Counts, PairBatch, PairSide
 
 _SPACES = np.array([ord(c) for c in map(chr, range(0x3001)) if c.isspace()], np.uint32)
 _IS_SPACE = np.zeros(0x110000, np.bool_)
@@ -56,7 +56,7 @@ class SideSizes(NamedTuple):
     words: Histogram
 
 
-class Sizes:
+class SizeExaminer:
     """Counts the sizes of all pairs."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Sizes:
         self.ratio = Histogram(1 / _PER_UNIT)
         """Target characters over source characters."""
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         for sizes, side in zip((self.source, self.target), batch.sides, strict=True):
             sizes.characters.add(side.lengths)
@@ -86,7 +86,7 @@ class Sizes:
         return {name: found.summary() for name, found in histograms.items() if found.total}
 
 
-def words(side: Side) -> Counts:
+def words(side: PairSide) -> Counts:
     """How many pieces stand between spaces in each text: [pairs]."""
     space = _IS_SPACE[side.codes]
     ends = np.zeros_like(space)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from headway.data.doctor.findings import Notes, Symptom
+from headway.data.doctor.findings import FindingsLog, Symptom
 from headway.text.cleaning import Pair
 from headway.text.subwords import Subwords
 
@@ -43,7 +43,7 @@ class _Counts:
 class SubwordUse:
     """Encodes some pairs."""
 
-    def __init__(self, notes: Notes, subwords: Subwords, max_length: int) -> None:
+    def __init__(self, notes: FindingsLog, subwords: Subwords, max_length: int) -> None:
         """`max_length` is that of [data], 0 for any."""
         self._notes = notes
         self._subwords = subwords

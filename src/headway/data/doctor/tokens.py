@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Marks, Side
+from headway.data.doctor.batches import Marks, PairSide
 from headway.data.doctor.folding import Hashes, letter_values
 from headway.text.scripts import LAST, UNSPACED_SCRIPTS, scripts
 
@@ -16,7 +16,7 @@ _BASE = np.uint64(0xD6E8FEB86659FD93)  # odd
 Rows = NDArray[np.int64]
 
 
-class Tokens(NamedTuple):
+class HashedTokens(NamedTuple):
     """The words of some texts, in their order; where none are marked, the characters."""
 
     hashes: Hashes
@@ -50,7 +50,7 @@ def _unspaced() -> Marks:
     return np.isin(scripts().of, wanted)[:LAST]
 
 
-def tokens(side: Side) -> Tokens:
+def tokens(side: PairSide) -> HashedTokens:
     """Every word of letters and digits; of scripts that write no spaces, every character."""
     values = word_values()[side.codes]
     written = values > 0
@@ -61,7 +61,7 @@ def tokens(side: Side) -> Tokens:
     rows = np.repeat(np.arange(len(side.texts)), side.lengths + 1)[starts]
     n_before = np.searchsorted(rows, np.arange(len(side.texts)))
     places = np.arange(len(rows)) - n_before[rows]
-    return Tokens(hashed(values, starts), rows, places, starts)
+    return HashedTokens(hashed(values, starts), rows, places, starts)
 
 
 def hashed(values: Hashes, starts: Rows) -> Hashes:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.doctor.batches import Batch, Counts, Side
-from headway.data.doctor.findings import Finding, Notes, Severity, Symptom
+from headway.data.doctor.batches import Counts, PairBatch, PairSide
+from headway.data.doctor.findings import Finding, FindingsLog, Severity, Symptom
 from headway.text.corpora import Direction
 from headway.text.scripts import scripts, scripts_of_language
 
@@ -44,17 +44,19 @@ class _SideScripts:
         return np.array([name in names for name in scripts().names])
 
 
-class Writing:
+class ScriptExaminer:
     """Counts letters by script."""
 
-    def __init__(self, notes: Notes, source_language: str | None, target_language: str | None):
+    def __init__(
+        self, notes: FindingsLog, source_language: str | None, target_language: str | None
+    ):
         """Languages as the user or the files declare them."""
         self._notes = notes
         self._own: Direction = (source_language, target_language)
         self._sides: dict[Direction, list[_SideScripts]] = {}
         self._n_pairs: Counter[Direction] = Counter()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
         direction = batch.direction or self._own
         self._n_pairs[direction] += len(batch.pairs)
@@ -91,7 +93,7 @@ class Writing:
         }
 
 
-def _strange(side: Side, found: _SideScripts) -> NDArray[np.bool_]:
+def _strange(side: PairSide, found: _SideScripts) -> NDArray[np.bool_]:
     """Which texts have hardly a letter in the scripts that are expected: [pairs]."""
     script = scripts().of[side.codes]
     found.letters += np.bincount(script, minlength=len(found.letters))

@@ -13,7 +13,7 @@ import torch
 from headway.data.streams import Stream
 from headway.models.interfaces import StepDecoder
 from headway.tasks.language_modeling.scoring import POSITIONS, Scorer, TextScores, perplexity
-from headway.tasks.language_modeling.texts import Reading
+from headway.tasks.language_modeling.texts import ReadingReport
 from headway.tasks.language_modeling.units import TokenUnit, Vocabulary
 
 LEAST_ROWS, MOST_ROWS = 64, 256
@@ -71,7 +71,7 @@ class Evaluation:
         }
 
 
-def ids_of(reading: Reading, vocabulary: Vocabulary) -> np.ndarray[Any, np.dtype[np.int32]]:
+def ids_of(reading: ReadingReport, vocabulary: Vocabulary) -> np.ndarray[Any, np.dtype[np.int32]]:
     """All lines of some files as one stream of ids, each with its end marker."""
     ids = array("i")  # four bytes each
     for line in reading.lines():
@@ -84,7 +84,7 @@ def evaluated(
     scorer: Scorer, files: Sequence[Path], vocabulary: Vocabulary, unit: TokenUnit
 ) -> Evaluation:
     """Score all text of some files, read one after the other as one long text."""
-    reading = Reading(files, unit.cut)
+    reading = ReadingReport(files, unit.cut)
     ids = ids_of(reading, vocabulary)
     n_ends = reading.n_lines + reading.n_blank
     found = evaluated_stream(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from headway.data.batching import pad
-from headway.data.streams import Stream, Stretch
+from headway.data.streams import Stream, TokenRows
 from headway.models.interfaces import Carried, LanguageModel
 from headway.text.segmenting import parts_no_words
 from headway.text.subwords import SpecialIds
@@ -64,9 +64,9 @@ class Scorer:
         special, arrays = self.special, [np.asarray(line, np.int64) for line in lines]
         fed = pad(arrays, special.padding, begin=special.decoder_begin)
         wanted = pad(arrays, special.padding, end=special.end)
-        return self._scored(Stretch(fed, wanted), None)[0]
+        return self._scored(TokenRows(fed, wanted), None)[0]
 
-    def _scored(self, stretch: Stretch, carried: Carried | None) -> tuple[LogProbs, Carried]:
+    def _scored(self, stretch: TokenRows, carried: Carried | None) -> tuple[LogProbs, Carried]:
         fed, wanted = (torch.from_numpy(ids).to(self.device) for ids in stretch)
         with torch.inference_mode():
             scored = self.model.log_probs(fed, wanted, carried)

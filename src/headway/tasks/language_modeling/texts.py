@@ -54,7 +54,7 @@ class LanguageData:
 
 
 @dataclass
-class Reading:
+class ReadingReport:
     """What was met in files; complete when all lines were taken."""
 
     files: Sequence[Path]
@@ -165,9 +165,9 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
     Raises ConfigError or DataError where a file cannot be used, or too little is in it.
     """
     data, counting = settings.data, settings.model_type in COUNTING
-    whole = Reading(data.corpus)
+    whole = ReadingReport(data.corpus)
     unit = fitted_unit(settings.text, settings.model_type, whole.lines, say)
-    whole = Reading(data.corpus, unit.cut)
+    whole = ReadingReport(data.corpus, unit.cut)
     n_rows = sum(1 for _ in whole.lines())
     say(
         f"read {whole.n_lines:,} lines: {whole.n_words:,} words, {whole.n_characters:,} characters"
@@ -206,7 +206,7 @@ def read(settings: Settings, vocabulary: Vocabulary | None, say: Say) -> Texts:
         counts = counts_of(held_out, data.corpus, unit)
         valid_reading = {"held_out_of": [str(path) for path in data.corpus], **counts}
     elif data.valid_corpus:
-        other = Reading(data.valid_corpus, unit.cut)
+        other = ReadingReport(data.valid_corpus, unit.cut)
         files = [checksums[str(path)] for path in data.valid_corpus]
         valid = stored(other.lines, {"files": files, "held_out": 0, "part": "all"})
         list(other.lines())
@@ -237,7 +237,7 @@ def held_out_rows(n_rows: int) -> frozenset[int]:
 def counts_of(rows: frozenset[int], files: Sequence[Path], unit: TokenUnit) -> dict[str, int]:
     """How many words and characters some rows have; for data.json and the model card."""
     n_words = n_characters = 0
-    for row, line in enumerate(Reading(files).lines()):
+    for row, line in enumerate(ReadingReport(files).lines()):
         if row in rows:
             n_words += len(unit.cut(line).split())
             n_characters += composed_length(line)

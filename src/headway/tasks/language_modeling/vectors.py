@@ -13,7 +13,7 @@ WITH_VECTORS = ("nnlm",)
 """Types of model whose words have vectors to be taken out."""
 
 
-class Written(NamedTuple):
+class WrittenVectors(NamedTuple):
     """What became of the vectors."""
 
     n_words: int
@@ -21,7 +21,7 @@ class Written(NamedTuple):
     """Markers, and words that have no place in such a file."""
 
 
-def export_word2vec(run: Path, path: Path, *, binary: bool) -> Written:
+def export_word2vec(run: Path, path: Path, *, binary: bool) -> WrittenVectors:
     """Write the word vectors of a run in word2vec's text or binary format.
 
     Raises:
@@ -39,4 +39,4 @@ def export_word2vec(run: Path, path: Path, *, binary: bool) -> Written:
         words[marker] = ""  # left out: they stand in no text
     vectors = cast(Nnlm, model).word_vectors().numpy()
     n_left_out = write_word2vec(path, words, vectors, binary=binary)
-    return Written(len(words) - n_left_out, n_left_out)
+    return WrittenVectors(len(words) - n_left_out, n_left_out)

@@ -11,7 +11,7 @@ from headway.decoding.settings import DecodingSettings
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text import segment_texts
 from headway.text.cleaning import no_text
-from headway.text.code_projection import Plain, Tokens, project, without_codes
+from headway.text.code_projection import Plain, TokenSpans, project, without_codes
 from headway.text.codes import (
     Codes,
     check,
@@ -29,7 +29,7 @@ from headway.text.subwords import Subwords
 from headway.text.word_boundaries import at_boundaries
 
 
-class Source(NamedTuple):
+class CodedText(NamedTuple):
     """A clean text, what the model reads of it, and the codes that must arrive."""
 
     segment: Segment
@@ -41,7 +41,7 @@ class Source(NamedTuple):
     """A loop is no translation of it; of a text without codes it is what the model says."""
 
     @classmethod
-    def of(cls, segment: Segment, own: OwnCodes, *, masked: bool) -> "Source":
+    def of(cls, segment: Segment, own: OwnCodes, *, masked: bool) -> "CodedText":
         """A segment with placeholders for its codes, or as plain text."""
         whole = own.parsed(segment)
         text, codes = mask(whole) if masked else (segment.text, {})
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     """It says something again and again, which the source does not, and is refused for it."""
 
     @classmethod
-    def of(cls, alternative: Alternative, source: Source) -> "Candidate":
+    def of(cls, alternative: Alternative, source: CodedText) -> "Candidate":
         """Look for the codes of `source` in what the model wrote."""
         segment = located(unmask(alternative.written, source.codes), source.segment)
         segment = at_boundaries(source.segment, segment)
@@ -68,7 +68,7 @@ class Candidate(NamedTuple):
         loops = odd not in source.text
         return cls(alternative, segment, check(source.segment, segment).complete, loops)
 
-    def mended(self, source: Source) -> Alternative:
+    def mended(self, source: CodedText) -> Alternative:
         """With just the codes of the source."""
         return self.alternative._replace(
             target=repaired(source.segment, self.segment).text,
@@ -96,7 +96,7 @@ class Searched(NamedTuple):
         return any(one.loops or not one.complete for one in self.candidates[:1])
 
     @classmethod
-    def copied(cls, source: Source, read: Translation | None = None) -> "Searched":
+    def copied(cls, source: CodedText, read: Translation | None = None) -> "Searched":
         """The source as it is, which a text without words is in any language.
 
         `read`: what the model has read of it, where that led to nothing.
@@ -180,7 +180,7 @@ class CodedTranslator:
         `found` is what the model wrote for them, where that is known already. A model that has
         lost codes it had to spell, or that would spell names, has them carried over.
         """
-        sources = [Source.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
+        sources = [CodedText.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
         searched = self._search(
             sources, found=found, want_alignment=want_alignment, done=done, generator=generator
         )
@@ -205,7 +205,9 @@ class CodedTranslator:
             translations[i] = one
         return translations
 
-    def _carried(self, sources: Sequence[Source], segments: Sequence[Segment]) -> list[Translation]:
+    def _carried(
+        self, sources: Sequence[CodedText], segments: Sequence[Segment]
+    ) -> list[Translation]:
         """Translations of texts without the codes of their segments, which are put back."""
         translations = []
         for source, written in zip(sources, self._by_projection(segments, True), strict=True):
@@ -225,7 +227,7 @@ class CodedTranslator:
 
     def _search(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[CodedText],
         *,
         found: Sequence[Translation] | None = None,
         want_alignment: bool = False,
@@ -237,7 +239,7 @@ class CodedTranslator:
         where the model only writes these, which its reader then sees."""
 
         def look(
-            some: Sequence[Source], wanted: DecodingSettings, tell: Callable[[int], None]
+            some: Sequence[CodedText], wanted: DecodingSettings, tell: Callable[[int], None]
         ) -> Sequence[Translation]:
             return self.plain(
                 [tagged(source.text, self.tag) for source in some],
@@ -270,7 +272,7 @@ class CodedTranslator:
             for source, one in zip(sources, searched, strict=True)
         ]
 
-    def _read(self, source: Source, translation: Translation) -> Searched:
+    def _read(self, source: CodedText, translation: Translation) -> Searched:
         candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
         candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
         return Searched(translation, candidates[: self.settings.n_best])
@@ -295,7 +297,7 @@ class CodedTranslator:
         done(len(segments) - len(worded))
         found: dict[int, Written] = {}
         if self.masks:
-            sources = [Source.of(wholes[i], self.own, masked=True) for i in worded]
+            sources = [CodedText.of(wholes[i], self.own, masked=True) for i in worded]
             answers = self._search(sources, want_alignment=want_alignment, done=done)
             for i, answer in zip(worded, answers, strict=True):
                 found[i] = Written([one.segment for one in answer.candidates], answer.ranked)
@@ -330,7 +332,7 @@ class CodedTranslator:
         """Translations of segments without their codes, which are then put back."""
         plain = [without_codes(segment) for segment in segments]
         sources = [
-            Source.of(Segment((one.text.rstrip(),)), self.own, masked=False)._replace(
+            CodedText.of(Segment((one.text.rstrip(),)), self.own, masked=False)._replace(
                 refuses_loops=bool(segment.codes)
             )
             for segment, one in zip(segments, plain, strict=True)
@@ -365,13 +367,13 @@ class CodedTranslator:
             codes,
             plain,
             [(start - in_front, end - in_front) for start, end in spans[:n_read]],
-            Tokens(alternative.written, spans_written(subwords, alternative.ids)),
+            TokenSpans(alternative.written, spans_written(subwords, alternative.ids)),
             alternative.alignment,
         )
 
     def forced(self, source: str, target: str) -> "Forced":
         """What is fed for a clean source and its clean target: codes of the source are masked."""
-        whole = Source.of(Segment((source,)), self.own, masked=self.masks)
+        whole = CodedText.of(Segment((source,)), self.own, masked=self.masks)
         names = {placeholder: code.text for placeholder, code in whole.codes.items()}
         return Forced(
             whole.text,

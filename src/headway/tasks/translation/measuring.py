@@ -12,7 +12,7 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.metrics.translation import chrf_formula, chrf_statistics
 from headway.tasks.translation.pairs import Pairs
 from headway.tasks.translation.texts import attended
-from headway.text.checks.held import Held, measured
+from headway.text.checks.held import TrainingStats, measured
 from headway.text.checks.signs import (
     OF_TEXTS,
     UNCOVERED,
@@ -23,7 +23,7 @@ from headway.text.checks.signs import (
     signs_of_model,
     signs_of_texts,
 )
-from headway.text.checks.trust import Norm, Trust, fitted
+from headway.text.checks.trust import SignBaseline, Trust, fitted
 from headway.text.scripts import UNSPACED_SCRIPTS
 
 SAMPLE = 4_000
@@ -39,7 +39,7 @@ ENOUGH_TO_JOIN = 1_000
 class Measured(NamedTuple):
     """What checks.json has."""
 
-    held: Held
+    held: TrainingStats
     trust: Trust
 
     def as_dict(self) -> dict[str, Any]:
@@ -84,13 +84,15 @@ def measure(
             strengths.append(signs[name].strength if name in signs else 0.0)
     looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
-        norms[name] = Norm.of([one for one, kept in zip(strengths, looked, strict=True) if kept])
+        norms[name] = SignBaseline.of(
+            [one for one, kept in zip(strengths, looked, strict=True) if kept]
+        )
     return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))
 
 
 def _of_training(
     data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
-) -> tuple[Held, dict[str, Norm], dict[str, Norm]]:
+) -> tuple[TrainingStats, dict[str, SignBaseline], dict[str, SignBaseline]]:
     """What a sample of training pairs tells: figures, and signs in good pairs, alone and joined."""
     train, subwords = data.prepared.train, data.vocabulary
     sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
@@ -104,7 +106,7 @@ def _of_training(
         signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
-    norms = {name: Norm.of(found) for name, found in strengths.items()}
+    norms = {name: SignBaseline.of(found) for name, found in strengths.items()}
     if len(pairs) < ENOUGH_TO_JOIN:
         return held, norms, {}
     from headway.text.checks.joined import joined_norms  # a side room

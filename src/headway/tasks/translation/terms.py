@@ -19,8 +19,15 @@ from headway.tasks.translation.texts import Alternative, TextTranslator, Transla
 from headway.text.code_projection import words_and_signs
 from headway.text.languages import Languages
 from headway.text.mixing import tagged
-from headway.text.terms.keeping import Asked, Terms, chosen
-from headway.text.terms.placing import Span, Term, Written, has_place, places_for, put_in
+from headway.text.terms.keeping import RequiredTerm, Terms, chosen
+from headway.text.terms.placing import (
+    Span,
+    TokenizedTranslation,
+    WantedTerm,
+    has_place,
+    places_for,
+    put_in,
+)
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
@@ -103,7 +110,7 @@ class TermTranslator(TextTranslator):
     def _with_terms(
         self,
         texts: Sequence[str],
-        asked: Sequence[Sequence[Asked]],
+        asked: Sequence[Sequence[RequiredTerm]],
         found: Found,
     ) -> list[Translation]:
         """The translations with the terms that they lack, as far as there is a place for them."""
@@ -129,7 +136,9 @@ class TermTranslator(TextTranslator):
             alternative = one.n_best[number]
             written = self._written(alternative)
             terms = [
-                Term(one.wanted, next(falls), next(falls), len(words_and_signs(one.found)) > 1)
+                WantedTerm(
+                    one.wanted, next(falls), next(falls), len(words_and_signs(one.found)) > 1
+                )
                 for one in lacking
             ]
             placed = put_in(alternative.written, places_for(written, terms))
@@ -140,7 +149,7 @@ class TermTranslator(TextTranslator):
         return translations
 
     def _others(
-        self, texts: Sequence[str], missing: Sequence[Sequence[Asked]], found: Found
+        self, texts: Sequence[str], missing: Sequence[Sequence[RequiredTerm]], found: Found
     ) -> list[Translation]:
         """Of each translation the first alternative but the best one, which was looked at, in which
         some word stands for what is `missing`; none where there is none."""
@@ -160,8 +169,8 @@ class TermTranslator(TextTranslator):
             for one in found
         ]
 
-    def _written(self, one: Alternative) -> Written:
-        return Written(one.written, spans_written(self.subwords, one.ids))
+    def _written(self, one: Alternative) -> TokenizedTranslation:
+        return TokenizedTranslation(one.written, spans_written(self.subwords, one.ids))
 
     def _falls(self, read: Sequence[_Unread]) -> Iterator[list[float]]:
         """For each stretch how much less likely each token of the alternative is without it."""
@@ -181,11 +190,11 @@ class TermTranslator(TextTranslator):
                 without = next(log_probs)
                 yield [a - b for a, b in zip(whole, without, strict=True)]
 
-    def _places(self, asked: Asked) -> list[Span]:
+    def _places(self, asked: RequiredTerm) -> list[Span]:
         """Where a term stands in what the model reads."""
         return [(start + self._n_tag, end + self._n_tag) for start, end in asked.places]
 
-    def _term_and_beside(self, text: str, asked: Asked) -> tuple[list[Span], list[Span]]:
+    def _term_and_beside(self, text: str, asked: RequiredTerm) -> tuple[list[Span], list[Span]]:
         """The stretches of a text that are the term, and the words beside it."""
         places = self._places(asked)
         words = [
@@ -208,7 +217,7 @@ class TermTranslator(TextTranslator):
         ]
 
     def _rewritten(
-        self, one: Alternative, written: Written, text: str, origins: Sequence[int]
+        self, one: Alternative, written: TokenizedTranslation, text: str, origins: Sequence[int]
     ) -> Alternative:
         """An alternative with another text, each character of which comes from one of its own.
 
@@ -242,5 +251,5 @@ def _meet(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _lacking(asked: Sequence[Asked], alternative: Alternative) -> list[Asked]:
+def _lacking(asked: Sequence[RequiredTerm], alternative: Alternative) -> list[RequiredTerm]:
     return [one for one in asked if one.wanted.lacking_in(alternative.written)]

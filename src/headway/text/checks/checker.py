@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.signs import (
     TOO_SHORT,
     UNKNOWN,
@@ -14,7 +14,7 @@ from headway.text.checks.signs import (
     signs_of_model,
     signs_of_texts,
 )
-from headway.text.checks.trust import RAISED, Norm, Trust
+from headway.text.checks.trust import RAISED, SignBaseline, Trust
 from headway.text.own_codes import OwnPattern
 from headway.text.units import Flag
 
@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
 class Checker:
     """The checks of one run: any texts, in any order, each judged by itself."""
 
-    def __init__(self, held: Held, trust: Trust, own: Sequence[OwnPattern] = ()) -> None:
+    def __init__(self, held: TrainingStats, trust: Trust, own: Sequence[OwnPattern] = ()) -> None:
         """`own`: patterns of codes besides those of every text."""
         self.held, self.trust, self.own = held, trust, own
         self.norms = trust.norms
@@ -69,7 +69,7 @@ class Checker:
             confidence = min(confidence, 1 - flags[0].confidence)
         return Verdict(flags, confidence)
 
-    def _flags(self, signs: dict[str, Sign], norms: Mapping[str, Norm]) -> tuple[Flag, ...]:
+    def _flags(self, signs: dict[str, Sign], norms: Mapping[str, SignBaseline]) -> tuple[Flag, ...]:
         found = []
         for name, sign in signs.items():
             if name in norms:

@@ -33,7 +33,7 @@ class Expansion:
 
 
 @dataclass(frozen=True)
-class Held:
+class TrainingStats:
     """Figures of a sample of the training texts; nothing is known of an earlier version's run."""
 
     texts: int = 0
@@ -62,7 +62,7 @@ class Held:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Held":
+    def from_dict(cls, plain: Mapping[str, Any]) -> "TrainingStats":
         """Undo `as_dict`; of nothing, what is known of nothing.
 
         Raises:
@@ -90,12 +90,12 @@ def measured(
     pairs: Sequence[tuple[str, str]],
     lengths: Sequence[int],
     languages: tuple[str | None, str | None] = (None, None),
-) -> Held:
+) -> TrainingStats:
     """The figures of some pairs of texts, whose sources have these lengths in sub-words."""
     n_sentences = [1 + len(sentence_ends(source, languages[0])) for source, _ in pairs]
     levels = {"50%": 50, "90%": 90, "99%": 99, "99.9%": 99.9, "100%": 100}
     longest = np.percentile(lengths, [*levels.values()], method="higher")
-    return Held(
+    return TrainingStats(
         texts=len(pairs),
         subwords={name: int(value) for name, value in zip(levels, longest, strict=True)},
         single=round(n_sentences.count(1) / len(pairs), 4) or 1e-4,

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from functools import reduce
 
-from headway.text.checks.held import Held
+from headway.text.checks.held import TrainingStats
 from headway.text.checks.signs import OF_TEXTS, n_sentences, signs_of_texts
-from headway.text.checks.trust import Norm
+from headway.text.checks.trust import SignBaseline
 from headway.text.own_codes import OwnPattern
 from headway.text.sentences import space_between
 
@@ -23,7 +23,9 @@ _ENDED = re.compile(r"[.?!。？！]\Z")
 Pairs = Sequence[tuple[str, str]]
 
 
-def joined_norms(pairs: Pairs, held: Held, own: Sequence[OwnPattern]) -> dict[str, Norm]:
+def joined_norms(
+    pairs: Pairs, held: TrainingStats, own: Sequence[OwnPattern]
+) -> dict[str, SignBaseline]:
     """Of each sign of texts; none where too few pairs are a single sentence on both sides."""
     single = [pair for pair in pairs if all(_ENDED.search(text) for text in pair)]
     single = [pair for pair in single if n_sentences(pair[0]) == n_sentences(pair[1]) == 1]
@@ -36,7 +38,7 @@ def joined_norms(pairs: Pairs, held: Held, own: Sequence[OwnPattern]) -> dict[st
         signs_of_texts(together(read), together(written), held, own) for read, written in sides
     ]
     return {
-        name: Norm.of([signs[name].strength if name in signs else 0.0 for signs in found])
+        name: SignBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
         for name in OF_TEXTS
     }
 

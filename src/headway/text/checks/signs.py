@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from headway.text.checks.held import Held, script_counts
+from headway.text.checks.held import TrainingStats, script_counts
 from headway.text.checks.number_words import small_numbers
 from headway.text.cleaning import may_hold_codes
 from headway.text.code_patterns import hidden
@@ -64,7 +64,7 @@ class Sign(NamedTuple):
 
 
 def signs_of_texts(
-    source: str, target: str, held: Held, own: Sequence[OwnPattern] = ()
+    source: str, target: str, held: TrainingStats, own: Sequence[OwnPattern] = ()
 ) -> dict[str, Sign]:
     """All of `OF_TEXTS` that there are, in a translation that is not blank.
 
@@ -100,7 +100,7 @@ def signs_of_model(reading: Reading) -> dict[str, Sign]:
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
 
-def expected_length(source: str, held: Held) -> tuple[float, float, float]:
+def expected_length(source: str, held: TrainingStats) -> tuple[float, float, float]:
     """Characters of its translation, and how much fewer and more one in six has.
 
     A text is as its sentences are together, if training held single sentences, or none as long.
@@ -119,7 +119,7 @@ def expected_length(source: str, held: Held) -> tuple[float, float, float]:
     return mean, math.sqrt(fewer), math.sqrt(more)
 
 
-def _of_length(source: str, target: str, held: Held) -> dict[str, Sign]:
+def _of_length(source: str, target: str, held: TrainingStats) -> dict[str, Sign]:
     if not held.expansion:
         return {}
     mean, fewer, more = expected_length(source, held)
@@ -215,7 +215,7 @@ def _number(source: str, target: str) -> Sign:
     return Sign(strength, str(odd))
 
 
-def _number_word(source: str, target: str, held: Held) -> Sign:
+def _number_word(source: str, target: str, held: TrainingStats) -> Sign:
     """Small numbers of either side that the other lacks, as words or digits."""
     ours, theirs = map(small_numbers, (source, target), held.languages)
     if ours is None or theirs is None or ours == theirs:
@@ -225,7 +225,7 @@ def _number_word(source: str, target: str, held: Held) -> Sign:
     return Sign(2.0 if all(both) else 1.0, why)
 
 
-def _script(target: str, ours: set[str], held: Held) -> Sign:
+def _script(target: str, ours: set[str], held: TrainingStats) -> Sign:
     """The share of letters that no target of training has, beyond words of the source."""
     if not held.scripts:
         return Sign(0.0)

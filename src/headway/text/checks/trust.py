@@ -30,7 +30,7 @@ Good = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Norm:
+class SignBaseline:
     """How strong a sign is where nothing is wrong."""
 
     texts: int
@@ -38,7 +38,7 @@ class Norm:
     """The highest strengths that were found, highest first."""
 
     @classmethod
-    def of(cls, strengths: Sequence[float]) -> "Norm":
+    def of(cls, strengths: Sequence[float]) -> "SignBaseline":
         """Of the strengths in good pairs, one for each pair."""
         highest = sorted((round(float(one), 4) for one in strengths if one > 0), reverse=True)
         return cls(len(strengths), tuple(highest[:_KEPT]))
@@ -58,9 +58,9 @@ class Norm:
 class Trust:
     """Everything that flags and confidences of a run are computed from."""
 
-    norms: Mapping[str, Norm] = field(default_factory=dict)
+    norms: Mapping[str, SignBaseline] = field(default_factory=dict)
     """By the name of the sign."""
-    joined: Mapping[str, Norm] = field(default_factory=dict)
+    joined: Mapping[str, SignBaseline] = field(default_factory=dict)
     """The same in texts of several sentences, where training held single ones."""
     least_chrf: float = 0.0
     """A translation is called good from this sentence chrF on."""
@@ -120,7 +120,7 @@ class Trust:
             }
             for key in ("norms", "joined"):
                 values[key] = {
-                    name: Norm(int(one["texts"]), tuple(map(float, one["strongest"])))
+                    name: SignBaseline(int(one["texts"]), tuple(map(float, one["strongest"])))
                     for name, one in plain.get(key, {}).items()
                 }
             found = cls(**values)
@@ -138,7 +138,9 @@ class Trust:
         return found
 
 
-def fitted(norms: Mapping[str, Norm], features: Features, good: Good, least_chrf: float) -> Trust:
+def fitted(
+    norms: Mapping[str, SignBaseline], features: Features, good: Good, least_chrf: float
+) -> Trust:
     """What is learned from validation sentences: their `features` [sentences, features], and which
     were translated well."""
     weights, centre, spread = _logistic(features, good)

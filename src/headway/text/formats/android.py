@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from headway.text.formats.markup import (
-    Piece,
+    MarkupPiece,
     Token,
     attributes,
     closings,
@@ -107,7 +107,7 @@ def _entry(
                  remarks=remarks)  # fmt: skip
 
 
-def _pieces(text: str, some: Sequence[Token]) -> Iterator[Piece]:
+def _pieces(text: str, some: Sequence[Token]) -> Iterator[MarkupPiece]:
     n, ends = 0, closings(some)
     while n < len(some):
         one = some[n]

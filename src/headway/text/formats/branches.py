@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _TO_DOUBLE = re.compile(r"(?<!')'(?=[{}#])")
 
 
-class _Text(NamedTuple):
+class _TextSpan(NamedTuple):
     start: int
     end: int
 
@@ -48,7 +48,7 @@ class _Branch(NamedTuple):
     """White space around the keyword."""
     text: str
     """All that stands in it."""
-    nodes: "list[_Text | _Choice]"
+    nodes: "list[_TextSpan | _Choice]"
 
 
 class _Choice(NamedTuple):
@@ -115,9 +115,9 @@ def _of_message(source: Segment, text: str, language: str | None) -> Branches:
     return Branches(tuple(leaves), together)
 
 
-def _nodes(text: str, position: int, depth: int) -> "tuple[list[_Text | _Choice], int]":
+def _nodes(text: str, position: int, depth: int) -> "tuple[list[_TextSpan | _Choice], int]":
     """What a message is made of, up to the brace that closes it or its end."""
-    nodes: list[_Text | _Choice] = []
+    nodes: list[_TextSpan | _Choice] = []
     start = position
     while position < len(text) and text[position] != "}":
         if quoted := _QUOTED.match(text, position):
@@ -126,7 +126,7 @@ def _nodes(text: str, position: int, depth: int) -> "tuple[list[_Text | _Choice]
             if depth >= _DEEPEST:
                 raise _NoChoiceError
             if start < position:
-                nodes.append(_Text(start, position))
+                nodes.append(_TextSpan(start, position))
             choice, position = _choice(text, head, depth)
             nodes.append(choice)
             start = position
@@ -138,7 +138,7 @@ def _nodes(text: str, position: int, depth: int) -> "tuple[list[_Text | _Choice]
         else:
             position += 1
     if start < position:
-        nodes.append(_Text(start, position))
+        nodes.append(_TextSpan(start, position))
     return nodes, position
 
 
@@ -158,7 +158,7 @@ def _choice(text: str, head: re.Match[str], depth: int) -> tuple[_Choice, int]:
 
 
 def _written(
-    nodes: "Sequence[_Text | _Choice]",
+    nodes: "Sequence[_TextSpan | _Choice]",
     source: Segment,
     language: str | None,
     leaves: list[Segment],
@@ -169,7 +169,9 @@ def _written(
     in a plural's branch."""
     place = next((n for n, node in enumerate(nodes) if isinstance(node, _Choice)), None)
     if place is None:
-        texts = [_slice(source, node.start, node.end) for node in nodes if isinstance(node, _Text)]
+        texts = [
+            _slice(source, node.start, node.end) for node in nodes if isinstance(node, _TextSpan)
+        ]
         leaf = joined(texts)
         if leaf.blank:
             return [leaf.text] if not leaf.codes else _leaf(leaf, leaves)
@@ -180,7 +182,7 @@ def _written(
     text = flat(source)
     plural = choice.kind != "select"
     for node in outside:
-        if isinstance(node, _Text) and plural and "#" in text[node.start : node.end]:
+        if isinstance(node, _TextSpan) and plural and "#" in text[node.start : node.end]:
             raise _NoChoiceError  # drawn into a plural, it would mean another number
     pieces: list[str | int] = [choice.head]
     for branch in _wanted(choice, language):
@@ -248,7 +250,7 @@ def _n_places(branch: _Branch) -> int:
     return len(_PLACE.findall(_QUOTED.sub("", branch.text)))
 
 
-def _keywords(nodes: "Sequence[_Text | _Choice]") -> list[object]:
+def _keywords(nodes: "Sequence[_TextSpan | _Choice]") -> list[object]:
     """What of a message is no text, to be compared."""
     return [
         (node.head, [(branch.keyword, _keywords(branch.nodes)) for branch in node.branches])

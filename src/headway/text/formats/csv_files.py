@@ -9,7 +9,7 @@ from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.segments import Segment, Width
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
-from headway.text.languages import Languages, same_language
+from headway.text.languages import LanguagePair, Languages, same_language
 from headway.text.lines import is_language, shown
 
 _SIGNS = ",;\t|"
@@ -77,11 +77,6 @@ def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
     return _table(read_decoded(path), languages)[1].languages
 
 
-class _Given(NamedTuple):
-    source_language: str | None
-    target_language: str | None
-
-
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
 ) -> SpanDocument:
@@ -91,7 +86,7 @@ def open_document(
         DataError: as `read_csv`.
     """
     decoded = read_decoded(path)
-    given = _Given(source_language, target_language)
+    given = LanguagePair(source_language, target_language)
     rows, columns = _table(decoded, given)
     sign = _sign(decoded.text)
 

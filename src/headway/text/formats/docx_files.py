@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
-from headway.text.formats.markup import Piece, Token, closings, escaped, merged, tokens, trimmed
+from headway.text.formats.markup import (
+    MarkupPiece,
+    Token,
+    closings,
+    escaped,
+    merged,
+    tokens,
+    trimmed,
+)
 from headway.text.formats.segments import Code, Counts, Gap, Segment
 from headway.text.formats.spans import Decoded, Entry, SpanDocument
 from headway.text.formats.xml_events import XmlEvents
@@ -155,7 +163,7 @@ def _entries(text: str) -> Iterator[Entry]:
 
 def _inner(atoms: Sequence[_Atom]) -> Sequence[_Atom]:
     """Without what stands around all of the text, but for what shares a run with it."""
-    inner = trimmed([Piece(atom.part, atom.start, atom.end) for atom in atoms])
+    inner = trimmed([MarkupPiece(atom.part, atom.start, atom.end) for atom in atoms])
     if not inner:
         return ()
     return [a for a in atoms if inner[0].start <= a.start and a.end <= inner[-1].end]

@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 from headway.text.formats.markup import (
-    Piece,
+    MarkupPiece,
     Token,
     attributes,
     closings,
@@ -96,7 +96,7 @@ def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> li
 
 def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
     some = list(_page_tokens(text, start, end))
-    ends, pieces, n = closings(some, _VOID), list[Piece](), 0
+    ends, pieces, n = closings(some, _VOID), list[MarkupPiece](), 0
     write = writer(lambda part: _written(part, named="&nbsp;" in text))
     for n, one, last in _steps(text, some, ends):
         if one.kind in ("start", "empty"):
@@ -137,7 +137,7 @@ def _stays(text: str, tag: Token) -> bool:
     return "notranslate" in classes or ("translate" in values and values["translate"].text == "no")
 
 
-def _sentence(pieces: Sequence[Piece], write: Callable[[Segment], str]) -> Iterator[Entry]:
+def _sentence(pieces: Sequence[MarkupPiece], write: Callable[[Segment], str]) -> Iterator[Entry]:
     segment, start, end = joined(pieces)
     if not segment.blank:
         yield Entry(segment, 0, start, end, write)
@@ -164,13 +164,13 @@ def _shown(text: str, tag: Token) -> Iterator[Entry]:
             )  # fmt: skip
 
 
-def _text(text: str, token: Token) -> Iterator[Piece]:
+def _text(text: str, token: Token) -> Iterator[MarkupPiece]:
     """Text with what a template puts in as codes."""
     start = token.start
     for found in _TEMPLATE.finditer(text, token.start, token.end):
         if start < found.start():
             yield from text_pieces(text, Token("text", start, found.start()), _plain)
-        yield Piece(Code(found[0], found[0]), *found.span())
+        yield MarkupPiece(Code(found[0], found[0]), *found.span())
         start = found.end()
     if start < token.end:
         yield from text_pieces(text, Token("text", start, token.end), _plain)

@@ -154,13 +154,13 @@ def _texts(decoded: Decoded) -> Iterator[_Text]:
 
 def _strings(decoded: Decoded) -> Iterator[_Text]:
     """Every value that is a text, in order."""
-    scanner = _Scanner(decoded)
+    scanner = _JsonScanner(decoded)
     yield from scanner.value(scanner.behind_space(0), (), -1)
     if scanner.position < len(decoded.text):
         raise scanner.refusal(scanner.position)
 
 
-class _Scanner:
+class _JsonScanner:
     def __init__(self, decoded: Decoded) -> None:
         self._decoded, self._text = decoded, decoded.text
         self._lines = Lines(decoded.text)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headway.errors import ConfigError
 from headway.text.formats.html_files import page_entries
-from headway.text.formats.markup import Piece, joined, merged
+from headway.text.formats.markup import MarkupPiece, joined, merged
 from headway.text.formats.segments import Code, Segment
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.language_names import named_language
@@ -104,7 +104,7 @@ def _entries(decoded: Decoded) -> Iterator[Entry]:
                 last = places[end]
             raw = decoded.text[first:last]
             code = Code(part.text, raw) if isinstance(part, Code) else part
-            pieces.append(Piece(code, first, last))
+            pieces.append(MarkupPiece(code, first, last))
         segment, start, end = joined(pieces)
         if not segment.blank:
             write = partial(_written, before.type, known)
@@ -136,13 +136,16 @@ def _places(
     return places
 
 
-def _inline(content: str, known: dict[str, Any]) -> list[Piece]:
+def _inline(content: str, known: dict[str, Any]) -> list[MarkupPiece]:
     """Text and codes of a paragraph; places are those in it."""
     env = {**known, "spans": list[_Span]()}
     parser = _parser()
     parser.inline.parse(content, parser, env, [])
-    pieces, text_from = list[Piece](), -1
-    for piece in (*_of_spans(content, env["spans"]), Piece(Code(""), len(content), len(content))):
+    pieces, text_from = list[MarkupPiece](), -1
+    for piece in (
+        *_of_spans(content, env["spans"]),
+        MarkupPiece(Code(""), len(content), len(content)),
+    ):
         if piece.part == content[piece.start : piece.end]:  # as it stands there
             text_from = piece.start if text_from < 0 else text_from
             continue
@@ -153,18 +156,18 @@ def _inline(content: str, known: dict[str, Any]) -> list[Piece]:
     return pieces[:-1]
 
 
-def _with_notes(content: str, start: int, end: int) -> Iterator[Piece]:
+def _with_notes(content: str, start: int, end: int) -> Iterator[MarkupPiece]:
     """Text, with the marks of notes and tasks as codes."""
     for note in _NOTE.finditer(content, start, end):
         if start < note.start():
-            yield Piece(content[start : note.start()], start, note.start())
-        yield Piece(Code(note[0]), *note.span())
+            yield MarkupPiece(content[start : note.start()], start, note.start())
+        yield MarkupPiece(Code(note[0]), *note.span())
         start = note.end()
     if start < end:
-        yield Piece(content[start:end], start, end)
+        yield MarkupPiece(content[start:end], start, end)
 
 
-def _of_spans(content: str, spans: Sequence[_Span]) -> Iterator[Piece]:
+def _of_spans(content: str, spans: Sequence[_Span]) -> Iterator[MarkupPiece]:
     for n, (start, end, tokens, inside) in enumerate(spans):
         kind = tokens[-1].type if tokens else "text"
         following = spans[n + 1].tokens[-1:] if n + 1 < len(spans) else []
@@ -172,31 +175,31 @@ def _of_spans(content: str, spans: Sequence[_Span]) -> Iterator[Piece]:
             breaks = bool(following) and following[0].type in ("softbreak", "hardbreak")
             text = content[start:end].rstrip(" ") if breaks else content[start:end]
             if text:
-                yield Piece(text, start, start + len(text))
+                yield MarkupPiece(text, start, start + len(text))
         elif kind in ("softbreak", "hardbreak"):
             first = len(content[:start].rstrip(" "))
-            yield Piece(" " if kind == "softbreak" else Code("<br/>"), first, end)
+            yield MarkupPiece(" " if kind == "softbreak" else Code("<br/>"), first, end)
         elif kind == "text_special":
-            yield Piece(tokens[-1].content, start, end)
+            yield MarkupPiece(tokens[-1].content, start, end)
         elif kind == "image" and tokens[-1].content:
             behind = start + 2 + len(tokens[-1].content)
-            yield Piece(Code("!["), start, start + 2)
-            yield Piece(tokens[-1].content, start + 2, behind)
-            yield Piece(Code("](x)"), behind, end)
+            yield MarkupPiece(Code("!["), start, start + 2)
+            yield MarkupPiece(tokens[-1].content, start + 2, behind)
+            yield MarkupPiece(Code("](x)"), behind, end)
         elif kind == "link_close" and tokens[-2].type == "link_open":  # without a text
-            yield Piece(Code("["), start, start + 1)
-            yield Piece(Code("](x)"), start + 1, end)
+            yield MarkupPiece(Code("["), start, start + 1)
+            yield MarkupPiece(Code("](x)"), start + 1, end)
         elif kind == "link_close" and inside:
-            yield Piece(Code("["), start, start + 1)
+            yield MarkupPiece(Code("["), start, start + 1)
             yield from _of_spans(content, inside)
-            yield Piece(Code("](x)"), inside[-1].end, end)
+            yield MarkupPiece(Code("](x)"), inside[-1].end, end)
         elif content[start] in "*_~" and kind not in ("code_inline", "html_inline"):
             yield from _of_marks(content, start, end, tokens)
         else:
-            yield Piece(Code(content[start:end]), start, end)
+            yield MarkupPiece(Code(content[start:end]), start, end)
 
 
-def _of_marks(content: str, start: int, end: int, tokens: Sequence[Any]) -> Iterator[Piece]:
+def _of_marks(content: str, start: int, end: int, tokens: Sequence[Any]) -> Iterator[MarkupPiece]:
     """Of a row of `*`, `_` or `~` those that mark text as codes; the others are text."""
     width = 2 if content[start] == "~" else 1
     odd = (end - start) % width
@@ -214,9 +217,9 @@ def _of_marks(content: str, start: int, end: int, tokens: Sequence[Any]) -> Iter
             )
         if token.type != "text":
             name = f"{'/' if token.nesting < 0 else ''}{token.tag}"
-            yield Piece(Code(f"<{name}>"), start, stop)
+            yield MarkupPiece(Code(f"<{name}>"), start, stop)
         elif token.content:
-            yield Piece(content[start:stop], start, stop)
+            yield MarkupPiece(content[start:stop], start, stop)
         start, n = stop, n + 1
 
 

@@ -47,7 +47,7 @@ class Value(NamedTuple):
     end: int
 
 
-class Piece(NamedTuple):
+class MarkupPiece(NamedTuple):
     """A part of a segment, and where it stands in the file."""
 
     part: str | Code
@@ -97,18 +97,18 @@ def attributes(text: str, tag: Token) -> dict[str, Value]:
     }
 
 
-def piece(text: str, tag: Token, *, void: bool = False) -> Piece:
+def piece(text: str, tag: Token, *, void: bool = False) -> MarkupPiece:
     """A tag as a code: in short for the model, as it is written for the file."""
     shown = f"</{tag.name}>" if tag.kind == "end" else f"<{tag.name}>"
     if void or tag.kind == "empty":
         shown = f"<{tag.name}/>"
-    return Piece(Code(shown, text[tag.start : tag.end]), tag.start, tag.end)
+    return MarkupPiece(Code(shown, text[tag.start : tag.end]), tag.start, tag.end)
 
 
-def whole(text: str, pieces: Sequence[Piece], start: int, end: int) -> Piece:
+def whole(text: str, pieces: Sequence[MarkupPiece], start: int, end: int) -> MarkupPiece:
     """All that stands from a start to an end as one code, shown as what is in it."""
     shown = "".join(one.part if isinstance(one.part, str) else one.part.text for one in pieces)
-    return Piece(Code(shown.strip() or "<x/>", text[start:end]), start, end)
+    return MarkupPiece(Code(shown.strip() or "<x/>", text[start:end]), start, end)
 
 
 def unwrapped(text: str) -> str:
@@ -116,7 +116,7 @@ def unwrapped(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
-def text_pieces(text: str, token: Token, plain: Callable[[str], str]) -> Iterator[Piece]:
+def text_pieces(text: str, token: Token, plain: Callable[[str], str]) -> Iterator[MarkupPiece]:
     """What stands between two tags, apart from the white space around it."""
     raw = text[token.start : token.end]
     inside = raw.strip(_SPACES)
@@ -124,7 +124,7 @@ def text_pieces(text: str, token: Token, plain: Callable[[str], str]) -> Iterato
     for first, last in ((token.start, start), (start, start + len(inside)),
                         (start + len(inside), token.end)):  # fmt: skip
         if first < last:
-            yield Piece(plain(text[first:last]), first, last)
+            yield MarkupPiece(plain(text[first:last]), first, last)
 
 
 def closings(some: Sequence[Token], void: Container[str] = ()) -> dict[int, int]:
@@ -139,7 +139,7 @@ def closings(some: Sequence[Token], void: Container[str] = ()) -> dict[int, int]
     return found
 
 
-def trimmed(pieces: Sequence[Piece]) -> Sequence[Piece]:
+def trimmed(pieces: Sequence[MarkupPiece]) -> Sequence[MarkupPiece]:
     """Without white space and codes around all of the text: those stay where they are."""
     codes = [n for n, one in enumerate(pieces) if isinstance(one.part, Code)]
     if len(codes) > _MOST_CODES:
@@ -172,7 +172,7 @@ def merged(parts: Iterable[str | Code]) -> list[str | Code]:
     return found
 
 
-def joined(pieces: Sequence[Piece]) -> tuple[Segment, int, int]:
+def joined(pieces: Sequence[MarkupPiece]) -> tuple[Segment, int, int]:
     """One segment of several pieces, without what is around it, and where it begins and ends."""
     pieces = trimmed(pieces)
     segment = Segment(tuple(merged(one.part for one in pieces)))

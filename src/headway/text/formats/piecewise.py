@@ -33,7 +33,7 @@ class Translated(Protocol):
         """Sub-words at the end that were too many and were left out."""
 
 
-class Piece(NamedTuple):
+class TranslatedPiece(NamedTuple):
     """A line or a sentence, and what the translator made of it."""
 
     source: Segment
@@ -52,7 +52,7 @@ class Whole(NamedTuple):
     why_not: str = ""
     """`CUT`: too long even sentence by sentence; `SILENT`: nothing came out; `MISSING`: not yet;
     `CHOICE`: a message of ICU that cannot be taken apart."""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TranslatedPiece, ...] = ()
     """What the translator was asked for, in order; without blank pieces."""
 
 
@@ -150,4 +150,6 @@ class Piecewise:
             return self._joined(parts, None) if len(parts) > 1 else Whole(None, why_not=CUT)
         if not translated.segment.text.strip():
             return Whole(None, why_not=SILENT)
-        return Whole(translated.segment, translated.complete, pieces=(Piece(piece, translated),))
+        return Whole(
+            translated.segment, translated.complete, pieces=(TranslatedPiece(piece, translated),)
+        )

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.po_entries import (
     BYTE_ORDER_MARK,
-    Entry,
     Header,
-    Text,
+    PoEntry,
+    PoText,
     read_entries,
     read_header,
 )
@@ -80,10 +80,10 @@ def _language_by_name(path: Path) -> str | None:
     return stem if short and is_language(stem) else None
 
 
-class _Place(NamedTuple):
+class _PoPlace(NamedTuple):
     """A translation of an entry."""
 
-    entry: Entry
+    entry: PoEntry
     of: MessageForm
 
 
@@ -91,7 +91,7 @@ class PoDocument:
     """A PO file that can be filled in; see `Document`."""
 
     def __init__(
-        self, data: bytes, header: Header, entries: Iterator[Entry], *, overwrite: bool
+        self, data: bytes, header: Header, entries: Iterator[PoEntry], *, overwrite: bool
     ) -> None:
         self._mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK) else b""
         self._lines: list[bytes] = _LINE.findall(data.removeprefix(self._mark)) or [b""]
@@ -100,7 +100,7 @@ class PoDocument:
         self._header = header
         self.source_language = header.source_language
         self.target_language = header.target_language
-        self._places: list[_Place] = []
+        self._places: list[_PoPlace] = []
         left: Counter[str] = Counter()
         sources, units = list[str](), list[int]()
         for entry in entries:
@@ -108,7 +108,7 @@ class PoDocument:
                 continue
             forms = message_forms(entry, header)
             sources.append(learned(forms).source)
-            places = [_Place(entry, form) for form in forms if overwrite or not form.target]
+            places = [_PoPlace(entry, form) for form in forms if overwrite or not form.target]
             reason = _why_left(entry, places)
             if reason:
                 left[reason] += 1
@@ -119,7 +119,7 @@ class PoDocument:
         gaps = [self._gap(place) for place in self._places]
         self.gaps: Sequence[Gap] = among(gaps, units, sources)
 
-    def _gap(self, place: _Place) -> Gap:
+    def _gap(self, place: _PoPlace) -> Gap:
         entry, form = place
         return Gap(
             Segment((form.source,)),
@@ -147,7 +147,7 @@ class PoDocument:
         It is marked fuzzy unless a memory had the very text. An entry that lacks one of its plural
         forms' translations stays as it is.
         """
-        wanted: dict[int, list[tuple[_Place, Segment | None]]] = {}
+        wanted: dict[int, list[tuple[_PoPlace, Segment | None]]] = {}
         known: dict[int, bool] = {}
         both = with_percents(translations, percents)
         for place, (translation, percent) in zip(self._places, both, strict=True):
@@ -168,7 +168,7 @@ class PoDocument:
                     self._mark_fuzzy(edits, entry)
         return self._mark + edits.made_in(self._lines).removesuffix(self._added_end)
 
-    def _fill(self, edits: "_Edits", entry: Entry, texts: dict[int, str]) -> None:
+    def _fill(self, edits: "_Edits", entry: PoEntry, texts: dict[int, str]) -> None:
         forms = entry.forms
         if texts.keys() >= forms.keys():  # nothing is left that was made for an earlier text
             edits.instead.update(dict.fromkeys(entry.previous_lines, b""))
@@ -181,7 +181,7 @@ class PoDocument:
             else:
                 edits.behind[old.lines[-1]] = edits.behind.get(old.lines[-1], b"") + written
 
-    def _mark_fuzzy(self, edits: "_Edits", entry: Entry) -> None:
+    def _mark_fuzzy(self, edits: "_Edits", entry: PoEntry) -> None:
         if entry.flags_line:
             before, sign, flags = self._lines[entry.flags_line - 1].partition(b"#,")
             new = b" fuzzy, " if flags.strip() else b" fuzzy"
@@ -190,7 +190,7 @@ class PoDocument:
             number = min([*entry.previous_lines, entry.line])
             edits.before[number] = b"#, fuzzy" + _line_end(self._lines[number - 1])
 
-    def _written(self, old: Text, text: str, form: int) -> bytes:
+    def _written(self, old: PoText, text: str, form: int) -> bytes:
         """The lines of a text, in the layout of the old one."""
         first, last = (self._lines[old.lines[i] - 1] for i in (0, -1))
         keyword = first.partition(b'"')[0].rstrip(b"\r\n").decode("ascii")
@@ -239,7 +239,7 @@ def open_document(
     return PoDocument(data, header, read_entries(path, header.encoding), overwrite=overwrite)
 
 
-def _why_left(entry: Entry, places: list[_Place]) -> str:
+def _why_left(entry: PoEntry, places: list[_PoPlace]) -> str:
     """Why an entry has no gap, or nothing if it has."""
     if not places:
         return "fuzzy" if entry.fuzzy else "translated"

@@ -28,7 +28,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass
-class Text:
+class PoText:
     """What a keyword introduces: pieces in quotes, usually one a line."""
 
     pieces: list[str] = field(default_factory=list)
@@ -40,12 +40,12 @@ class Text:
 
 
 @dataclass
-class Entry:
+class PoEntry:
     """A message with its translations, or an obsolete one, of which nothing else is known."""
 
     line: int = 0
     """Line, from 1, of the first keyword."""
-    texts: dict[str, Text] = field(default_factory=dict)
+    texts: dict[str, PoText] = field(default_factory=dict)
     """By keyword, in order: `msgctxt`, `msgid`, `msgid_plural`, `msgstr` or `msgstr[0]`, .."""
     flags_line: int = 0
     """The first comment of flags (`#, c-format`), or 0."""
@@ -64,7 +64,7 @@ class Entry:
         return (" ".join(self.comments),) if self.comments else ()
 
     @property
-    def forms(self) -> dict[int, Text]:
+    def forms(self) -> dict[int, PoText]:
         """The translations: one, or one for each plural form."""
         return {
             int(keyword[7:-1] or 0): text
@@ -148,7 +148,7 @@ def _encoding(charset: str | None, path: Path) -> str:
     )
 
 
-def read_entries(path: Path, encoding: str) -> Iterator[Entry]:
+def read_entries(path: Path, encoding: str) -> Iterator[PoEntry]:
     """Every entry in the order of the file, obsolete ones too.
 
     Raises:
@@ -180,7 +180,7 @@ def _decoded(path: Path, encoding: str) -> Iterator[str]:
             ) from None
 
 
-def scan(lines: Iterable[str], path: Path) -> Iterator[Entry]:
+def scan(lines: Iterable[str], path: Path) -> Iterator[PoEntry]:
     """The entries of the lines of a file; `path` is for messages.
 
     Comments may stand anywhere; those behind a translation belong to the next entry.
@@ -209,13 +209,13 @@ class _Scanner:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._current: Entry | None = None
-        self._coming = Entry()  # collects the comments in front of it
-        self._text: Text | None = None  # what a piece in quotes continues
+        self._current: PoEntry | None = None
+        self._coming = PoEntry()  # collects the comments in front of it
+        self._text: PoText | None = None  # what a piece in quotes continues
         self._last = ""  # keyword of the current entry
 
-    def take(self, number: int, line: str) -> Iterator[Entry]:
-        here: list[Text] = []  # of which something stands on this line
+    def take(self, number: int, line: str) -> Iterator[PoEntry]:
+        here: list[PoText] = []  # of which something stands on this line
         commented = False
         position, end = 0, len(line.rstrip(" \t\r\f\v"))
         while position < end:
@@ -245,7 +245,7 @@ class _Scanner:
         for text in here:
             text.alone = text.alone and len(here) == 1 and not commented
 
-    def finish(self) -> Iterator[Entry]:
+    def finish(self) -> Iterator[PoEntry]:
         """Give the entry at hand, if there is one."""
         entry, self._current, self._text, self._last = self._current, None, None, ""
         if entry is None:
@@ -257,12 +257,12 @@ class _Scanner:
             raise self._wrong(entry.line, "begins an entry that has no msgstr")
         yield entry
 
-    def _take_comment(self, number: int, comment: str) -> Iterator[Entry]:
+    def _take_comment(self, number: int, comment: str) -> Iterator[PoEntry]:
         if obsolete := _OBSOLETE.match(comment):
             yield from self.finish()
-            self._coming = Entry()
+            self._coming = PoEntry()
             if obsolete[1] == "msgid":
-                yield Entry(line=number, obsolete=True)
+                yield PoEntry(line=number, obsolete=True)
             return
         behind = self._current is None or self._last.startswith("msgstr")
         entry = self._coming if self._current is None or behind else self._current
@@ -277,9 +277,9 @@ class _Scanner:
         elif comment[1:2] not in (".", ":", "~") and (text := comment[1:].strip()):
             entry.comments.append(text)
 
-    def _take_keyword(self, number: int, keyword: str, form: str | None) -> Text:
+    def _take_keyword(self, number: int, keyword: str, form: str | None) -> PoText:
         if keyword == "domain":
-            return Text()
+            return PoText()
         kind = keyword if form is None else f"{keyword}[]"
         name = keyword if form is None else f"{keyword}[{int(form)}]"
         entry = self._current
@@ -287,9 +287,9 @@ class _Scanner:
             after = f" behind {self._last}" if self._last else ", which begins no entry"
             raise self._wrong(number, f"has {name}{after}")
         if entry is None:
-            entry, self._coming = self._coming, Entry()
+            entry, self._coming = self._coming, PoEntry()
             self._current, entry.line = entry, number
-        text = entry.texts[name] = Text()
+        text = entry.texts[name] = PoText()
         self._last = kind
         return text
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.text.formats.po_entries import Entry, Header
+from headway.text.formats.po_entries import Header, PoEntry
 from headway.text.formats.po_text import unescape
 from headway.text.formats.segments import PluralForm, learned_form
 from headway.text.plurals import forms_of, numbers_of, only_one
@@ -25,13 +25,13 @@ class MessageForm(NamedTuple):
     """None for a message that has no plural."""
 
 
-def message_text(entry: Entry, keyword: str, encoding: str) -> str:
+def message_text(entry: PoEntry, keyword: str, encoding: str) -> str:
     """`msgctxt`, `msgid` or `msgid_plural`; empty where there is none."""
     text = entry.texts.get(keyword)
     return unescape("".join(text.pieces), encoding) if text else ""
 
 
-def message_forms(entry: Entry, header: Header) -> list[MessageForm]:
+def message_forms(entry: PoEntry, header: Header) -> list[MessageForm]:
     """Every form that a message has, or is to have by the header, in their order.
 
     That of 1 is a translation of `msgid`, all others of `msgid_plural`. Where other numbers share

@@ -18,7 +18,7 @@ from headway.text.formats.inline import (
     element_with,
 )  # fmt: skip
 from headway.text.formats.segments import EXACT, Gap, PluralForm, Segment, learned_form
-from headway.text.formats.xml_documents import Translations, Unit, XmlDocument
+from headway.text.formats.xml_documents import Translations, XmlDocument, XmlUnit
 from headway.text.formats.xml_edits import Edit, indentation, line_end, opened, with_attributes
 from headway.text.formats.xml_encoding import read_contents, utf8_chunks
 from headway.text.formats.xml_events import XmlEvents
@@ -36,7 +36,7 @@ _REMARKS = frozenset(("translatorcomment", "extracomment"))
 
 
 @dataclass
-class Text:
+class QtText:
     """`source`, `translation` or `numerusform`."""
 
     content: Gathered
@@ -54,15 +54,15 @@ class Message:
     numerus: bool
     kind: str = ""
     """`type` of its translation: `unfinished`, `vanished`, `obsolete`, or empty for finished."""
-    source: Text | None = None
-    translation: Text | None = None
-    forms: list[Text] = field(default_factory=list)
+    source: QtText | None = None
+    translation: QtText | None = None
+    forms: list[QtText] = field(default_factory=list)
     variants: bool = False
     key: str = ""
     remarks: list[str] = field(default_factory=list)
 
     @property
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[QtText]:
         """What a translation goes into, or has."""
         return self.forms if self.numerus else [self.translation] if self.translation else []
 
@@ -72,7 +72,7 @@ class Message:
         return bool(self.texts) and all(text.content.written for text in self.texts)
 
 
-class MessageForm(NamedTuple):
+class QtForm(NamedTuple):
     """A translation of a message: its only one, or that of a plural form."""
 
     source: Segment
@@ -111,7 +111,7 @@ def qt_languages(path: Path, languages: Languages) -> tuple[str | None, str | No
     return source or languages.source_language, target or languages.target_language
 
 
-def qt_messages(path: Path, languages: Languages) -> Iterator[tuple[Message, list[MessageForm]]]:
+def qt_messages(path: Path, languages: Languages) -> Iterator[tuple[Message, list[QtForm]]]:
     """Each message that is not gone, whatever is the matter with it; raises as `read_qt`."""
     messages = _Messages(path)
     for message in messages.read(utf8_chunks(path)):
@@ -153,11 +153,11 @@ def _why_left(message: Message, *, overwrite: bool) -> str:
     return ""
 
 
-def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> Unit:
+def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> XmlUnit:
     forms = _forms(message, language)
     _, source = _learned(message, forms)
     if reason := _why_left(message, overwrite=overwrite):
-        return Unit(source, reason=reason)
+        return XmlUnit(source, reason=reason)
     gaps: dict[int, Gap] = {}
     for number, (counted, plural) in enumerate(forms):
         text = message.texts[number] if number < len(message.texts) else None
@@ -179,14 +179,14 @@ def _unit(data: bytes, message: Message, language: str | None, *, overwrite: boo
             data, message, list(gaps), [gap.source for gap in gaps.values()], translations
         )
 
-    return Unit(source, tuple(gaps.values()), edits=edits)
+    return XmlUnit(source, tuple(gaps.values()), edits=edits)
 
 
-def _forms(message: Message, language: str | None) -> list[MessageForm]:
+def _forms(message: Message, language: str | None) -> list[QtForm]:
     """Of each translation that a message has, or is to have."""
     source = message.source.content.segment if message.source else Segment()
     if not message.numerus:
-        return [MessageForm(source)]
+        return [QtForm(source)]
     known = forms_of(language, whole=True)
     n_forms = max(len(message.forms), len(known))
     numbers: list[int | float] = [one.number for one in known]
@@ -195,12 +195,12 @@ def _forms(message: Message, language: str | None) -> list[MessageForm]:
     sources = [_counted(source, one=n_forms > 1 and number == 1) for number in numbers]
     times = Counter(sources)
     return [
-        MessageForm(counted, PluralForm(form, n_forms, number, own_source=times[counted] == 1))
+        QtForm(counted, PluralForm(form, n_forms, number, own_source=times[counted] == 1))
         for form, (counted, number) in enumerate(zip(sources, numbers, strict=True))
     ]
 
 
-def _learned(message: Message, forms: Sequence[MessageForm]) -> tuple[int, str]:
+def _learned(message: Message, forms: Sequence[QtForm]) -> tuple[int, str]:
     """Which translation stands for a message where it is one pair, and its source."""
     form = learned_form([one.plural for one in forms[: len(message.texts) or None]])
     return form, forms[form].source.text
@@ -319,7 +319,7 @@ class _Messages:
             self._complete.append(self._message)
             self._message = None
         elif self._message is not None and (name, self._open[-1]) in _GATHERED:
-            text = Text(gathered, self._positions.pop(), self._events.position)
+            text = QtText(gathered, self._positions.pop(), self._events.position)
             if name == "source":
                 self._message.source = text
             elif name == "translation":

@@ -5,7 +5,7 @@ from html import unescape
 from pathlib import Path
 
 from headway.text.formats.markup import (
-    Piece,
+    MarkupPiece,
     Token,
     attributes,
     closings,
@@ -60,7 +60,7 @@ def _entries(decoded: Decoded) -> Iterator[Entry]:
             yield Entry(segment, lines.at(one.start), start, end, write, name, remarks=remarks)
 
 
-def _child(text: str, some: Sequence[Token], name: str) -> list[Piece] | None:
+def _child(text: str, some: Sequence[Token], name: str) -> list[MarkupPiece] | None:
     """What stands in the first element of a name."""
     found = next((n for n, one in enumerate(some) if one.name == name), None)
     if found is None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report, clean
 from headway.text.formats.segments import Counts, Gap, Segment, among
-from headway.text.languages import Languages, same_language
+from headway.text.languages import LanguagePair, Languages, same_language
 from headway.text.lines import (
     damage_told,
     is_language,
@@ -93,7 +93,7 @@ def jsonl_languages(path: Path, languages: Languages) -> tuple[str | None, str |
     return _named(keys_of(entry, path, 1, languages) if entry else ("source", "target"))
 
 
-class _Place(NamedTuple):
+class _CellPlace(NamedTuple):
     """Where a translation belongs in a line."""
 
     line: int
@@ -115,7 +115,7 @@ class TableDocument:
     def __init__(
         self,
         path: Path,
-        rows: Iterable[_Place | str],
+        rows: Iterable[_CellPlace | str],
         written: Callable[[str], str],
         languages: tuple[str | None, str | None],
         *,
@@ -123,7 +123,7 @@ class TableDocument:
     ) -> None:
         self.source_language, self.target_language = languages
         self._path, self._written = path, written
-        self._places: list[_Place] = []
+        self._places: list[_CellPlace] = []
         left: Counter[str] = Counter()
         sources, units = list[str](), list[int]()
         for row in rows:
@@ -177,11 +177,11 @@ def open_tsv(
     Raises:
         DataError: as `read_lines`.
     """
-    given = _Given(source_language, target_language)
+    given = LanguagePair(source_language, target_language)
     header = header_of(first_line(path))
     turned = header is not None and turned_round(*header, given)
 
-    def rows() -> Iterator[_Place | str]:
+    def rows() -> Iterator[_CellPlace | str]:
         for line, text in enumerate(read_lines(path), start=1):
             if text is None:
                 yield "line_too_long"
@@ -190,12 +190,12 @@ def open_tsv(
             elif turned:
                 target, tab, rest = text.partition("\t")
                 source = rest.partition("\t")[0]
-                yield _Place(line, source, "", tab + rest, target)
+                yield _CellPlace(line, source, "", tab + rest, target)
             else:
                 source, tab, rest = text.partition("\t")
                 target, next_tab, others = rest.partition("\t")
                 after = next_tab + others
-                yield _Place(line, source, source + "\t", after, target)
+                yield _CellPlace(line, source, source + "\t", after, target)
 
     return TableDocument(
         path,
@@ -214,10 +214,10 @@ def open_jsonl(
     Raises:
         DataError: as `read_lines`, or the keys do not tell which text is the source.
     """
-    given = _Given(source_language, target_language)
+    given = LanguagePair(source_language, target_language)
     keys = _keys_to_fill(path, given)
 
-    def rows() -> Iterator[_Place | str]:
+    def rows() -> Iterator[_CellPlace | str]:
         for line, text in enumerate(read_lines(path), start=1):
             if text is None:
                 yield "line_too_long"
@@ -239,12 +239,7 @@ def open_jsonl(
     )
 
 
-class _Given(NamedTuple):
-    source_language: str | None
-    target_language: str | None
-
-
-def _keys_to_fill(path: Path, given: _Given) -> tuple[str, str]:
+def _keys_to_fill(path: Path, given: LanguagePair) -> tuple[str, str]:
     """As `keys_of`, but the object may lack its target."""
     first = ((n, json_object(text or "")) for n, text in enumerate(read_lines(path), start=1))
     line, entry = next(((n, entry) for n, entry in first if entry is not None), (1, {}))
@@ -257,15 +252,15 @@ def _keys_to_fill(path: Path, given: _Given) -> tuple[str, str]:
     return keys_of(entry, path, line, given)
 
 
-def _json_place(line: int, text: str, source: str, key: str, target: object) -> _Place:
+def _json_place(line: int, text: str, source: str, key: str, target: object) -> _CellPlace:
     """Where the value of a key stands in an object, or where it can be added."""
     spans = json_spans(text)
     if key in spans:
         start, end = spans[key]
         there = "" if target is None else target if isinstance(target, str) else text[start:end]
-        return _Place(line, source, text[:start], text[end:], there)
+        return _CellPlace(line, source, text[:start], text[end:], there)
     end = max(end for _, end in spans.values())
-    return _Place(line, source, f"{text[:end]}, {json.dumps(key)}: ", text[end:], "")
+    return _CellPlace(line, source, f"{text[:end]}, {json.dumps(key)}: ", text[end:], "")
 
 
 def json_spans(text: str) -> dict[str, tuple[int, int]]:

@@ -32,7 +32,7 @@ from headway.text.formats.xml_edits import (
 )
 from headway.text.formats.xml_encoding import Contents, read_contents, utf8_chunks
 from headway.text.formats.xml_events import XmlEvents
-from headway.text.languages import Languages, folded, same_language
+from headway.text.languages import LanguagePair, Languages, folded, same_language
 from headway.text.lines import shown
 from headway.version import __version__
 
@@ -65,7 +65,7 @@ class Variant(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-class Unit(NamedTuple):
+class TmxUnit(NamedTuple):
     """What stands in several languages: `tu`."""
 
     line: int
@@ -84,7 +84,7 @@ class TmxSides:
         self._wanted = source, target
         self._places = lru_cache(maxsize=1_000)(self._chosen)
 
-    def of(self, unit: Unit) -> tuple[Variant | None, Variant | None]:
+    def of(self, unit: TmxUnit) -> tuple[Variant | None, Variant | None]:
         """The nearest to each language, the first of equals; no variant is both."""
         variants = unit.variants
         source, target = self._places(tuple([variant.language for variant in variants]))
@@ -122,15 +122,15 @@ class TmxUnits:
         self._parser = self._events.parser
         self._inline = InlineText(self._events, _role, data)
         self._file_language = ""
-        self._unit: Unit | None = None
-        self._complete: list[Unit] = []
+        self._unit: TmxUnit | None = None
+        self._complete: list[TmxUnit] = []
         self._segment = _NO_SEGMENT
         self._seg_start = -1
         self._remarks: list[str] = []
         self._remark: list[str] | None = None
         self._before_remark = ""
 
-    def read(self, chunks: Iterable[bytes]) -> Iterator[Unit]:
+    def read(self, chunks: Iterable[bytes]) -> Iterator[TmxUnit]:
         for _ in self._events.run(chunks):
             complete, self._complete = self._complete, []
             yield from complete
@@ -152,7 +152,7 @@ class TmxUnits:
             language = "" if language == "*all*" else language
             self._remarks = []
             key = attributes.get("tuid", "")
-            self._unit = Unit(self._events.line, language, [], key, self._remarks)
+            self._unit = TmxUnit(self._events.line, language, [], key, self._remarks)
         elif name == "note" and self._unit is not None:
             self._begin_remark("")
         elif name == "prop" and _STATE.search(attributes.get("type", "")):
@@ -184,7 +184,7 @@ class TmxUnits:
         if text := " ".join("".join(pieces).split()):
             self._remarks.append(self._before_remark + text)
 
-    def _end_variant(self, unit: Unit) -> None:
+    def _end_variant(self, unit: TmxUnit) -> None:
         attributes, start = self._variant
         get = attributes.get
         unit.variants.append(
@@ -226,7 +226,7 @@ def read_tmx(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
             yield Pair(left.seg.text, right.seg.text, file, unit.line, remarks)
 
 
-def _remarks(unit: Unit, *variants: Variant | None) -> tuple[str, ...]:
+def _remarks(unit: TmxUnit, *variants: Variant | None) -> tuple[str, ...]:
     """What is noted of the unit, and of these variants of it."""
     found = tuple(unit.remarks)
     for variant in variants:
@@ -276,7 +276,9 @@ def tmx_languages(path: Path, languages: Languages) -> tuple[str | None, str | N
     return first, second
 
 
-def _source_of(units: Sequence[Unit], codes: Sequence[list[str]], target: str | None) -> str | None:
+def _source_of(
+    units: Sequence[TmxUnit], codes: Sequence[list[str]], target: str | None
+) -> str | None:
     """Which of the languages of some units is translated; not the `target`."""
     candidates = [
         list(dict.fromkeys(code for code in of_unit if not same_language(code, target)))
@@ -324,7 +326,7 @@ def open_document(
     for _ in TmxUnits(path).read(utf8_chunks(path)):
         pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
-    languages = tmx_languages(path, _Given(source_language, target_language))
+    languages = tmx_languages(path, LanguagePair(source_language, target_language))
     document = TmxDocument(path, contents, *languages, overwrite=overwrite)
     if document.counts.units and not all(languages):
         raise ConfigError(
@@ -332,11 +334,6 @@ def open_document(
             f"{languages[0] or 'no language'} only. Give --target-language."
         )
     return document
-
-
-class _Given(NamedTuple):
-    source_language: str | None
-    target_language: str | None
 
 
 class TmxDocument:
@@ -353,7 +350,7 @@ class TmxDocument:
     ) -> None:
         self.source_language, self.target_language = source, target
         self._contents = contents
-        self._places: list[tuple[Unit, Variant, Variant | None]] = []
+        self._places: list[tuple[TmxUnit, Variant, Variant | None]] = []
         self._new_language = target or ""
         """As the file writes it, where it has that language."""
         gaps: list[Gap] = []
@@ -411,7 +408,7 @@ class TmxDocument:
                 edits += self._changed_variant(target, text, change)
         return self._contents.restored(edited(self._contents.data, edits))
 
-    def _new_variant(self, unit: Unit, source: Variant, text: bytes, user: str) -> Edit:
+    def _new_variant(self, unit: TmxUnit, source: Variant, text: bytes, user: str) -> Edit:
         """A variant behind the last one, laid out as the source's is."""
         data, last = self._contents.data, unit.variants[-1]
         end = element_end(data, last.start, last.end)

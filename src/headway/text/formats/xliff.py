@@ -11,7 +11,7 @@ from headway.text.cleaning import Pair, Report
 from headway.text.formats.inline import START_TAG, Mark, as_xml, element_end
 from headway.text.formats.segments import Counts, Gap, Segment, among, with_percents
 from headway.text.formats.xliff_states import of_memoq, of_segment, of_studio, of_target
-from headway.text.formats.xliff_units import XML, Element, Unit, XliffUnits
+from headway.text.formats.xliff_units import XML, Element, XliffUnit, XliffUnits
 from headway.text.formats.xml_edits import (
     Edit,
     edited,
@@ -22,7 +22,7 @@ from headway.text.formats.xml_edits import (
     with_attributes,
 )
 from headway.text.formats.xml_encoding import Contents, read_contents, utf8_chunks
-from headway.text.languages import Languages, same_language
+from headway.text.languages import LanguagePair, Languages, same_language
 from headway.text.lines import shown
 
 _MEMOQ_PREFIX = re.compile(rb"\s([\w.-]+):status\s*=")
@@ -34,7 +34,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
     """The pairs of a file; `read` counts its units (`trans-unit`; from version 2 on `segment`).
 
     A file in the other direction is read the other way round. Dropped are `missing_language`,
-    `do_not_translate`, `blank_side` (the source), `untranslated` and `fuzzy` (see `Unit.trusted`).
+    `do_not_translate`, `blank_side` (the source), `untranslated`, `fuzzy` (`XliffUnit.trusted`).
 
     Raises:
         DataError: as `XmlEvents.run` and `utf8_chunks`.
@@ -52,7 +52,7 @@ def read_xliff(path: Path, languages: Languages, report: Report) -> Iterator[Pai
             yield Pair(source, target, file, unit.line, unit.remarks)
 
 
-def _reason(unit: Unit, wanted: tuple[str | None, str | None]) -> str:
+def _reason(unit: XliffUnit, wanted: tuple[str | None, str | None]) -> str:
     """Why a unit is no pair to learn from; empty if it is one."""
     if not (_fits(unit.languages, wanted) or is_turned(unit.languages, wanted)):
         return "missing_language"
@@ -97,11 +97,6 @@ def xliff_languages(path: Path, languages: Languages) -> tuple[str | None, str |
     return given[0] or source or None, given[1] or target or None
 
 
-class _Given(NamedTuple):
-    source_language: str | None
-    target_language: str | None
-
-
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
 ) -> "XliffDocument":
@@ -113,7 +108,7 @@ def open_document(
     for _ in XliffUnits(path).read(utf8_chunks(path)):
         pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
-    wanted = xliff_languages(path, _Given(source_language, target_language))
+    wanted = xliff_languages(path, LanguagePair(source_language, target_language))
     return XliffDocument(path, contents, *wanted, overwrite=overwrite)
 
 
@@ -156,7 +151,7 @@ class XliffDocument:
         self._contents = contents
         self._overwrite = overwrite
         self._places: list[_Place] = []
-        self._units: list[Unit] = []
+        self._units: list[XliffUnit] = []
         self._xliff = XliffUnits(path, contents.data)
         left = Counter[str]()
         sources, numbers = list[str](), list[int]()
@@ -168,9 +163,11 @@ class XliffDocument:
         self.gaps: Sequence[Gap] = among(self._gaps, numbers, sources)
         self.counts = Counts(len(sources), dict(+left))
         if sources and left["missing_language"] == len(sources):
-            self.source_language, self.target_language = xliff_languages(path, _Given(None, None))
+            self.source_language, self.target_language = xliff_languages(
+                path, LanguagePair(None, None)
+            )
 
-    def _add_gaps(self, unit: Unit) -> str:
+    def _add_gaps(self, unit: XliffUnit) -> str:
         """Add what is to be translated of a unit; the reason why, if that is nothing."""
         if not _fits(unit.languages, (self.source_language, self.target_language)):
             return "missing_language"
@@ -193,7 +190,7 @@ class XliffDocument:
         self._units.append(unit)
         return ""
 
-    def _gap(self, unit: Unit, segment: Segment, filled: bool, mark: Mark | None) -> Gap:
+    def _gap(self, unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Gap:
         key = f"{unit.key}/{mark.name}" if mark else unit.key
         there = _there(unit, mark) if filled else None
         return Gap(
@@ -231,7 +228,7 @@ class XliffDocument:
             edits += self._changed_tag(self._xliff.root_start, {"trgLang": self.target_language})
         return self._contents.restored(edited(data, edits))
 
-    def _marked_unit(self, unit: Unit, parts: Sequence["_Part"]) -> list[Edit]:
+    def _marked_unit(self, unit: XliffUnit, parts: Sequence["_Part"]) -> list[Edit]:
         """What says of the unit, or of its segments, where the translation is from."""
         values: dict[str, str] = {}
         if self._xliff.second:
@@ -254,7 +251,7 @@ class XliffDocument:
         assert found, "an element begins with its tag"
         return [Edit(*found.span(), with_attributes(found[0], values))]
 
-    def _filled_target(self, unit: Unit, parts: Sequence["_Part"]) -> list[Edit]:
+    def _filled_target(self, unit: XliffUnit, parts: Sequence["_Part"]) -> list[Edit]:
         """The target with these translations in it, written anew where it has no place for them."""
         source, target = unit.source, unit.target
         assert source, "a unit without a source has no gaps"
@@ -286,7 +283,7 @@ class XliffDocument:
             return Edit(*tag.span(), opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
         return Edit(tag.end(), mark.end, text)
 
-    def _from_source(self, unit: Unit, parts: Sequence["_Part"]) -> bytes:
+    def _from_source(self, unit: XliffUnit, parts: Sequence["_Part"]) -> bytes:
         """The inside of `seg-source`, each segment of it translated, as it was, or else empty."""
         assert unit.seg_source, "marks stand in it"
         data, source = self._contents.data, unit.seg_source
@@ -303,7 +300,7 @@ class XliffDocument:
         return edited(data[start : source.end], edits)
 
     def _new_target(
-        self, unit: Unit, source: Element, values: Mapping[str, str], text: bytes
+        self, unit: XliffUnit, source: Element, values: Mapping[str, str], text: bytes
     ) -> Edit:
         """A target behind the source, laid out as that is."""
         data = self._contents.data
@@ -334,7 +331,7 @@ def _behind_tag(data: bytes, start: int) -> int:
     return found.end()
 
 
-def _translatable(unit: Unit) -> Iterator[tuple[Segment, Mark | None, bool]]:
+def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]]:
     """What of a unit is translated by itself: the segment, its mark, and whether it is already.
 
     That is the whole unit, unless both of its sides are, or can be, cut in the same way.
@@ -349,7 +346,7 @@ def _translatable(unit: Unit) -> Iterator[tuple[Segment, Mark | None, bool]]:
         yield mark.segment, mark, unit.translated and (not answers or bool(there and there.written))
 
 
-def _there(unit: Unit, mark: Mark | None) -> Segment | None:
+def _there(unit: XliffUnit, mark: Mark | None) -> Segment | None:
     """The translation of a unit, or of the part of it that a mark of the source is around."""
     if unit.target is None:
         return None

@@ -42,7 +42,7 @@ class Studio(NamedTuple):
 
 
 @dataclass
-class Unit:
+class XliffUnit:
     """`trans-unit`, or from version 2 on `segment`."""
 
     line: int
@@ -127,7 +127,7 @@ class Unit:
         studio = self.studio.get(mark.name)
         return studio is not None and studio.attributes.get("locked") == "true"
 
-    def segments(self) -> Iterator["Unit"]:
+    def segments(self) -> Iterator["XliffUnit"]:
         """Each segment as a unit of its own where Trados Studio says how far each is; else this."""
         source, target = (
             {mark.name: mark for mark in side.content.marks} if side else {}
@@ -205,13 +205,13 @@ class XliffUnits:
         self._levels: list[_Level] = []
         self._languages = "", ""
         self._natives: dict[str, str] = {}
-        self._unit: Unit | None = None
-        self._complete: list[Unit] = []
+        self._unit: XliffUnit | None = None
+        self._complete: list[XliffUnit] = []
         self._around: Mapping[str, str] = {}
         self._notes: list[str] = []
         self._note: list[str] | None = None
 
-    def read(self, chunks: Iterable[bytes]) -> Iterator[Unit]:
+    def read(self, chunks: Iterable[bytes]) -> Iterator[XliffUnit]:
         """Each unit, in order.
 
         Raises:
@@ -267,7 +267,7 @@ class XliffUnits:
             self._around, self._notes = {}, []
         line, start = self._events.line, self._events.position
         names = (attributes.get("resname") or attributes.get("id", ""), self._around.get("id", ""))
-        self._unit = Unit(
+        self._unit = XliffUnit(
             line,
             start,
             attributes,

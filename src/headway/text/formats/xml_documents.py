@@ -13,7 +13,7 @@ Translations = Sequence[tuple[Segment | None, int | None]]
 """For each gap of a unit a translation, and the percentage of its match if a memory had it."""
 
 
-class Unit(NamedTuple):
+class XmlUnit(NamedTuple):
     """A unit of a file of XML, and what translations of its gaps change in the file."""
 
     source: str
@@ -29,7 +29,7 @@ class XmlDocument:
     def __init__(
         self,
         contents: Contents,
-        units: Sequence[Unit],
+        units: Sequence[XmlUnit],
         languages: tuple[str | None, str | None],
     ) -> None:
         self.source_language, self.target_language = languages

@@ -186,7 +186,7 @@ class _NoYamlError(ValueError):
 
 
 @dataclass
-class _Level:
+class _YamlLevel:
     is_map: bool
     flow: bool
     key: str | None = None
@@ -202,7 +202,7 @@ def _scalars(decoded: Decoded) -> Iterator[_Scalar]:
         raise ConfigError(
             "YAML files need PyYAML, which is not installed: pip install 'headway[files]'"
         ) from None
-    text, levels = decoded.text, [_Level(False, False)]
+    text, levels = decoded.text, [_YamlLevel(False, False)]
     try:
         for event in _events(text):
             if _OBJECT.match(getattr(event, "tag", None) or ""):
@@ -224,7 +224,7 @@ def _refusal(decoded: Decoded, event: Any, what: str, found: str) -> DataError:
     )  # fmt: skip
 
 
-def _scalar(text: str, event: Any, levels: list[_Level]) -> Iterator[_Scalar]:
+def _scalar(text: str, event: Any, levels: list[_YamlLevel]) -> Iterator[_Scalar]:
     """What an event adds; `levels` are the maps and lists that are open."""
     kind, level = type(event).__name__, levels[-1]
     if kind in ("MappingEndEvent", "SequenceEndEvent"):
@@ -248,6 +248,6 @@ def _scalar(text: str, event: Any, levels: list[_Level]) -> Iterator[_Scalar]:
             is_key, is_key or _is_text(event),
         )  # fmt: skip
     if kind.endswith("StartEvent"):
-        levels.append(_Level(kind.startswith("Mapping"), level.flow or bool(event.flow_style)))
+        levels.append(_YamlLevel(kind.startswith("Mapping"), level.flow or bool(event.flow_style)))
     elif not is_key:
         level.key, level.n = None, level.n + 1

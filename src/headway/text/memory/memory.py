@@ -8,8 +8,8 @@ import numpy as np
 from headway.text.formats.segments import Segment
 from headway.text.memory.index import LEAST
 from headway.text.memory.repair import as_segment, repaired
-from headway.text.memory.store import Entry, Store, context_digests
-from headway.text.memory.words import Reading, light, normal, percent, read
+from headway.text.memory.store import MemoryEntry, MemoryStore, context_digests
+from headway.text.memory.words import AnalyzedText, light, normal, percent, read
 from headway.text.units import Match, Unit
 
 SHOWN_FROM = 70
@@ -22,7 +22,7 @@ _ALIKE = 100
 """Entries of the same words that are compared with a text; of more, those read last."""
 
 
-class Found(NamedTuple):
+class MemoryMatch(NamedTuple):
     """What a memory has for a text."""
 
     source: str
@@ -53,14 +53,14 @@ class Memory:
     first; then the newest by the file's own dates; then the last one in the file.
     """
 
-    def __init__(self, store: Store, files: Sequence[str]) -> None:
+    def __init__(self, store: MemoryStore, files: Sequence[str]) -> None:
         """`files` are the names of what was read, by number."""
         self.store, self.files = store, tuple(files)
 
     def __len__(self) -> int:
         return len(self.store.entries)
 
-    def exact(self, unit: Unit) -> Found | None:
+    def exact(self, unit: Unit) -> MemoryMatch | None:
         """The best translation of the very same text; None if there is none.
 
         Of a text that stands for several plural forms it is one of the unit's form.
@@ -74,11 +74,11 @@ class Memory:
         order, in_context = self._best_first(numbers, unit)
         best = entries.entry(int(order[0]))
         others = {entries.entry(int(n)).target for n in order[1:_ALIKE]} - {best.target}
-        return Found(
+        return MemoryMatch(
             best.source, best.target, 100, in_context, self._place(best), n_others=len(others)
         )
 
-    def near(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[Found]:
+    def near(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[MemoryMatch]:
         """Translations of other texts that are alike to `at_least` percent, best first.
 
         Where the unit is a plural form, that of another form of its text is a near one, too.
@@ -87,7 +87,7 @@ class Memory:
         """
         query = read(unit.source.text)
         of_other_forms = bool(unit.form) and self.exact(unit) is None
-        found: list[Found] = []
+        found: list[MemoryMatch] = []
         for near in self.store.index.near(query.words, max(LEAST, at_least)):
             bound = percent(near.n_words, near.n_edits)
             worst = found[most - 1].percent if len(found) >= most else at_least - 1
@@ -100,7 +100,7 @@ class Memory:
             found.sort(key=lambda one: -one.percent)
         return found[:most]
 
-    def _of_key(self, key: int, unit: Unit) -> Iterator[Entry]:
+    def _of_key(self, key: int, unit: Unit) -> Iterator[MemoryEntry]:
         """Entries with these words, each different text once, with its best translation."""
         numbers = self.store.entries.of_key(key)[-_ALIKE:]
         seen = set()
@@ -110,14 +110,16 @@ class Memory:
                 seen.add(entry.source)
                 yield entry
 
-    def _compared(self, query: Reading, entry: Entry, n_words: int, n_edits: int) -> Found:
+    def _compared(
+        self, query: AnalyzedText, entry: MemoryEntry, n_words: int, n_edits: int
+    ) -> MemoryMatch:
         source = read(entry.source)
         right = repaired(query.text, source.text, entry.target)
         kinds = light(query, source)
         score = percent(n_words, n_edits + len(right.failed), len(kinds))
         unseen = "plural form" if entry.source == query.text else "white space"
         differs = (["words"] if n_edits else kinds or [unseen]) + (kinds if n_edits else [])
-        return Found(
+        return MemoryMatch(
             entry.source,
             right.target,
             score,
@@ -142,7 +144,7 @@ class Memory:
         )
         return numbers[order], bool(len(order) and fitting[order[0]])
 
-    def _place(self, entry: Entry) -> str:
+    def _place(self, entry: MemoryEntry) -> str:
         return f"{self.files[entry.file]}:{entry.line}"
 
 
@@ -154,18 +156,20 @@ class Memories:
         self.shown_from = shown_from
 
     def exact(self, unit: Unit) -> Match | None:
-        """See `headway.workflow.interfaces.Memory`."""
+        """See `headway.workflow.interfaces.MemoryLookup`."""
         found = [one for memory in self.memories if (one := memory.exact(unit))]
         best = next((one for one in found if one.in_context), found[0] if found else None)
         return as_match(best, unit) if best else None
 
     def near(self, unit: Unit) -> list[Match]:
-        """See `headway.workflow.interfaces.Memory`."""
+        """See `headway.workflow.interfaces.MemoryLookup`."""
         return [as_match(one, unit) for one in self.looked_up(unit, self.shown_from)]
 
-    def looked_up(self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST) -> list[Found]:
+    def looked_up(
+        self, unit: Unit, at_least: int = SHOWN_FROM, most: int = MOST
+    ) -> list[MemoryMatch]:
         """Near matches of all memories, the best first; each source text once."""
-        found: dict[str, Found] = {}
+        found: dict[str, MemoryMatch] = {}
         for memory in self.memories:
             for one in memory.near(unit, at_least, most):
                 if one.source not in found or found[one.source].percent < one.percent:
@@ -173,7 +177,7 @@ class Memories:
         return sorted(found.values(), key=lambda one: -one.percent)[:most]
 
 
-def as_match(found: Found, unit: Unit) -> Match:
+def as_match(found: MemoryMatch, unit: Unit) -> Match:
     """A match as a flow takes it, with the codes of the unit."""
     return Match(
         Segment((found.source,)),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headway.text.code_patterns import find, frame, kind_of
 from headway.text.formats.segments import Code, Segment
-from headway.text.memory.words import CODE, NUMBER, Token, aligned, tokens
+from headway.text.memory.words import CODE, NUMBER, WordToken, aligned, tokens
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SEPARATOR = re.compile(r"[.,]")
@@ -107,7 +107,7 @@ def _differences(query: str, source: str) -> _Differences:
     return _Differences(numbers, swaps, before, behind)
 
 
-def _codes(some: Iterable[Token]) -> Counter[str]:
+def _codes(some: Iterable[WordToken]) -> Counter[str]:
     return Counter(token.written for token in some if token.kind == CODE)
 
 

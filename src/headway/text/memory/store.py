@@ -18,7 +18,7 @@ VERSION = 4
 """Raised whenever the arrays are others, or hold other things of the same files."""
 
 
-class Entry(NamedTuple):
+class MemoryEntry(NamedTuple):
     """A text with its translation, and where they stand."""
 
     number: int
@@ -56,14 +56,14 @@ class Entries:
     def __len__(self) -> int:
         return len(self.files)
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> MemoryEntry:
         """One of them."""
         first, middle, last = (int(self.bounds[2 * number + i]) for i in range(3))
         source, target = (
             bytes(self.texts[start:end]).decode("utf-8", "surrogatepass")
             for start, end in ((first, middle), (middle, last))
         )
-        return Entry(number, source, target, int(self.files[number]), int(self.lines[number]))
+        return MemoryEntry(number, source, target, int(self.files[number]), int(self.lines[number]))
 
     def same_source(self, source: str) -> NDArray[np.uint32]:
         """Entries of that source text, in the order of reading."""
@@ -84,7 +84,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Store:
+class MemoryStore:
     """Entries and the index of their words."""
 
     entries: Entries
@@ -136,7 +136,7 @@ class StoreBuilder:
         self._digests.append(text_digest(source))
         self._keys.add(written_words(source))
 
-    def built(self) -> Store:
+    def built(self) -> MemoryStore:
         """Everything that was added."""
         index, key_of = self._keys.index()
         digests = np.frombuffer(self._digests, np.uint64)
@@ -158,7 +158,7 @@ class StoreBuilder:
             by_key[:n_keyed].astype(np.uint32),
             np.concatenate(([0], np.cumsum(of_keys))),
         )
-        return Store(entries, index)
+        return MemoryStore(entries, index)
 
 
 def text_digest(text: str) -> int:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from headway.text.cleaning import Pair, Report
 from headway.text.formats.po import named_header, read_po
-from headway.text.formats.po_entries import Entry, read_entries
+from headway.text.formats.po_entries import PoEntry, read_entries
 from headway.text.formats.po_plurals import MessageForm, learned, message_forms, message_text
 from headway.text.formats.po_text import unescape
 from headway.text.formats.tmx import read_tmx
 from headway.text.formats.xliff import read_xliff
-from headway.text.formats.xliff_units import Unit, XliffUnits
+from headway.text.formats.xliff_units import XliffUnit, XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.formats.xml_events import XmlEvents
 from headway.text.keyed import read_keyed, texts_of
@@ -33,15 +33,15 @@ class Label(NamedTuple):
     has none."""
     date: int = 0
     """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
-    parts: tuple["Part", ...] = ()
+    parts: tuple["TranslatableText", ...] = ()
     """Its segments, where both sides are cut alike; plural forms but its own."""
-    earlier: tuple["Part", ...] = ()
+    earlier: tuple["TranslatableText", ...] = ()
     """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
     form: str = ""
     """Which plural form its translation is (`PluralForm.key`); empty where nobody knows."""
 
 
-class Part(NamedTuple):
+class TranslatableText(NamedTuple):
     """A text in a unit that is translated by itself."""
 
     source: str
@@ -139,7 +139,7 @@ def _labelled(
         before = unit.source
 
 
-def _in_parts(unit: MemoryUnit, parts: tuple[Part, ...]) -> Iterator[MemoryUnit]:
+def _in_parts(unit: MemoryUnit, parts: tuple[TranslatableText, ...]) -> Iterator[MemoryUnit]:
     for part in parts:
         label = Label(part.key, unit.label.date, form=part.form)
         yield unit._replace(source=part.source, target=part.target, label=label)
@@ -174,7 +174,7 @@ def _po_labels(path: Path) -> Iterator[Label]:
             forms = message_forms(entry, header)
             own = learned(forms)
             parts = tuple(
-                Part(one.source, one.target, key, _form(one))
+                TranslatableText(one.source, one.target, key, _form(one))
                 for one in forms
                 if one.target is not None and one is not own
             )
@@ -186,12 +186,14 @@ def _form(one: MessageForm) -> str:
     return one.plural.key if one.plural else ""
 
 
-def _earlier(entry: Entry, own: MessageForm, key: str, encoding: str) -> Iterator[Part]:
+def _earlier(
+    entry: PoEntry, own: MessageForm, key: str, encoding: str
+) -> Iterator[TranslatableText]:
     """A fuzzy translation with the text that it was made for, as msgmerge tells it."""
     if entry.fuzzy and own.target and not own.plural:
         source = unescape("".join(entry.previous.get("msgid", ())), encoding)
         if source and "msgid_plural" not in entry.previous:
-            yield Part(source, own.target, key)
+            yield TranslatableText(source, own.target, key)
 
 
 def _xliff_labels(path: Path) -> Iterator[Label]:
@@ -200,7 +202,7 @@ def _xliff_labels(path: Path) -> Iterator[Label]:
         yield Label(unit.key, parts=_parts(unit))
 
 
-def _parts(unit: Unit) -> tuple[Part, ...]:
+def _parts(unit: XliffUnit) -> tuple[TranslatableText, ...]:
     """The segments of a unit that is cut into several, as they are filled in one by one."""
     if not (unit.seg_source and unit.target):
         return ()
@@ -210,7 +212,9 @@ def _parts(unit: Unit) -> tuple[Part, ...]:
     if len(set(names)) < len(names) or len(by_name) < len(targets) or not {*names} <= {*by_name}:
         return ()
     return tuple(
-        Part(mark.segment.text, by_name[mark.name].segment.text, f"{unit.key}/{mark.name}")
+        TranslatableText(
+            mark.segment.text, by_name[mark.name].segment.text, f"{unit.key}/{mark.name}"
+        )
         for mark in sources
     )
 

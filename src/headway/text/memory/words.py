@@ -43,7 +43,7 @@ _SPACE = re.compile(r"\s+")
 _WORD = "\x01"
 
 
-class Reading(NamedTuple):
+class AnalyzedText(NamedTuple):
     """A text taken apart."""
 
     words: tuple[str, ...]
@@ -66,14 +66,14 @@ def normal(text: str) -> str:
 
 
 def written_words(text: str) -> list[str]:
-    """The words of a normal text as they are written; `as_word` makes `Reading.words` of them."""
+    """The words of a normal text as they are written; `as_word` makes its `words` of them."""
     plain = _without_codes(text)
     simple = plain.isascii() or not _BEYOND_LATIN.search(plain)
     return (_LATIN_TOKEN if simple else _TOKEN).findall(plain)
 
 
 def words_of(text: str) -> list[str]:
-    """`Reading.words` of a normal text."""
+    """`AnalyzedText.words` of a normal text."""
     return list(map(as_word, written_words(text)))
 
 
@@ -82,7 +82,7 @@ def as_word(written: str) -> str:
     return NUMBER if written[0].isdecimal() else written.casefold()
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> AnalyzedText:
     """Take a text apart."""
     text = normal(text)
     plain = _without_codes(text)
@@ -90,10 +90,10 @@ def read(text: str) -> Reading:
     numbers = tuple(word for word in cased if word[0].isdecimal())
     codes = tuple(text[start:end] for start, end, _ in find(text))
     rest = _SPACE.sub(" ", _TOKEN.sub(_WORD, plain).replace(CODE, "")).strip()
-    return Reading(tuple(map(as_word, cased)), cased, numbers, codes, rest, text)
+    return AnalyzedText(tuple(map(as_word, cased)), cased, numbers, codes, rest, text)
 
 
-class Token(NamedTuple):
+class WordToken(NamedTuple):
     """A word or a code of a text."""
 
     kind: str
@@ -101,13 +101,15 @@ class Token(NamedTuple):
     written: str
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[WordToken]:
     """Words and codes of a text, in their order."""
     found, place = [], 0
     for start, end, _ in (*find(text), (len(text), len(text), "")):
-        found += [Token(as_word(written), written) for written in _TOKEN.findall(text[place:start])]
+        found += [
+            WordToken(as_word(written), written) for written in _TOKEN.findall(text[place:start])
+        ]
         if start < end:
-            found.append(Token(CODE, text[start:end]))
+            found.append(WordToken(CODE, text[start:end]))
         place = end
     return found
 
@@ -179,7 +181,7 @@ def percent(n_words: int, n_edits: int, n_light: int = 0) -> int:
     return max(0, min(99, 100 * max(0, n_words - n_edits) // n_words - n_light))
 
 
-def similarity(one: Reading, other: Reading) -> int:
+def similarity(one: AnalyzedText, other: AnalyzedText) -> int:
     """Percent that two texts have in common, from 0 to 100; 100 only for the same text.
 
     That is 100 (1 - d / n), rounded down, for the edit distance d over words (Levenshtein 1966)
@@ -195,7 +197,7 @@ def similarity(one: Reading, other: Reading) -> int:
     return percent(n_words, n_edits, len(light(one, other)))
 
 
-def light(one: Reading, other: Reading) -> list[str]:
+def light(one: AnalyzedText, other: AnalyzedText) -> list[str]:
     """The kinds of differences that are not of words: `case`, `punctuation`, `numbers`, `codes`.
 
     All but codes are only compared where the words are the same.

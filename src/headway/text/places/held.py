@@ -11,7 +11,7 @@ Mend = Callable[[str], str]
 """From a text to what it should be."""
 
 
-class Cell(NamedTuple):
+class SideSpan(NamedTuple):
     """Where one side's text stands in a unit: what can be exchanged or moved as a whole."""
 
     file: int
@@ -20,7 +20,7 @@ class Cell(NamedTuple):
     end: int
 
 
-class Held(NamedTuple):
+class LocatedUnit(NamedTuple):
     """One unit, in the order in which the reader of its file counts them."""
 
     line: int
@@ -28,21 +28,21 @@ class Held(NamedTuple):
     """Of each file, what stands between the unit before and this one, and belongs to neither."""
     raw: tuple[bytes, ...]
     """Of each file, the unit; empty where it cannot be told where it stands."""
-    source: Cell | None
-    target: Cell | None
+    source: SideSpan | None
+    target: SideSpan | None
 
-    def content(self, cell: Cell) -> bytes:
+    def content(self, cell: SideSpan) -> bytes:
         """What stands in a cell, as the file writes it."""
         return self.raw[cell.file][cell.start : cell.end]
 
-    def with_contents(self, contents: Mapping[Cell, bytes]) -> "Held":
+    def with_contents(self, contents: Mapping[SideSpan, bytes]) -> "LocatedUnit":
         """The same unit with other bytes in some of its cells."""
         raw = list(self.raw)
         for cell, content in sorted(contents.items(), reverse=True):
             whole = raw[cell.file]
             raw[cell.file] = whole[: cell.start] + content + whole[cell.end :]
 
-        def now(cell: Cell | None) -> Cell | None:
+        def now(cell: SideSpan | None) -> SideSpan | None:
             if cell is None:
                 return None
             start = cell.start + sum(
@@ -51,15 +51,15 @@ class Held(NamedTuple):
                 if other.file == cell.file and other.start < cell.start
             )
             length = len(contents[cell]) if cell in contents else cell.end - cell.start
-            return Cell(cell.file, start, start + length)
+            return SideSpan(cell.file, start, start + length)
 
-        return Held(self.line, self.before, tuple(raw), now(self.source), now(self.target))
+        return LocatedUnit(self.line, self.before, tuple(raw), now(self.source), now(self.target))
 
 
 class Places(NamedTuple):
     """How one kind of file is taken apart and put together."""
 
-    units: Callable[[tuple[Path, ...], Languages], Iterator[Held]]
+    units: Callable[[tuple[Path, ...], Languages], Iterator[LocatedUnit]]
     """All units; the last one has line 0 and is what stands behind them."""
     mended: Callable[[bytes, Mend, str], bytes]
     """The content of a cell with its texts mended, in the encoding that is named."""

@@ -15,12 +15,12 @@ from headway.text.formats.tables import (
 )
 from headway.text.languages import Languages
 from headway.text.lines import open_bytes, read_lines
-from headway.text.places.held import SIDE_BY_SIDE, Cell, Held, Mend, mended_text
+from headway.text.places.held import SIDE_BY_SIDE, LocatedUnit, Mend, SideSpan, mended_text
 
 _MARK = b"\xef\xbb\xbf"
 
 
-def parallel_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[Held]:
+def parallel_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[LocatedUnit]:
     """Line n of both files."""
     with ExitStack() as opened:
         lines = [opened.enter_context(open_bytes(path)) for path in files]
@@ -28,41 +28,41 @@ def parallel_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[H
             raw = source, target
             marks = tuple(_mark(one, number) for one in raw)
             raw = tuple(one[len(mark) :] for one, mark in zip(raw, marks, strict=True))
-            cells = [Cell(n, 0, _length(one)) for n, one in enumerate(raw)]
-            yield Held(number, marks, raw, cells[0], cells[1])
-    yield Held(0, (b"", b""), (b"", b""), None, None)
+            cells = [SideSpan(n, 0, _length(one)) for n, one in enumerate(raw)]
+            yield LocatedUnit(number, marks, raw, cells[0], cells[1])
+    yield LocatedUnit(0, (b"", b""), (b"", b""), None, None)
 
 
-def tsv_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Held]:
+def tsv_units(files: tuple[Path, ...], languages: Languages) -> Iterator[LocatedUnit]:
     """Rows with their first two cells."""
     first_is_source = _tsv_columns(files[0], languages) == (0, 1)
     for number, mark, raw in _lines(files[0]):
         end = _length(raw)
         tab = raw.find(b"\t", 0, end)
         if tab < 0:
-            yield Held(number, (mark,), (raw,), None, None)
+            yield LocatedUnit(number, (mark,), (raw,), None, None)
             continue
         second_end = raw.find(b"\t", tab + 1, end)
-        cells = Cell(0, 0, tab), Cell(0, tab + 1, end if second_end < 0 else second_end)
+        cells = SideSpan(0, 0, tab), SideSpan(0, tab + 1, end if second_end < 0 else second_end)
         source, target = cells if first_is_source else cells[::-1]
-        yield Held(number, (mark,), (raw,), source, target)
-    yield Held(0, (b"",), (b"",), None, None)
+        yield LocatedUnit(number, (mark,), (raw,), source, target)
+    yield LocatedUnit(0, (b"",), (b"",), None, None)
 
 
-def jsonl_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Held]:
+def jsonl_units(files: tuple[Path, ...], languages: Languages) -> Iterator[LocatedUnit]:
     """Objects with the strings of two of their keys."""
     keys = _jsonl_columns(files[0], languages)
     for number, mark, raw in _lines(files[0]):
         text = raw[: _length(raw)].decode("utf-8", "surrogateescape")
         entry = json_object(text)
-        cells: list[Cell | None] = [None, None]
+        cells: list[SideSpan | None] = [None, None]
         if entry and all(isinstance(entry.get(key), str) for key in keys):
             spans = json_spans(text)
             for n, key in enumerate(keys):
                 start, end = (len(text[:place].encode("utf-8")) for place in spans[key])
-                cells[n] = Cell(0, start, end)
-        yield Held(number, (mark,), (raw,), cells[0], cells[1])
-    yield Held(0, (b"",), (b"",), None, None)
+                cells[n] = SideSpan(0, start, end)
+        yield LocatedUnit(number, (mark,), (raw,), cells[0], cells[1])
+    yield LocatedUnit(0, (b"",), (b"",), None, None)
 
 
 def mended_row(raw: bytes, mend: Mend, encoding: str) -> bytes:

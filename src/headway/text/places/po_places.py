@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headway.text.formats.po_entries import Entry, read_entries, read_header
+from headway.text.formats.po_entries import PoEntry, read_entries, read_header
 from headway.text.formats.po_text import escape, unescape
 from headway.text.languages import Languages
 from headway.text.lines import damage_told, open_bytes
-from headway.text.places.held import Cell, Held, Mend
+from headway.text.places.held import LocatedUnit, Mend, SideSpan
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _PIECE = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
-def po_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[Held]:
+def po_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[LocatedUnit]:
     """Every entry but the header and obsolete ones; what parts entries goes with the one before."""
     (path,) = files
     with damage_told(path), open_bytes(path) as file:
@@ -25,18 +25,18 @@ def po_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[Held]:
             continue
         start, end = _extent(entry, lines)
         if start < done:  # two entries on a line
-            yield Held(entry.line, (b"",), (b"",), None, None)
+            yield LocatedUnit(entry.line, (b"",), (b"",), None, None)
             continue
         raw = b"".join(lines[start:end])
         target = [number for text in entry.forms.values() for number in text.lines]
         first, last = (len(b"".join(lines[start:n])) for n in (min(target) - 1, max(target)))
         before = b"".join(lines[done:start])
-        yield Held(entry.line, (before,), (raw,), None, Cell(0, first, last))
+        yield LocatedUnit(entry.line, (before,), (raw,), None, SideSpan(0, first, last))
         done = end
-    yield Held(0, (b"".join(lines[done:]),), (b"",), None, None)
+    yield LocatedUnit(0, (b"".join(lines[done:]),), (b"",), None, None)
 
 
-def _extent(entry: Entry, lines: list[bytes]) -> tuple[int, int]:
+def _extent(entry: PoEntry, lines: list[bytes]) -> tuple[int, int]:
     """The lines of an entry from its first comment on, and one empty line behind it."""
     start = entry.line - 1
     while start and lines[start - 1].startswith(b"#") and not lines[start - 1].startswith(b"#~"):

@@ -14,7 +14,7 @@ from headway.text.formats.xliff_units import Element, XliffUnits
 from headway.text.formats.xml_edits import tag_name
 from headway.text.formats.xml_encoding import read_contents
 from headway.text.languages import Languages
-from headway.text.places.held import Cell, Held, Mend
+from headway.text.places.held import LocatedUnit, Mend, SideSpan
 
 _SPACE_BYTES = 200
 _PIECE = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<[^>]*+>?|[^<]+", re.DOTALL)
@@ -32,12 +32,12 @@ class _Found(NamedTuple):
     target: tuple[int, int] | None
 
 
-def tmx_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Held]:
+def tmx_units(files: tuple[Path, ...], languages: Languages) -> Iterator[LocatedUnit]:
     """Every `tu`."""
     return _held(files[0], lambda path, data: _in_tmx(path, data, languages))
 
 
-def xliff_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Held]:
+def xliff_units(files: tuple[Path, ...], languages: Languages) -> Iterator[LocatedUnit]:
     """Every `trans-unit`, or `segment` from version 2 on."""
     return _held(files[0], lambda path, data: _in_xliff(path, data, languages))
 
@@ -64,20 +64,20 @@ def mended_xml(raw: bytes, mend: Mend, _encoding: str) -> bytes:
     return b"".join(pieces)
 
 
-def _held(path: Path, find: Callable[[Path, bytes], Iterator[_Found]]) -> Iterator[Held]:
+def _held(path: Path, find: Callable[[Path, bytes], Iterator[_Found]]) -> Iterator[LocatedUnit]:
     """With the white space in front of it, so that nothing is left of a unit that is left out."""
     data = read_contents(path).data
     done = 0
     for unit in find(path, data):
         if unit.end <= unit.start or unit.start < done:
-            yield Held(unit.line, (b"",), (b"",), None, None)
+            yield LocatedUnit(unit.line, (b"",), (b"",), None, None)
             continue
         near = data[max(done, unit.start - _SPACE_BYTES) : unit.start]
         start = unit.start - len(near) + len(near.rstrip(b" \t\r\n"))
-        cells = [side and Cell(0, *(place - start for place in side)) for side in unit[3:]]
-        yield Held(unit.line, (data[done:start],), (data[start : unit.end],), *cells)
+        cells = [side and SideSpan(0, *(place - start for place in side)) for side in unit[3:]]
+        yield LocatedUnit(unit.line, (data[done:start],), (data[start : unit.end],), *cells)
         done = unit.end
-    yield Held(0, (data[done:],), (b"",), None, None)
+    yield LocatedUnit(0, (data[done:],), (b"",), None, None)
 
 
 def _in_tmx(path: Path, data: bytes, languages: Languages) -> Iterator[_Found]:

@@ -18,7 +18,7 @@ SAME = "="
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-class Row(NamedTuple):
+class GlossaryRow(NamedTuple):
     """What a file says of one term."""
 
     source: str
@@ -53,7 +53,7 @@ class Glossary:
     """Places of rows by why they are not terms."""
 
     @classmethod
-    def of(cls, rows: Iterable[Row], name: str) -> "Glossary":
+    def of(cls, rows: Iterable[GlossaryRow], name: str) -> "Glossary":
         """Put rows of one source together: several targets are variants.
 
         Raises:
@@ -79,7 +79,7 @@ class Glossary:
     def _leave_out(self, why: str, place: str) -> None:
         self.left_out.setdefault(why, []).append(place)
 
-    def _term(self, row: Row) -> Term | None:
+    def _term(self, row: GlossaryRow) -> Term | None:
         source, forms = clean(row.source), _several(row.forms)
         targets = () if row.target.strip() in ("", SAME) else _several(row.target)
         wrong = _why_no_term(source, forms, targets)

@@ -22,7 +22,7 @@ _CODE = "\ufffc"
 _SPACES = re.compile(r"[^\S\n]+")
 
 
-class Asked(NamedTuple):
+class RequiredTerm(NamedTuple):
     """A term of a source and what its translation must hold for it."""
 
     found: str
@@ -50,18 +50,18 @@ class Terms:
         paths = [Path(file) for file in files]
         return cls(read_glossary(paths, languages.source_language, languages.target_language))
 
-    def asked(self, text: str) -> list[Asked]:
+    def asked(self, text: str) -> list[RequiredTerm]:
         """What a translation of this text must hold, each as often as its term stands there."""
         bare = text
         for start, end, _ in find(text):
             bare = bare[:start] + _CODE * (end - start) + bare[end:]
-        asked: dict[tuple[Spelling, ...], Asked] = {}
+        asked: dict[tuple[Spelling, ...], RequiredTerm] = {}
         for start, end, term in self._matcher.find(bare):
             spellings = tuple(_spellings(term, text[start:end], text))
             before = asked.get(spellings)
             places = (*(before.places if before else ()), (start, end))
             first = before.found if before else text[start:end]
-            asked[spellings] = Asked(first, term, Wanted(spellings, len(places)), places)
+            asked[spellings] = RequiredTerm(first, term, Wanted(spellings, len(places)), places)
         return list(asked.values())
 
     def lost(self, source: Segment, target: Segment, /) -> Sequence[Flag]:
@@ -89,7 +89,7 @@ def chosen(given: Sequence[str | Path], own: Path) -> list[str | Path]:
     return list(given) or ([own] if own.exists() else [])
 
 
-def in_words(asked: Asked) -> str:
+def in_words(asked: RequiredTerm) -> str:
     ways = " or ".join(repr(target) for target in asked.term.targets)
     times = f" {asked.wanted.times} times" if asked.wanted.times > 1 else ""
     if not ways:

@@ -16,7 +16,7 @@ _TOKEN = re.compile(rf"[{UNSPACED}]|(?:[^\W{UNSPACED}]|[{_MARKS}])+|\S")
 """A word, a character of a script that parts no words, or a sign."""
 
 
-class Found(NamedTuple):
+class TermMatch(NamedTuple):
     """A term in a text."""
 
     start: int
@@ -53,7 +53,7 @@ class Matcher:
             node = table.setdefault(key, _Node())
         node.terms.append((term, spelling))
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> list[TermMatch]:
         """The terms of a text in their order; where two overlap, the longer one, then the earlier.
 
         A spelling without capitals is found in any case; one with a capital only as it is, and
@@ -72,7 +72,7 @@ class Matcher:
 
     def _at(
         self, text: str, tokens: Sequence[tuple[int, int, str]], first: int
-    ) -> Iterator[tuple[Found, bool]]:
+    ) -> Iterator[tuple[TermMatch, bool]]:
         """All that begin with this token, and whether each is found in any case."""
         nodes = [self._root]
         start = tokens[first][0]
@@ -86,7 +86,7 @@ class Matcher:
                 for term, spelling in node.terms:
                     cased = _pattern(spelling)
                     if cased is None or cased.fullmatch(text[start:end]):
-                        yield Found(start, end, term), cased is None
+                        yield TermMatch(start, end, term), cased is None
 
 
 def _behind(node: _Node, key: str) -> Iterator[_Node]:

@@ -27,14 +27,14 @@ BESIDE = 0.5
 Span = tuple[int, int]
 
 
-class Written(NamedTuple):
+class TokenizedTranslation(NamedTuple):
     """A translation, and which of its characters each of its tokens wrote."""
 
     text: str
     spans: Sequence[Span]
 
 
-class Term(NamedTuple):
+class WantedTerm(NamedTuple):
     """What is to stand in a translation, and what it would lose without its source."""
 
     wanted: Wanted
@@ -46,7 +46,7 @@ class Term(NamedTuple):
     """It has several words in the source, and may have in the translation."""
 
 
-class Place(NamedTuple):
+class TermEdit(NamedTuple):
     """A stretch of a translation and what is written there instead."""
 
     start: int
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     term: str
 
 
-def places_for(written: Written, terms: Sequence[Term]) -> list[Place]:
+def places_for(written: TokenizedTranslation, terms: Sequence[WantedTerm]) -> list[TermEdit]:
     """Where the terms go, as far as there is a place for them; in order."""
     text, words = written.text, _words(written)
     there = [place for term in terms for place in term.wanted.standing(text)]
@@ -78,7 +78,7 @@ def places_for(written: Written, terms: Sequence[Term]) -> list[Place]:
         taken.update(range(min(first, n), last + 1))
         lacking[number] -= 1
         start, end = words[first][0], words[last][1]
-        places.append(Place(start, end, _spelled(terms[number].wanted.spellings, text[:start])))
+        places.append(TermEdit(start, end, _spelled(terms[number].wanted.spellings, text[:start])))
     return sorted(places)
 
 
@@ -105,7 +105,7 @@ def _claims(
     return [(number, n) for _, number, n in sorted(claims)]
 
 
-def has_place(written: Written, falls: Sequence[float]) -> bool:
+def has_place(written: TokenizedTranslation, falls: Sequence[float]) -> bool:
     """Whether any word stands for what is not read."""
     return max(_lost(written.spans, _words(written), falls), default=0.0) >= LEAST
 
@@ -134,7 +134,7 @@ def _spelled(spellings: Sequence[Spelling], before: str) -> str:
     return next((one.text for one in spellings if one.fits(before)), spellings[0].text)
 
 
-def _words(written: Written) -> list[Span]:
+def _words(written: TokenizedTranslation) -> list[Span]:
     """Those that a term may take the place of: no signs, no codes."""
     text = written.text
     words = whole_words(text, words_and_signs(text), written.spans, {})
@@ -167,7 +167,7 @@ class Placed(NamedTuple):
     """For each character the one of the translation that it, or its term, stands for."""
 
 
-def put_in(text: str, places: Sequence[Place]) -> Placed:
+def put_in(text: str, places: Sequence[TermEdit]) -> Placed:
     """The text with the terms in their places."""
     parts: list[str] = []
     origins: list[int] = []

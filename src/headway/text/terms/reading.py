@@ -7,7 +7,7 @@ from headway.errors import DataError
 from headway.text.corpora import Corpus, languages
 from headway.text.lines import shown, suffix_of
 from headway.text.terms import tables, tbx
-from headway.text.terms.glossary import Glossary, Row
+from headway.text.terms.glossary import Glossary, GlossaryRow
 
 
 def read_terms(corpus: Corpus, files: Sequence[Path]) -> Glossary:
@@ -28,7 +28,7 @@ def read_glossary(
             terms, or contradicts itself or another one.
     """
     readers = {".tsv": tables.read_tsv, ".csv": tables.read_csv, ".tbx": tbx.read_tbx}
-    rows: list[Row] = []
+    rows: list[GlossaryRow] = []
     for path in paths:
         suffix = suffix_of(path)
         if suffix not in readers:

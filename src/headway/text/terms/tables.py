@@ -8,7 +8,7 @@ from headway.disk import write_text
 from headway.errors import DataError
 from headway.text.languages import same_language
 from headway.text.lines import is_language, read_lines, shown
-from headway.text.terms.glossary import SAME, Glossary, Row
+from headway.text.terms.glossary import SAME, Glossary, GlossaryRow
 
 _COLUMNS = ("source", "target", "comment", "forms")
 _OTHER_NAMES = {
@@ -21,7 +21,9 @@ _OTHER_NAMES = {
 }
 
 
-def read_tsv(path: Path, source_language: str | None, target_language: str | None) -> Iterator[Row]:
+def read_tsv(
+    path: Path, source_language: str | None, target_language: str | None
+) -> Iterator[GlossaryRow]:
     """Rows of `source TAB target TAB comment TAB forms`; nothing is quoted. See `read_rows`."""
     cells = ((n, line.split("\t")) for n, line in _lines(path))
     return read_rows(path, cells, source_language, target_language, "tab")
@@ -40,7 +42,9 @@ def write_tsv(path: Path, glossary: Glossary) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def read_csv(path: Path, source_language: str | None, target_language: str | None) -> Iterator[Row]:
+def read_csv(
+    path: Path, source_language: str | None, target_language: str | None
+) -> Iterator[GlossaryRow]:
     """The same with commas, or with semicolons where the first row has more of them; a cell may be
     quoted. See `read_rows`."""
     first = next((line for _, line in _lines(path) if line.strip()), "")
@@ -68,7 +72,7 @@ def read_rows(
     source_language: str | None,
     target_language: str | None,
     delimiter: str,
-) -> Iterator[Row]:
+) -> Iterator[GlossaryRow]:
     """Terms by column; a first row of names (`source`, `target`, .., or languages) is a header.
 
     A row of one cell is a term that is not translated.
@@ -91,7 +95,7 @@ def read_rows(
         values = dict.fromkeys(_COLUMNS, "")
         values |= {name: row[n] for name, n in columns.items() if n < len(row)}
         cells_of = {name: values[name] for name in _COLUMNS}
-        yield Row(**cells_of, place=f"{shown(path)}:{line}")
+        yield GlossaryRow(**cells_of, place=f"{shown(path)}:{line}")
     if n_alone == n_rows and n_other > n_rows / 2:
         raise DataError(
             f"the columns of a glossary are parted by a {delimiter}; {shown(path)} has none. "

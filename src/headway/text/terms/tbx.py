@@ -9,7 +9,7 @@ from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.formats.xml_events import XmlEvents
 from headway.text.languages import same_language
 from headway.text.lines import shown
-from headway.text.terms.glossary import Row
+from headway.text.terms.glossary import GlossaryRow
 
 _ENTRIES = {"termEntry", "conceptEntry"}
 _LANGUAGES = {"langSet", "langSec"}
@@ -28,7 +28,9 @@ class _Entry:
     notes: list[str] = field(default_factory=list)
 
 
-def read_tbx(path: Path, source_language: str | None, target_language: str | None) -> Iterator[Row]:
+def read_tbx(
+    path: Path, source_language: str | None, target_language: str | None
+) -> Iterator[GlossaryRow]:
     """The terms of each concept in the two languages; several of one language are variants.
 
     Without languages they are the first two that the file has. Deprecated and superseded terms are
@@ -37,7 +39,7 @@ def read_tbx(path: Path, source_language: str | None, target_language: str | Non
     Raises:
         DataError: it is no TBX, or has no terms in one of the languages.
     """
-    entries = list(_Reader(path).read())
+    entries = list(_ConceptReader(path).read())
     languages = list(dict.fromkeys(name for entry in entries for name, _ in entry.terms))
     source = _chosen(languages, source_language, "source", path)
     target = _chosen(languages, target_language, "target", path, taken=source)
@@ -49,7 +51,7 @@ def read_tbx(path: Path, source_language: str | None, target_language: str | Non
         escaped = (text.replace("|", "\\|") for text in targets)
         forms = "|".join(text.replace("|", "\\|") for text in sources[1:])
         place = f"{shown(path)}:{entry.line}"
-        yield Row(sources[0], "|".join(escaped), "; ".join(entry.notes), forms, place)
+        yield GlossaryRow(sources[0], "|".join(escaped), "; ".join(entry.notes), forms, place)
 
 
 def _chosen(
@@ -66,7 +68,7 @@ def _chosen(
     return found if wanted else found[:1]
 
 
-class _Reader:
+class _ConceptReader:
     """Gathers concepts while the file is read."""
 
     def __init__(self, path: Path) -> None:
