@@ -11,7 +11,7 @@ from lxml import html
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from headway.comparison.changed import refuse_changed
+from headway.comparison.entrants import refuse_changed
 from headway.comparison.translators import BEYOND
 from headway.config import merge
 from headway.errors import DataError

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from headway.cli import main
+from headway.commands.curing import droppable
 from headway.data.doctor.cures import FIXES
-from headway.data.doctor.symptoms import droppable
 from headway.text.cleaning import Report
 from headway.text.corpora import Corpus, read_pairs
 from headway.text.everyday import generate

@@ -54,7 +54,7 @@ def test_without_a_text_it_takes_some_of_the_runs_own(
 def test_full_leaves_no_number_out(
     everyday_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headway.inspection.sight.ROOM", 50_000)
+    monkeypatch.setattr("headway.inspection.passage_analysis.ROOM", 50_000)
     left_out = []
     for more in ([], ["--full"]):
         assert main(["inspect", str(everyday_run), "The dog runs.", "--json", *more]) == 0

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.comparison.differences import WORD, differing
+from headway.comparison.comparing import WORD, differing
 
 
 def marked(*texts):

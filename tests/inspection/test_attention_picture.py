@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from matplotlib import font_manager
 
-from headway.inspection import fonts
-from headway.inspection.attention_picture import AttentionMap, draw_attention
-from headway.inspection.fonts import font_for
+from headway.inspection import attention_picture
+from headway.inspection.attention_picture import AttentionMap, draw_attention, font_for
 from headway.text.everyday import generate
 
 
@@ -74,11 +73,11 @@ def test_the_sentences_of_the_demo_can_be_drawn_on_any_machine(
     characters = {c for pair in generate(3000, seed=2) for text in pair for c in text}
     font = font_for("".join(characters) + "▁</s>")
     assert font is not None
-    assert Path(str(font.get_file())) == fonts.EVERYDAY_GLYPHS
+    assert Path(str(font.get_file())) == attention_picture.EVERYDAY_GLYPHS
 
 
 def test_the_license_of_the_glyphs_lies_beside_them() -> None:
-    text = fonts.EVERYDAY_GLYPHS.with_suffix(".license.txt").read_text(encoding="utf-8")
+    text = attention_picture.EVERYDAY_GLYPHS.with_suffix(".license.txt").read_text(encoding="utf-8")
     assert "Copyright © 2014, 2015 Adobe" in text
     assert "SIL OPEN FONT LICENSE" in text
 
@@ -92,7 +91,7 @@ def test_a_damaged_font_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_chinese_fonts_are_tried_before_others() -> None:
     paths = ["/a/zapf.ttf", "/a/simhei.ttf", "/z/NotoSansCJK-Regular.ttc", "/m/NotoSansSC.otf"]
-    assert fonts._by_preference(paths) == [
+    assert attention_picture._by_preference(paths) == [
         "/m/NotoSansSC.otf",
         "/a/simhei.ttf",
         "/z/NotoSansCJK-Regular.ttc",

@@ -12,7 +12,7 @@ from everyday_run import command
 from headway.inspection import document
 from headway.inspection.beside import side_by_side
 from headway.inspection.page_file import html
-from headway.inspection.sight import ROOM, Sight
+from headway.inspection.passage_analysis import ROOM, PassageAnalysis
 from headway.inspection.subject import open_subject
 from headway.inspection.training import training
 
@@ -96,16 +96,16 @@ def test_a_translator_beside_a_model_of_text_alone(transformer, tmp_path):
 
 
 def test_gates_are_the_mean_of_what_the_units_let_pass(recurrent):
-    sight = Sight(recurrent, recurrent.passage_of(TEXT, "那只狗。"))
+    analysis = PassageAnalysis(recurrent, recurrent.passage_of(TEXT, "那只狗。"))
     gates = document.sentence(recurrent, TEXT, "那只狗。")["gates"]
     encoder, decoder = gates["stacks"]
     assert (encoder["stack"], decoder["stack"]) == ("encoder", "decoder")
-    assert len(encoder["pieces"]) == len(sight.passage.source)
+    assert len(encoder["pieces"]) == len(analysis.passage.source)
     for stack in (encoder, decoder):
         for row in stack["rows"]:
             way = f"from_{row['way']}." if row["way"] else ""
             name = f"{stack['stack']}.{row['layer']}.{way}{row['gate']}_gate"
-            units = sight.trace[name]
+            units = analysis.trace[name]
             assert ((units >= 0) & (units <= 1)).all()
             np.testing.assert_allclose(row["open"], units.mean(1), atol=1e-4)
     ways = [(row["layer"], row["way"]) for row in encoder["rows"]]

@@ -11,7 +11,7 @@ from sights import sight_of
 import headway
 from headway.inspection.cells import cells, parts_of
 from headway.inspection.packing import unpacked
-from headway.inspection.sight import ROOM, room_of_each
+from headway.inspection.passage_analysis import ROOM, room_of_each
 
 
 def tensors_of(found: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -21,13 +21,13 @@ def tensors_of(found: dict[str, Any]) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_numbers_are_the_models_own_bit_for_bit(everyday_run: Path, norm: str) -> None:
-    sight = sight_of(everyday_run, norm=norm)
-    found = cells(sight)
+    analysis = sight_of(everyday_run, norm=norm)
+    found = cells(analysis)
     assert found["left_out"] == []
     assert len(found["sublayers"]) == 2 * 2 + 2 * 3
     for name, array in tensors_of(found).items():
         if not name.endswith(".parts"):
-            np.testing.assert_array_equal(array, sight.trace[name], err_msg=name)
+            np.testing.assert_array_equal(array, analysis.trace[name], err_msg=name)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -36,8 +36,8 @@ def test_a_hundred_random_cells_follow_from_what_is_shown(
     everyday_run: Path, norm: str, positions: str
 ) -> None:
     """Each step in float64 from the one before it, as the page's reader would."""
-    sight = sight_of(everyday_run, norm=norm, positions=positions)
-    found = cells(sight)
+    analysis = sight_of(everyday_run, norm=norm, positions=positions)
+    found = cells(analysis)
     held = {name: array.astype(np.float64) for name, array in tensors_of(found).items()}
     attentions = [each for each in found["sublayers"] if each["kind"] != "feed_forward"]
     random = np.random.default_rng(2)
@@ -52,7 +52,7 @@ def test_a_hundred_random_cells_follow_from_what_is_shown(
         powers = np.exp(scores) * held[f"{at}.visible"][i]
         close(weights[head, i, j], powers[j] / powers.sum())
         close(held[f"{at}.heads"][head, i], weights[head, i] @ held[f"{at}.value"][head])
-        bias = bias_of(sight.subject.model, at)
+        bias = bias_of(analysis.subject.model, at)
         close(held[f"{at}.output"][i], held[f"{at}.parts"][:, i].sum(0) + bias)
         x, added = held[each["goes_in"]][i], held[f"{at}.output"][i]
         close(held[f"{at}.residual"][i], x + added)
@@ -74,12 +74,12 @@ def bias_of(model: torch.nn.Module, at: str) -> np.ndarray:
 
 
 def test_where_room_is_short_the_last_cross_attention_stays(everyday_run: Path) -> None:
-    sight = sight_of(everyday_run)
-    sight.room = None
-    whole = tensors_of(cells(sight))
+    analysis = sight_of(everyday_run)
+    analysis.room = None
+    whole = tensors_of(cells(analysis))
     for room in (0, 80_000, 200_000):
-        sight.room = room
-        found = cells(sight)
+        analysis.room = room
+        found = cells(analysis)
         n_bytes = sum(array.nbytes for array in tensors_of(found).values())
         assert n_bytes <= room
         names = [each["at"] for each in found["sublayers"]]
@@ -96,9 +96,9 @@ def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(
     everyday_run: Path,
 ) -> None:
     """By switching all other heads off."""
-    sight = sight_of(everyday_run)
-    attention = sight.subject.model.decoder[0].cross_attention
-    heads = sight.trace["decoder.0.cross.heads"]
+    analysis = sight_of(everyday_run)
+    attention = analysis.subject.model.decoder[0].cross_attention
+    heads = analysis.trace["decoder.0.cross.heads"]
     parts = parts_of(attention, heads)
     for head in range(3):
         alone = np.zeros_like(heads)
@@ -123,10 +123,12 @@ def test_a_model_whose_code_is_another_has_its_own_equations_not_the_standard_on
 ) -> None:
     from headway.models.ablated import Ablated, AblatedConfig
 
-    sight = sight_of(everyday_run)
+    analysis = sight_of(everyday_run)
     config = AblatedConfig(d_model=24, d_ff=40, heads=3, score="additive", residual=False)
-    sight.subject.__dict__["model"] = Ablated(config, vocabulary_size=len(sight.subject.vocabulary))
-    steps = cells(sight)["steps"]
+    analysis.subject.__dict__["model"] = Ablated(
+        config, vocabulary_size=len(analysis.subject.vocabulary)
+    )
+    steps = cells(analysis)["steps"]
     assert steps["scores"]["equation"] == ""
     assert steps["residual"]["equation"] == "o"
     assert "additive" in steps["weights"]["equation"]

@@ -9,13 +9,13 @@ import torch
 import headway
 from headway.errors import ConfigError
 from headway.inspection import document
+from headway.inspection.ablation_importance import ablation_importance
 from headway.inspection.changes import changes, common
 from headway.inspection.forcing import beginning
 from headway.inspection.merging import words_of
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
 from headway.inspection.switching import switched
-from headway.inspection.worth import worth
 from headway.models import (
     DecoderOnly,
     DecoderOnlyConfig,
@@ -54,7 +54,7 @@ def log_prob(model, *ids) -> float:
 def test_a_parts_worth_is_what_a_pass_without_it_loses(model, source):
     model.eval()
     whole = log_prob(model, source, FED)
-    places = worth(model, source, FED, WANTED)
+    places = ablation_importance(model, source, FED, WANTED)
     assert len(places) == (10 if source else 4)
     for place in places:
         with switched(model, [place.name]):
@@ -127,7 +127,7 @@ def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(subject):
     )
     passage = subject.passage_of(TEXT)._replace(source=[])
     fields = {**fields, "model": alone.eval(), "task": "language-model"}
-    missing = changes(Sight(Subject(**fields), passage))["missing"]
+    missing = changes(PassageAnalysis(Subject(**fields), passage))["missing"]
     assert "Transformer's layers" in missing["en"]
 
 

@@ -21,13 +21,13 @@ from headway.inspection.packing import unpacked
 def test_through_the_lens_the_last_layer_says_what_the_model_says(
     everyday_run: Path, norm: str
 ) -> None:
-    sight = sight_of(everyday_run, norm=norm)
-    lens = layers(sight)["lens"]
-    probs = torch.from_numpy(sight.trace["logits"]).softmax(-1)
+    analysis = sight_of(everyday_run, norm=norm)
+    lens = layers(analysis)["lens"]
+    probs = torch.from_numpy(analysis.trace["logits"]).softmax(-1)
     top = probs.topk(3)
     np.testing.assert_allclose(unpacked(lens["values"])[-1], top.values, atol=1e-6)
     np.testing.assert_array_equal(unpacked(lens["ids"])[-1], top.indices)
-    written = [*sight.passage.target_ids, sight.subject.special.end]
+    written = [*analysis.passage.target_ids, analysis.subject.special.end]
     for position, token in enumerate(written):
         n_better = int((probs[position] > probs[position, token]).sum())
         assert unpacked(lens["rank"])[-1, position] == n_better + 1
@@ -39,11 +39,11 @@ def test_through_the_lens_the_last_layer_says_what_the_model_says(
 
 def test_what_goes_in_is_nearest_to_itself(everyday_run: Path) -> None:
     """Without positions the encoder's input is the embedding."""
-    sight = sight_of(everyday_run, positions="none")
-    nearest = layers(sight)["nearest"]
+    analysis = sight_of(everyday_run, positions="none")
+    nearest = layers(analysis)["nearest"]
     assert (unpacked(nearest["rank"])[0] == 1).all()
     np.testing.assert_allclose(unpacked(nearest["value"])[0], 1.0, atol=1e-6)
-    np.testing.assert_array_equal(unpacked(nearest["ids"])[0, :, 0], sight.passage.source)
+    np.testing.assert_array_equal(unpacked(nearest["ids"])[0, :, 0], analysis.passage.source)
 
 
 def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
@@ -56,11 +56,11 @@ def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
 
 
 def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path) -> None:
-    sight = sight_of(everyday_run)
-    model, passage = sight.subject.model, sight.passage
+    analysis = sight_of(everyday_run)
+    model, passage = analysis.subject.model, analysis.passage
     removed = [[], [0], [2, 3], list(range(len(passage.source) - 1))]
-    found = log_probs_without(sight, removed)
-    wanted = [*passage.target_ids, sight.subject.special.end]
+    found = log_probs_without(analysis, removed)
+    wanted = [*passage.target_ids, analysis.subject.special.end]
     for positions, log_probs in zip(removed, found, strict=True):
         kept = [one for i, one in enumerate(passage.source) if i not in positions]
         logits = model(torch.tensor([kept]), torch.tensor([passage.fed]))[0]
@@ -69,13 +69,13 @@ def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path)
 
 
 def test_importance_puts_attention_beside_loss_word_by_word(everyday_run: Path) -> None:
-    sight = sight_of(everyday_run)
-    found = layers(sight)["importance"]
+    analysis = sight_of(everyday_run)
+    found = layers(analysis)["importance"]
     assert found["words"] == "The dog didn't see the cat because it was tired .".split()
-    weights = sight.trace["decoder.1.cross.weights"][:, :-1].mean((0, 1))
+    weights = analysis.trace["decoder.1.cross.weights"][:, :-1].mean((0, 1))
     assert sum(found["attention"]) == pytest.approx(weights[:-1].sum(), abs=1e-5)
     lost = unpacked(found["lost"])
-    assert lost.shape == (len(found["words"]), len(sight.passage.fed))
+    assert lost.shape == (len(found["words"]), len(analysis.passage.fed))
     ours = rank_correlation(np.array(found["attention"]), lost.sum(1))
     assert found["rank_correlation"] == ours
     first, second = found["ranks"]

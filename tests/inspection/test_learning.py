@@ -12,7 +12,7 @@ from sights import TARGET, TEXT
 from headway.inspection import learning as learning_file
 from headway.inspection.learning import drawn, learning
 from headway.inspection.packing import unpacked
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import open_subject
 from headway.training.optimizer import load_weights, saved_tensors
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
 def sight_of(run):
     subject = open_subject(run, device="cpu")
-    return Sight(subject, subject.passage_of(TEXT, TARGET))
+    return PassageAnalysis(subject, subject.passage_of(TEXT, TARGET))
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_every_kept_checkpoint_is_there_between_the_first_weights_and_the_model(
 
 @torch.inference_mode()
 def test_maps_and_probabilities_are_those_of_the_checkpoints_weights(everyday_run):
-    sight = sight_of(everyday_run)
-    found = learning(sight)
-    model, passage = sight.subject.model, sight.passage
+    analysis = sight_of(everyday_run)
+    found = learning(analysis)
+    model, passage = analysis.subject.model, analysis.passage
     source, fed = torch.tensor([passage.source]), torch.tensor([passage.fed])
-    written = torch.tensor([*passage.fed[1:], sight.subject.special.end])
+    written = torch.tensor([*passage.fed[1:], analysis.subject.special.end])
     folder = everyday_run / "checkpoints"
     for number, moment in enumerate(found["moments"]):
         if moment["kind"] != "checkpoint":
@@ -74,17 +74,17 @@ def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_p
 
 
 def test_of_a_model_of_text_alone_nothing_is_said_to_be_written_by_itself(everyday_run):
-    sight = sight_of(everyday_run)
-    sight.subject = replace(sight.subject, task="language-model")
+    analysis = sight_of(everyday_run)
+    analysis.subject = replace(analysis.subject, task="language-model")
     now = learning_file.Snapshot("model", None, {})
-    assert learning_file._moment(now, sight, {})["writes"] is None
+    assert learning_file._moment(now, analysis, {})["writes"] is None
 
 
 def test_the_model_is_as_it_was_behind_it(everyday_run):
-    sight = sight_of(everyday_run)
-    before = {name: t.clone() for name, t in saved_tensors(sight.subject.model).items()}
-    learning(sight)
-    for name, tensor in saved_tensors(sight.subject.model).items():
+    analysis = sight_of(everyday_run)
+    before = {name: t.clone() for name, t in saved_tensors(analysis.subject.model).items()}
+    learning(analysis)
+    for name, tensor in saved_tensors(analysis.subject.model).items():
         assert torch.equal(tensor, before[name])
 
 
@@ -100,11 +100,11 @@ def test_the_first_weights_are_those_that_training_began_with(everyday_files, tm
 
 
 def test_a_damaged_checkpoint_is_left_out_and_counted(run):
-    sight = sight_of(run)
+    analysis = sight_of(run)
     oldest = min((run / "checkpoints").iterdir(), key=lambda path: int(path.name[5:]))
     weights = oldest / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4])
-    found = learning(sight)
+    found = learning(analysis)
     assert found["left_out"] == 1
     assert int(oldest.name[5:]) not in [moment["updates"] for moment in found["moments"]]
 

@@ -12,10 +12,12 @@ from headway.inspection.packing import unpacked
 
 
 def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
-    sight = sight_of(everyday_run)
-    found = attention(sight)
-    passage = sight.passage
-    looked = sight.subject.model.look(torch.tensor([passage.source]), torch.tensor([passage.fed]))
+    analysis = sight_of(everyday_run)
+    found = attention(analysis)
+    passage = analysis.passage
+    looked = analysis.subject.model.look(
+        torch.tensor([passage.source]), torch.tensor([passage.fed])
+    )
     assert [kind["kind"] for kind in found["kinds"]] == [
         "encoder.self", "decoder.self", "decoder.cross",
     ]  # fmt: skip
@@ -28,16 +30,16 @@ def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
 
 def test_a_hundred_random_weights_follow_from_queries_and_keys(everyday_run: Path) -> None:
     """softmax(q k^T / sqrt(d_k)) in float64 from the trace, against the page's maps."""
-    sight = sight_of(everyday_run, norm="pre")
-    maps = {kind["kind"]: unpacked(kind["maps"]) / 255 for kind in attention(sight)["kinds"]}
+    analysis = sight_of(everyday_run, norm="pre")
+    maps = {kind["kind"]: unpacked(kind["maps"]) / 255 for kind in attention(analysis)["kinds"]}
     random = np.random.default_rng(1)
     for _ in range(100):
         name = random.choice(sorted(maps))
         layer, head, row, column = (int(random.integers(n)) for n in maps[name].shape)
         stack, kind = name.split(".")
         at = f"{stack}.{layer}.{kind}"
-        query = sight.trace[f"{at}.query"][head, row].astype(np.float64)
-        key = sight.trace[f"{at}.key"][head].astype(np.float64)
+        query = analysis.trace[f"{at}.query"][head, row].astype(np.float64)
+        key = analysis.trace[f"{at}.key"][head].astype(np.float64)
         seen = np.arange(len(key)) <= row if name == "decoder.self" else np.full(len(key), True)
         powers = np.where(seen, np.exp(key @ query / np.sqrt(len(query))), 0.0)
         expected = powers[column] / powers.sum()
@@ -50,8 +52,8 @@ def test_steps_are_the_nearest() -> None:
 
 
 def test_heads_and_pronouns_are_said_of_every_layer(everyday_run: Path) -> None:
-    sight = sight_of(everyday_run)
-    encoder, decoder, cross = attention(sight)["kinds"]
+    analysis = sight_of(everyday_run)
+    encoder, decoder, cross = attention(analysis)["kinds"]
     for kind in (encoder, decoder, cross):
         n_layers, n_heads = kind["shape"][:2]
         assert np.array(kind["habits"]["heads"]).shape == (n_layers, n_heads)
@@ -63,10 +65,10 @@ def test_heads_and_pronouns_are_said_of_every_layer(everyday_run: Path) -> None:
 
 def test_a_window_is_not_held_against_a_head(everyday_run: Path) -> None:
     """What is hidden from a query is not counted as seen: even weights stay diffuse."""
-    sight = sight_of(everyday_run, window=2, positions="none")
-    for layer in sight.subject.model.encoder:
+    analysis = sight_of(everyday_run, window=2, positions="none")
+    for layer in analysis.subject.model.encoder:
         torch.nn.init.zeros_(layer.self_attention.to_query.weight)
-    heads = attention(sight)["kinds"][0]["habits"]
+    heads = attention(analysis)["kinds"][0]["habits"]
     assert heads["heads"] == [["diffuse"] * 3] * 2
     np.testing.assert_allclose(heads["spread"], 1.0, atol=1e-3)
 

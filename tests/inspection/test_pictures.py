@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from headway.errors import ConfigError
-from headway.inspection.pictures import MOST_TOKENS, draw_pictures
-from headway.inspection.sight import Sight
+from headway.inspection.attention_picture import MOST_TOKENS, draw_pictures
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
 
 
@@ -17,8 +17,8 @@ def subject(everyday_run: Path) -> Subject:
 
 
 def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: Path) -> None:
-    sight = Sight(subject, subject.passage_of("The dog runs."))
-    list(draw_pictures(sight, tmp_path / "new"))
+    analysis = PassageAnalysis(subject, subject.passage_of("The dog runs."))
+    list(draw_pictures(analysis, tmp_path / "new"))
     config = subject.settings.model
     wanted = {f"encoder.{i}.self.png" for i in range(config.encoder_layers)} | {
         f"decoder.{i}.{kind}.png"
@@ -34,7 +34,7 @@ def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: P
 def test_a_text_that_is_too_long_is_refused_before_anything_is_written(
     subject: Subject, tmp_path: Path
 ) -> None:
-    sight = Sight(subject, subject.passage_of("The dog runs.", "狗" * MOST_TOKENS))
+    analysis = PassageAnalysis(subject, subject.passage_of("The dog runs.", "狗" * MOST_TOKENS))
     with pytest.raises(ConfigError, match="leave --png out"):
-        list(draw_pictures(sight, tmp_path / "new"))
+        list(draw_pictures(analysis, tmp_path / "new"))
     assert not (tmp_path / "new").exists()

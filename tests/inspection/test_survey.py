@@ -10,11 +10,10 @@ from playwright.sync_api import Browser, expect
 
 from headway.errors import ConfigError
 from headway.inspection.heads import habits
-from headway.inspection.maps import told_of, weights_of
+from headway.inspection.maps import survey, told_of, weights_of
 from headway.inspection.page_file import html
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import open_subject
-from headway.inspection.survey import survey
 
 TEXTS = ["The dog runs.", "I love learning.", "The cat didn't see the dog because it was tired."]
 
@@ -23,9 +22,9 @@ def test_it_is_measured_over_all_queries_of_all_texts(everyday_run: Path) -> Non
     subject = open_subject(everyday_run, device="cpu")
     found = survey(subject, [TEXTS[0], " ", *TEXTS[1:]])
     assert (found["n_texts"], found["left_out"]) == (3, 0)
-    sights = [Sight(subject, subject.passage_of(text)) for text in TEXTS]
+    sights = [PassageAnalysis(subject, subject.passage_of(text)) for text in TEXTS]
     for one in found["kinds"]:
-        expected = habits([weights_of(sight, one["kind"]) for sight in sights])
+        expected = habits([weights_of(analysis, one["kind"]) for analysis in sights])
         assert one["habits"] == told_of(expected)
     with pytest.raises(ConfigError, match="all of these are blank"):
         survey(subject, ["", "  "])

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import Sight
 from headway.inspection.subject import Subject, open_subject
 from headway.models.transformer import Transformer, TransformerConfig
 

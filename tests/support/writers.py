@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.inspection.writing import Writing
+from headway.inspection.subject import Writing
 from headway.models import MODELS
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.text.subwords import SpecialIds

@@ -11,7 +11,7 @@ import pytest
 from everyday_run import command
 
 from headway.errors import RunError
-from headway.inspection.knowing import named_right, unseen_sentences
+from headway.inspection.coreference_probe import named_right, unseen_sentences
 from headway.runs.checking import check_run
 from headway.text.everyday import EXAMPLES
 from headway.training import shipped

@@ -193,7 +193,7 @@ def draw_vector(found: Found, figure: "Figure") -> None:
 
 def draw_alignment(axes: Any, drawn: Any) -> None:
     """One attention map, its tokens along the axes where a font has them."""
-    from headway.inspection.fonts import font_for
+    from headway.inspection.attention_picture import font_for
 
     axes.imshow(drawn["weights"], cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for side, tokens in (("x", drawn["source"]), ("y", drawn["target"])):

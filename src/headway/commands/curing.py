@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from headway.commands.arguments import say
 from headway.data.cleaned import CleanedCorpus
+from headway.data.doctor import accents, agreement, belonging, characters, leftovers
 from headway.data.doctor.breaks import stretches
 from headway.data.doctor.cures import (
     FIXES,
@@ -21,7 +22,10 @@ from headway.data.doctor.cures import (
     written,
 )
 from headway.data.doctor.findings import Symptom
-from headway.data.doctor.symptoms import droppable
+from headway.data.doctor.languages import OTHER_LANGUAGE
+from headway.data.doctor.repeats import NEAR_DUPLICATE, NEAR_LEAKAGE, TRANSLATED_TWICE
+from headway.data.doctor.sides import EXCHANGED, SAME_SIDE
+from headway.data.doctor.writing import WRONG_SCRIPT
 from headway.disk import written_aside
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
@@ -30,9 +34,11 @@ from headway.text.lines import suffix_of
 from headway.text.mixing import both_ways
 from headway.text.places.held import Places
 from headway.text.places.kinds import places_of
+from headway.text.reasons import NOTICED, REASONS
 
 if TYPE_CHECKING:
     from headway.data.doctor.examination import Examination
+
 
 _COLUMNS = "what kinds file line source target new_source new_target".split()
 
@@ -225,3 +231,23 @@ def _write(
         for piece in pieces:
             for stream, one in zip(streams, piece, strict=True):
                 stream.write(one)
+
+
+_SYMPTOMS: tuple[Symptom, ...] = (
+    *belonging.SYMPTOMS,
+    *accents.SYMPTOMS,
+    *characters.SYMPTOMS,
+    *agreement.SYMPTOMS,
+    *leftovers.SYMPTOMS,
+    *(OTHER_LANGUAGE, WRONG_SCRIPT, EXCHANGED, SAME_SIDE),
+    *(NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE),
+)
+_NOT_OF_FILES = frozenset(("held_out", "no_tokens", "too_many_tokens", "header"))
+
+
+def droppable() -> dict[str, str]:
+    """Findings and reasons, by name: what each means in words."""
+    found = {symptom.name: symptom.title for symptom in _SYMPTOMS}
+    found["misaligned"] = "stretches in which the sides are shifted"
+    found["doubtful_note"] = NOTICED["doubtful_note"]
+    return found | {name: words for name, words in REASONS.items() if name not in _NOT_OF_FILES}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
-from headway.commands.told_lines import tell_cut
+from headway.commands.translate_messages import tell_cut
 from headway.errors import ConfigError
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (

@@ -131,15 +131,15 @@ def inspect(
 
 
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
+    from headway.inspection.attention_picture import draw_pictures
     from headway.inspection.examples import texts
-    from headway.inspection.pictures import draw_pictures
-    from headway.inspection.sight import Sight
+    from headway.inspection.passage_analysis import PassageAnalysis
     from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=tag)
     passage = subject.passage_of(text if text is not None else texts(subject)[0], target)
     _tell_left_out(passage.left_out, passage.text)
-    for line in draw_pictures(Sight(subject, passage), folder):
+    for line in draw_pictures(PassageAnalysis(subject, passage), folder):
         say(line)
     say(f"headway: the pictures are in {folder}")
 
@@ -198,7 +198,7 @@ def _sentences(
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import N_TEXTS, texts
-    from headway.inspection.sight import room_of_each
+    from headway.inspection.passage_analysis import room_of_each
     from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=tag)
@@ -211,7 +211,7 @@ def _sentences(
         look_at = partial(side_by_side, subject, open_beside(beside, tag))
         found["training"] = training([run, beside])
     if file is not None:
-        from headway.inspection.survey import survey
+        from headway.inspection.maps import survey
         from headway.text.lines import read_lines
 
         lines = [line for line in read_lines(file) if line and line.strip()]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headway.inspection.knowing import Picker, Probe, Proportion
+    from headway.inspection.coreference_probe import Picker, Probe, Proportion
     from headway.translator import Translator
 
 SENTENCES, SEED = 600, 7
@@ -28,7 +28,7 @@ def measured(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> 
         ConfigError: the model has no encoder with attention to be looked at.
     """
     from headway.commands.demo import corpus
-    from headway.inspection.knowing import knowledge, named_right, unseen_sentences
+    from headway.inspection.coreference_probe import knowledge, named_right, unseen_sentences
 
     seen = {english for part in corpus() for english, _ in part}
     sentences = unseen_sentences(2 * n, seed, seen)

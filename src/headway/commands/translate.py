@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headway.commands.arguments import Several, Unread, apart, option_names, plain, ready, say
 from headway.commands.standard_input import typed_lines
-from headway.commands.told_lines import tell_cut, tell_mended, tell_terms
+from headway.commands.translate_messages import tell_cut, tell_mended, tell_terms
 from headway.commands.translations_json import as_json
 from headway.disk import whole_text
 from headway.locks import only_writer_of_file
@@ -135,17 +135,19 @@ def translate(
         shortlist,
     )
     if not named and (out or memory or glossary or codes):
-        from headway.commands.beyond import read_standard_input
+        from headway.commands.translate_options import read_standard_input
 
         read_standard_input(run, out, memory, glossary, codes)
     beyond = (overwrite, in_place, memory, fuzzy_from, glossary, report, leave_below, no_own_memory,
               onto, as_, keep_going, (source_language, target_language))  # fmt: skip
     if run is None or any(beyond[:-1]) or any(beyond[-1]) or not plain(named):
-        from headway.commands.beyond import Beyond, translate_beyond
         from headway.commands.filling import Told
+        from headway.commands.translate_options import TranslateOptions, translate_with_options
 
         told = Told(json, scores, n_best is not None, alignment)
-        return translate_beyond(run, named, out, Beyond(*beyond, codes, begin_with), told, load)
+        return translate_with_options(
+            run, named, out, TranslateOptions(*beyond, codes, begin_with), told, load
+        )
     text = Path(named[0]) if named else None
     translate_lines(text, out, load, begin_with, scores=scores, alignment=alignment, json=json)
     return None

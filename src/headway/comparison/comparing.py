@@ -1,7 +1,10 @@
 """Several runs of one task, compared: everything that `headway compare` says, ready for JSON."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,6 @@ import numpy as np
 import torch
 
 from headway.comparison import records
-from headway.comparison.differences import differing
 from headway.comparison.entrants import ComparisonRequest, Entrant, Rows, RunResults, Work, opener
 from headway.comparison.measuring import latency, timed
 from headway.comparison.rankings import chosen, ranked, unlike
@@ -18,6 +20,7 @@ from headway.metrics.translation import with_interval
 from headway.runs.kind import Say
 from headway.runs.settings import task_of
 from headway.runtime import cpu_name
+from headway.text.scripts import UNSPACED_SCRIPTS
 from headway.training.run_folder import RunFolder
 
 LEAST_COMMON, ENOUGH_COMMON = 0.5, 200
@@ -268,3 +271,32 @@ def side_by_side(
             }
         )
     return found
+
+
+_ALONE = "\u2e80-\u312f\u3190-\u33ff\uf900-\ufaff\uff00-\uffef" + "".join(UNSPACED_SCRIPTS.values())
+"""Of scripts without spaces, and full-width: each character is a word."""
+WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+|[^\w\s]")
+
+Span = tuple[int, int]
+
+
+def differing(texts: Sequence[str]) -> list[list[Span]]:
+    """Of each text, where words begin and end that do not match one in every other text.
+
+    Two texts are matched by their longest common blocks (`difflib`); signs are words.
+    """
+    words = [[found.span() for found in WORD.finditer(text)] for text in texts]
+    written = [
+        [text[begin:end] for begin, end in spans] for text, spans in zip(texts, words, strict=True)
+    ]
+    n_matched = [[0] * len(spans) for spans in words]
+    for one, other in combinations(range(len(texts)), 2):
+        matcher = SequenceMatcher(None, written[one], written[other], autojunk=False)
+        for first, second, length in matcher.get_matching_blocks():
+            for i in range(length):
+                n_matched[one][first + i] += 1
+                n_matched[other][second + i] += 1
+    return [
+        [span for span, n in zip(spans, matched, strict=True) if n < len(texts) - 1]
+        for spans, matched in zip(words, n_matched, strict=True)
+    ]

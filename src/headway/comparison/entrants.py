@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
+from headway.errors import DataError
 from headway.metrics.translation import Counts, Scores, SentenceStatistics
 from headway.runs.kind import Say
+from headway.training.run_folder import RunFolder
 
 ENTRANTS = {
     "translation": "headway.comparison.translators:entrant",
@@ -144,3 +146,16 @@ def opener(task: str) -> Callable[[ComparisonRequest], Entrant] | None:
     module, _, name = ENTRANTS[task].partition(":")
     found: Callable[[ComparisonRequest], Entrant] = getattr(importlib.import_module(module), name)
     return found
+
+
+def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
+    """Raise DataError where one of these files (SHA-256 by name) is another than data.json says."""
+    folder = RunFolder.open(run)
+    stored = folder.record()["sha256"] if folder.data.exists() else {}
+    for name, sum_ in checksums.items():
+        place = str(Path(name).absolute())
+        if stored.get(place, sum_) != sum_:
+            raise DataError(
+                f"runs are compared on what they were validated on; {place} has changed since "
+                f"{run} was trained. Give a test set, or put the file back."
+            )

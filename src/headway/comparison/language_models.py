@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.comparison.changed import refuse_changed
 from headway.comparison.entrants import (
     ComparisonRequest,
     Entrant,
@@ -20,6 +19,7 @@ from headway.comparison.entrants import (
     Rows,
     RunResults,
     Work,
+    refuse_changed,
 )
 from headway.disk import checksum, digest
 from headway.efficiency.counting import operations_per_token

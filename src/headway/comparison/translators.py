@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from headway.comparison.changed import refuse_changed
 from headway.comparison.entrants import (
     ComparisonRequest,
     Entrant,
@@ -18,6 +17,7 @@ from headway.comparison.entrants import (
     Rows,
     RunResults,
     Work,
+    refuse_changed,
 )
 from headway.decoding.settings import DecodingSettings
 from headway.disk import digest

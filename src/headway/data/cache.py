@@ -48,7 +48,7 @@ def own_folder(root: Path) -> Path:
     """A folder of which what lies in it is believed and run: none that others can write to."""
     if not os.path.exists(root) or is_own(root.stat()):
         return root
-    from headway.data.room import own_part
+    from headway.data.cache_eviction import own_part
 
     return own_part(root)
 
@@ -127,7 +127,7 @@ def keep_to_limit(root: Path, say: Say) -> None:
     the last `UNUSED_DAYS`. Raises ConfigError where that limit is no number."""
     unused = {folder: days_unused(folder) for folder in root.iterdir()}
     if max(unused.values(), default=0.0) >= UNUSED_DAYS:
-        from headway.data.room import make_room
+        from headway.data.cache_eviction import make_room
 
         make_room(unused, UNUSED_DAYS, say)
 

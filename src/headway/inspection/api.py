@@ -11,9 +11,9 @@ from jaxtyping import Float
 
 from headway.argument_types import string, strings
 from headway.inspection.forcing import beginning, begun, refuse_beside_force
-from headway.inspection.notes import Array
 from headway.inspection.subject import Passage, Subject, open_subject
 from headway.inspection.switching import switched
+from headway.inspection.tensor_recorder import Array
 from headway.inspection.tracing import traced
 from headway.runtime import Device
 

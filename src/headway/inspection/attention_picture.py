@@ -1,21 +1,31 @@
-"""Attention as a picture: who looks at whom, one panel a head."""
+"""Attention as PNG pictures: who looks at whom, one panel a head; and fonts that can label them."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.errors import ConfigError
+from headway.inspection.passage_analysis import PassageAnalysis
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
-
-from headway.inspection.fonts import font_for, quiet_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
     from matplotlib.image import AxesImage
+
 
 _COLOURS = "Blues"
 _MARK = "#d62728"
@@ -170,3 +180,97 @@ def _draw_small(
     for spine in axes.spines.values():
         spine.set_edgecolor(colour)
         spine.set_linewidth(2.0 if chosen else 0.5)
+
+
+# In file names of Linux, Windows and macOS, the better ones for Chinese first.
+_PREFERRED = (
+    "notosanscjksc", "notosanssc", "sourcehansanssc", "sourcehansans", "msyh", "deng", "simhei",
+    "pingfang", "hiragino sans gb", "stheiti", "wqy", "notosanscjk", "droidsansfallback",
+    "notoserifcjk", "notoserifsc", "simsun", "songti", "arial unicode",
+)  # fmt: skip
+
+
+EVERYDAY_GLYPHS = Path(__file__).with_name("everyday_glyphs.otf")
+"""The characters of the demo's corpus, so that its pictures are whole on any machine."""
+
+
+def font_for(text: str) -> "FontProperties | None":
+    """A font that has every character of `text`: matplotlib's own, ours, an installed one, or None.
+
+    Fonts are looked for on the disk each time, so one that was just installed is found.
+    """
+    from matplotlib.font_manager import FontProperties, findfont, findSystemFonts
+
+    needed = {ord(character) for character in text if not character.isspace()}
+    with quiet_matplotlib():
+        for path in (findfont(FontProperties(family="DejaVu Sans")), str(EVERYDAY_GLYPHS)):
+            if _covers(path, needed):
+                return FontProperties(fname=path)
+        for path in _by_preference(findSystemFonts()):
+            if _covers(path, needed):
+                return FontProperties(fname=path)
+    return None
+
+
+@contextmanager
+def quiet_matplotlib() -> Iterator[None]:
+    """matplotlib logs that it builds its font cache, or that it has no folder for it: not here."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _by_preference(paths: Iterable[str]) -> list[str]:
+    def rank(path: str) -> tuple[int, str]:
+        name = Path(path).name.lower().replace("-", "").replace("_", "")
+        found = [i for i, known in enumerate(_PREFERRED) if known in name]
+        return (found[0] if found else len(_PREFERRED), path)
+
+    return sorted(paths, key=rank)
+
+
+def _covers(path: str, needed: set[int]) -> bool:
+    from matplotlib.ft2font import FT2Font
+
+    try:
+        font = FT2Font(path)
+    except (OSError, RuntimeError):  # a damaged file, or a kind that FreeType does not read
+        return False
+    return all(font.get_char_index(character) for character in needed)
+
+
+_WEIGHTS = ".weights"
+MOST_TOKENS = 120
+"""Of a picture: beyond, its labels cannot be read and its file is large."""
+
+
+def draw_pictures(analysis: PassageAnalysis, folder: Path) -> Iterator[str]:
+    """Write them, named as the parts of the model are, such as `decoder.1.cross.png`.
+
+    Gives the lines that explain numbers in the place of labels that no installed font can draw.
+    Raises ConfigError for a model without attention, and for a text that is too long.
+    """
+    names = [name.removesuffix(_WEIGHTS) for name in analysis.trace if name.endswith(_WEIGHTS)]
+    if not names:
+        model_type = analysis.subject.settings.model_type
+        raise ConfigError(f"--png draws attention; a model of type {model_type} has none.")
+    passage = analysis.passage
+    source = analysis.subject.shown(passage.source, passage.names)
+    fed = analysis.subject.shown(passage.fed, passage.names)
+    if max(len(source), len(fed)) > MOST_TOKENS:
+        raise ConfigError(
+            f"--png draws texts of at most {MOST_TOKENS} tokens; this one has "
+            f"{max(len(source), len(fed))}. The page has all of it: leave --png out."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        weights = analysis.trace[name + _WEIGHTS]
+        rows = source if name.startswith("encoder") else fed
+        columns = source if name.endswith("cross") else rows
+        file = folder / f"{name}.png"
+        for line in draw_attention([AttentionMap(weights, rows, columns, name)], file, title=name):
+            yield f"{file.name}: {line}"

@@ -15,7 +15,7 @@ from headway.decoding.beam import Chosen, beam_search, best
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, penalty
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
-from headway.inspection.writing import Writing
+from headway.inspection.subject import Writing
 
 Fate = Literal["kept", "pruned", "finished", "open"]
 """`kept`: in the beam, and continued. `pruned`: considered, and never in the beam. `finished`: it

@@ -5,19 +5,19 @@ from typing import Any
 
 from headway.decoding.hypothesis import Hypothesis, penalty
 from headway.inspection.beam_tree import Tree, grown
-from headway.inspection.sight import Sight
-from headway.inspection.writing import Writing, finite, text_of
+from headway.inspection.passage_analysis import PassageAnalysis
+from headway.inspection.subject import Writing, finite, text_of
 
 
-def beams(sight: Sight) -> dict[str, Any]:
+def beams(analysis: PassageAnalysis) -> dict[str, Any]:
     """The tree of the run's beam search for the passage; where something is forced, of one
     that begins so.
 
     Columns of `nodes` are in the order of
     `headway.inspection.beam_tree.Tree.nodes`; a score is `total` over the depth's penalty.
     """
-    subject, passage = sight.subject, sight.passage
-    writing, tree = sight.searches.writing, sight.searches.shown
+    subject, passage = analysis.subject, analysis.passage
+    writing, tree = analysis.searches.writing, analysis.searches.shown
     settings = tree.rules.settings
     used = sorted({node.token for node in tree.nodes})
     deepest = max(node.depth for node in tree.nodes)
@@ -39,7 +39,7 @@ def beams(sight: Sight) -> dict[str, Any]:
         "beam": settings.beam,
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
-        "begin": list(sight.begin),
+        "begin": list(analysis.begin),
         "pieces": {str(one): piece for one, piece in spelled},
         "penalties": [
             finite(float(penalty(depth, settings.length_penalty)))

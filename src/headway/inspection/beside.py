@@ -9,7 +9,7 @@ import torch
 
 from headway.inspection import document
 from headway.inspection.packing import missing
-from headway.inspection.sight import ROOM, Sight
+from headway.inspection.passage_analysis import ROOM, PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
 from headway.training.run_folder import RunFolder
 
@@ -86,7 +86,7 @@ def translations(
 
 @torch.inference_mode()
 def _nats_per_character(subject: Subject, text: str, target: str) -> float:
-    sight = Sight(subject, subject.passage_of(text, target))
-    wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
-    nats = -sight.following.gather(1, wanted[:, None]).sum()
+    analysis = PassageAnalysis(subject, subject.passage_of(text, target))
+    wanted = torch.tensor([*analysis.passage.target_ids, subject.special.end])
+    nats = -analysis.following.gather(1, wanted[:, None]).sum()
     return round(float(nats) / (len(target) + 1), 4)

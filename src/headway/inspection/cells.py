@@ -1,7 +1,9 @@
 """Every number behind one weight, exact: the model's own float32 tensors, as many as there is room
 for, with the equation of each step and the line of code that computes it."""
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.inspection.code_lines import code_lines
+import headway
 from headway.inspection.packing import missing, packed
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
+from headway.nn import attention as equation_1
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.layers import Layer, Stack
 
@@ -49,21 +52,21 @@ class SublayerCell(NamedTuple):
         return [name for name in names if name in trace]
 
 
-def cells(sight: Sight) -> dict[str, Any]:
-    """The tensors of those sub-layers that fit into the `Sight.room`.
+def cells(analysis: PassageAnalysis) -> dict[str, Any]:
+    """The tensors of those sub-layers that fit into the `PassageAnalysis.room`.
 
     The cross-attention of the last decoder layer comes first; then what else it takes to follow a
     token through that layer and through the first of the encoder; then the rest. What each head
     adds to the output (`parts`) comes behind all others.
     """
-    found = sublayers(sight)
+    found = sublayers(analysis)
     if not found:
         return missing(
             "Single numbers are shown of models that are stacks of attention layers.",
             "只有由注意力层堆叠而成的模型才逐个显示数字。",
         )
     order = in_order(found)
-    trace, left = sight.trace, float("inf") if sight.room is None else sight.room
+    trace, left = analysis.trace, float("inf") if analysis.room is None else analysis.room
     kept: dict[str, np.ndarray] = {}
     there: list[dict[str, str]] = []
     left_out: list[str] = []
@@ -88,7 +91,7 @@ def cells(sight: Sight) -> dict[str, Any]:
     attending = next(one.name for one in order if one.attention is not None)
     feeding = f"{order[0].name.rpartition('.')[0]}.feed_forward"
     tensors = {"inner": f"{feeding}.inner", "feed_forward": f"{feeding}.output"}
-    formulas = sight.traced.formulas
+    formulas = analysis.traced.formulas
 
     def equation(step: str) -> str:
         formula = formulas.get(tensors.get(step, f"{attending}.{step}"))
@@ -97,7 +100,7 @@ def cells(sight: Sight) -> dict[str, Any]:
     return {
         "sublayers": there,
         "left_out": left_out,
-        "room": sight.room,
+        "room": analysis.room,
         "norm_first": order[0].layer.around_self_attention.norm_first,
         "tensors": {
             name: packed(array, "u8" if array.dtype == bool else "f32")
@@ -110,9 +113,9 @@ def cells(sight: Sight) -> dict[str, Any]:
     }
 
 
-def sublayers(sight: Sight) -> list[SublayerCell]:
+def sublayers(analysis: PassageAnalysis) -> list[SublayerCell]:
     """All of the model's, in the order in which a text meets them."""
-    return [one for stack in ("encoder", "decoder") for one in _of_stack(sight, stack)]
+    return [one for stack in ("encoder", "decoder") for one in _of_stack(analysis, stack)]
 
 
 def in_order(found: list[SublayerCell]) -> list[SublayerCell]:
@@ -140,16 +143,16 @@ def parts_of(
     return (torch.from_numpy(heads) @ by_head).numpy()
 
 
-def _of_stack(sight: Sight, stack: str) -> Iterator[SublayerCell]:
-    model = sight.subject.model
-    layers: Stack = getattr(model, stack if sight.passage.source else "stack", Stack())
+def _of_stack(analysis: PassageAnalysis, stack: str) -> Iterator[SublayerCell]:
+    model = analysis.subject.model
+    layers: Stack = getattr(model, stack if analysis.passage.source else "stack", Stack())
     goes_in = f"{stack}.input"
-    if goes_in not in sight.trace:
+    if goes_in not in analysis.trace:
         return
     for number, layer in enumerate(layers):
         for kind in ("self", "cross", "feed_forward"):
             name = f"{stack}.{number}.{kind}"
-            if f"{name}.output" not in sight.trace:
+            if f"{name}.output" not in analysis.trace:
                 continue
             yield SublayerCell(name, goes_in, layer)
             comes_out = "residual" if layer.around_self_attention.norm_first else "normed"
@@ -158,3 +161,53 @@ def _of_stack(sight: Sight, stack: str) -> Iterator[SublayerCell]:
 
 def _bytes(array: np.ndarray) -> int:
     return array.size * (1 if array.dtype == bool else 4)
+
+
+_PACKAGE = Path(headway.__file__).parent.parent
+
+
+class CodeLine(NamedTuple):
+    """The line that computes a step."""
+
+    file: str
+    """Below the folder in which the package lies."""
+    line: int
+    code: str
+
+
+def code_lines(layer: Layer) -> dict[str, CodeLine]:
+    """The steps of a layer by the names of their tensors, as the layer's own classes run them."""
+    attention, around = type(layer.self_attention), type(layer.around_self_attention)
+    feed_forward = type(layer.feed_forward)
+    standard = "attention_weights(" in inspect.getsource(inspect.unwrap(attention.weights))
+    scored = equation_1.attention_weights if standard else attention.weights
+    added, normed = (
+        ("return x + ", "sublayer(self.norm(x))")
+        if layer.around_self_attention.norm_first
+        else ("self.norm(x + ", "self.norm(x + ")
+    )
+    return {
+        "query": line_of(attention.projected, "self.to_query("),
+        "key": line_of(attention.projected, "self.to_key("),
+        "value": line_of(attention.projected, "self.to_value("),
+        "scores": line_of(scored, "scores = "),
+        "visible": line_of(equation_1.masked_softmax, "+ mask.hidden"),
+        "weights": line_of(equation_1.softmax, ".softmax("),
+        "heads": line_of(equation_1.attend_explicitly, "@ value"),
+        "output": line_of(attention.forward, "self.to_output("),
+        "residual": line_of(around.forward, added),
+        "normed": line_of(around.forward, normed),
+        "inner": line_of(feed_forward.forward, "self.to_inner("),
+        "feed_forward": line_of(feed_forward.forward, "self.to_output("),
+    }
+
+
+def line_of(function: Callable[..., Any], snippet: str) -> CodeLine:
+    """The line of the function that has the snippet; if none has, where the function begins."""
+    function = inspect.unwrap(function)
+    code, first = inspect.getsourcelines(function)
+    file = Path(inspect.getsourcefile(function) or "").relative_to(_PACKAGE).as_posix()
+    for i, line in enumerate(code):
+        if snippet in line:
+            return CodeLine(file, first + i, line.strip())
+    return CodeLine(file, first, code[0].strip())

@@ -9,20 +9,19 @@ from typing import Any
 
 import torch
 
+from headway.inspection.ablation_importance import ablation_importance, too_much
 from headway.inspection.forcing import begun
 from headway.inspection.packing import missing
-from headway.inspection.sight import Sight
-from headway.inspection.subject import Passage, Subject
+from headway.inspection.passage_analysis import PassageAnalysis
+from headway.inspection.subject import Passage, Subject, finite
 from headway.inspection.switching import parts_of, switched
-from headway.inspection.worth import too_much, worth
-from headway.inspection.writing import finite
 
 
-def changes(sight: Sight) -> dict[str, Any]:
+def changes(analysis: PassageAnalysis) -> dict[str, Any]:
     """The output as it is, what it becomes without `off` and with `force`, and under the changed
     model the original's own tokens; log-probabilities in nats. A target that was given is followed
     by the changed model too. `same` says which tokens both outputs have, in their order."""
-    subject, passage, change = sight.subject, sight.passage, sight.change
+    subject, passage, change = analysis.subject, analysis.passage, analysis.change
     off, force = change.off, change.force
     parts = parts_of(subject.model)
     if not parts and not subject.reads_source:
@@ -44,7 +43,7 @@ def changes(sight: Sight) -> dict[str, Any]:
         with switched(subject.model, off):
             after = passage
             if force:
-                after = begun(subject, passage, sight.begin)
+                after = begun(subject, passage, analysis.begin)
             elif not change.follows_target:
                 after = subject.passage_of(passage.text)
             changed = _output(subject, after)
@@ -53,7 +52,9 @@ def changes(sight: Sight) -> dict[str, Any]:
         original["same"], changed["same"] = common(passage.target_ids, after.target_ids)
         found["changed"] = changed
     if parts and not too_much(subject.model, passage.source, passage.fed):
-        places = worth(subject.model, passage.source, passage.fed, _written(subject, passage))
+        places = ablation_importance(
+            subject.model, passage.source, passage.fed, _written(subject, passage)
+        )
         found["worth"] = [
             {
                 "part": place.name,
@@ -68,7 +69,7 @@ def changes(sight: Sight) -> dict[str, Any]:
 def _output(subject: Subject, passage: Passage) -> dict[str, Any]:
     """A passage as the model is now."""
     written = _written(subject, passage)
-    log_probs = Sight(subject, passage).following[torch.arange(len(written)), written]
+    log_probs = PassageAnalysis(subject, passage).following[torch.arange(len(written)), written]
     return {
         "translation": passage.target,
         "pieces": subject.shown(written, passage.names),

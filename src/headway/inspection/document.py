@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.inspection.forcing import beginning, refuse_beside_force
 from headway.inspection.ideas import order_known_by, positions
-from headway.inspection.sight import ROOM, Intervention, Sight
+from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
 from headway.inspection.subject import Subject
 from headway.version import __version__
 
@@ -25,7 +25,7 @@ PARTS = {
     "shapes": "headway.inspection.shapes:shapes",
     "gates": "headway.inspection.gates:gates",
 }
-"""Where each part of a sentence's document is made: a function of a `Sight`. It is imported when
+"""Where each part of a sentence's document is made: of a `PassageAnalysis`; it is imported when
 it is asked for. What a model has not got is `headway.inspection.packing.missing(..)`."""
 
 
@@ -54,7 +54,9 @@ def sentence(
     passage = subject.passage_of(text, target)
     if force:
         begin = beginning(subject, passage, force)
-    sight = Sight(subject, passage, begin, Intervention(off, force, target is not None), room)
+    analysis = PassageAnalysis(
+        subject, passage, begin, Intervention(off, force, target is not None), room
+    )
     found: dict[str, Any] = {
         "text": passage.text,
         "left_out": passage.left_out,
@@ -63,7 +65,7 @@ def sentence(
         "off": list(off),
         "force": list(force),
     }
-    return found | {part: _maker(PARTS[part])(sight) for part in parts}
+    return found | {part: _maker(PARTS[part])(analysis) for part in parts}
 
 
 def run(subject: Subject) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def run(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _maker(place: str) -> Callable[[Sight], Any]:
+def _maker(place: str) -> Callable[[PassageAnalysis], Any]:
     module, _, name = place.partition(":")
-    maker: Callable[[Sight], Any] = getattr(importlib.import_module(module), name)
+    maker: Callable[[PassageAnalysis], Any] = getattr(importlib.import_module(module), name)
     return maker

@@ -19,8 +19,7 @@ from headway.errors.text_files import refuse_no_unicode
 from headway.inspection.beam_tree import grown
 from headway.inspection.merging import words_of
 from headway.inspection.searches import writing_of
-from headway.inspection.subject import Passage, Subject
-from headway.inspection.writing import text_of
+from headway.inspection.subject import Passage, Subject, text_of
 
 
 class Wish(NamedTuple):

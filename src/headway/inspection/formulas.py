@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from headway.inspection.notes import TensorRecorder
+from headway.inspection.tensor_recorder import TensorRecorder
 from headway.nn.variants import BatchNorm
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import nn
 
 from headway.inspection.packing import missing, packed
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.models.nnlm import Nnlm
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.convolution import Convolution
@@ -21,17 +21,17 @@ N_NEIGHBOURS = 6
 _ATTENTION = ".scores"
 
 
-def ideas(sight: Sight) -> dict[str, Any]:
+def ideas(analysis: PassageAnalysis) -> dict[str, Any]:
     """What this model has of them; a part that it has not is None."""
-    if not sight.trace:
+    if not analysis.trace:
         return missing(
             "This model counts: it has no positions, masks or embeddings.",
             "这个模型靠计数：没有位置、掩码或词向量。",
         )
     return {
-        "causal": causal(sight.trace),
-        "scale": scale(sight.trace),
-        "neighbours": neighbours(sight),
+        "causal": causal(analysis.trace),
+        "scale": scale(analysis.trace),
+        "neighbours": neighbours(analysis),
     }
 
 
@@ -148,10 +148,10 @@ def chance_cosine(n: int, d: int) -> float:
     return float(cosines[int((beyond > 1 - 0.95 ** (1 / n)).sum())])
 
 
-def neighbours(sight: Sight) -> dict[str, Any] | None:
+def neighbours(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """For each piece of the sentence those whose embeddings point the same way, by cosine, and what
     chance alone would give."""
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     tables = [module for module in subject.model.modules() if isinstance(module, TokenEmbedding)]
     if not tables:
         return None

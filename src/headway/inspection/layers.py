@@ -12,7 +12,7 @@ from torch import Tensor
 from headway.decoding.forced import attention_over
 from headway.inspection.merging import words_of
 from headway.inspection.packing import missing, packed
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.nn.embedding import project
 
 N_TOP = 3
@@ -23,15 +23,15 @@ MOST_WORDS = 200
 _LOGITS_AT_ONCE = 16_000_000
 
 
-def layers(sight: Sight) -> dict[str, Any]:
+def layers(analysis: PassageAnalysis) -> dict[str, Any]:
     """All that is measured by layer, and what the source words are worth; None for what a model
     has not got."""
     found = {
-        "lens": _lens(sight),
-        "nearest": _nearest(sight),
-        "encoder": _stream(sight, "encoder"),
-        "decoder": _stream(sight, "decoder"),
-        "importance": _importance(sight),
+        "lens": _lens(analysis),
+        "nearest": _nearest(analysis),
+        "encoder": _stream(analysis, "encoder"),
+        "decoder": _stream(analysis, "decoder"),
+        "importance": _importance(analysis),
     }
     if not any(found.values()):
         return missing(
@@ -69,9 +69,9 @@ def guesses(
     return Guesses(*(torch.stack(each) for each in zip(*found, strict=True)))
 
 
-def streams_of(sight: Sight, stack: str) -> list[Float[Tensor, "length d_model"]]:
+def streams_of(analysis: PassageAnalysis, stack: str) -> list[Float[Tensor, "length d_model"]]:
     """What goes into the first layer of a stack, then what comes out of each."""
-    trace, found, layer = sight.trace, [], 0
+    trace, found, layer = analysis.trace, [], 0
     if f"{stack}.input" not in trace:
         return []
     found.append(trace[f"{stack}.input"])
@@ -82,13 +82,13 @@ def streams_of(sight: Sight, stack: str) -> list[Float[Tensor, "length d_model"]
 
 
 @torch.inference_mode()
-def _lens(sight: Sight) -> dict[str, Any] | None:
+def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """The logit lens (nostalgebraist 2020): each layer's stream through the last norm and the
     output matrix, as if no layer came behind it. The last layer's is what the model says."""
-    streams = streams_of(sight, "decoder")
+    streams = streams_of(analysis, "decoder")
     if not streams:
         return None
-    model, passage = sight.subject.model, sight.passage
+    model, passage = analysis.subject.model, analysis.passage
     norm = model.decoder_norm if passage.source else model.norm
 
     def said() -> Iterator[Tensor]:
@@ -97,27 +97,27 @@ def _lens(sight: Sight) -> dict[str, Any] | None:
             logits = project(features, model.output_weight, model.output_bias)
             yield logits.float().softmax(-1).cpu()
 
-    return _shown(sight, guesses(said(), [*passage.target_ids, sight.subject.special.end]))
+    return _shown(analysis, guesses(said(), [*passage.target_ids, analysis.subject.special.end]))
 
 
 @torch.inference_mode()
-def _nearest(sight: Sight) -> dict[str, Any] | None:
+def _nearest(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """The source embeddings that point most the same way as the encoder's stream (cosine)."""
-    streams = streams_of(sight, "encoder")
+    streams = streams_of(analysis, "encoder")
     if not streams:
         return None
-    table = F.normalize(sight.subject.model.source_embedding.weight.float().cpu(), dim=1)
+    table = F.normalize(analysis.subject.model.source_embedding.weight.float().cpu(), dim=1)
 
     def close() -> Iterator[Tensor]:
         for x in streams:
             yield F.normalize(x, dim=1) @ table.T
 
-    return _shown(sight, guesses(close(), sight.passage.source))
+    return _shown(analysis, guesses(close(), analysis.passage.source))
 
 
-def _shown(sight: Sight, found: Guesses) -> dict[str, Any]:
+def _shown(analysis: PassageAnalysis, found: Guesses) -> dict[str, Any]:
     ids = sorted(set(found.ids.flatten().tolist()))
-    pieces = sight.subject.shown(ids, sight.passage.names)
+    pieces = analysis.subject.shown(ids, analysis.passage.names)
     return {
         "pieces": {str(one): piece for one, piece in zip(ids, pieces, strict=True)},
         "ids": packed(found.ids.numpy(), "i32"),
@@ -139,8 +139,8 @@ def similarity(x: Float[Tensor, "length d_model"]) -> float | None:
     return float((cosines.sum() - cosines.trace()) / (len(x) * (len(x) - 1)))
 
 
-def _stream(sight: Sight, stack: str) -> dict[str, Any] | None:
-    streams = streams_of(sight, stack)
+def _stream(analysis: PassageAnalysis, stack: str) -> dict[str, Any] | None:
+    streams = streams_of(analysis, stack)
     if not streams:
         return None
     return {
@@ -154,11 +154,11 @@ def _stream(sight: Sight, stack: str) -> dict[str, Any] | None:
 
 @torch.inference_mode()
 def log_probs_without(
-    sight: Sight, removed: Sequence[Sequence[int]]
+    analysis: PassageAnalysis, removed: Sequence[Sequence[int]]
 ) -> Float[Tensor, "removed target"]:
     """Log-probabilities of the target's tokens (nats), the end marker last, when each of several
     groups of source positions is left out in turn."""
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     model, padding = subject.model, subject.special.padding
     kept = [
         [one for i, one in enumerate(passage.source) if i not in set(positions)]
@@ -180,13 +180,13 @@ def log_probs_without(
     return torch.cat(found)
 
 
-def _importance(sight: Sight) -> dict[str, Any] | None:
+def _importance(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """Attention on each word beside what is lost without it; see `log_probs_without`.
 
     Attention is that of the last layer with cross-attention, the mean over its heads and over the
     tokens that are written, the end marker not among them.
     """
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     if not passage.source:
         return None
     words = words_of(subject.pieces(passage.source))
@@ -197,9 +197,9 @@ def _importance(sight: Sight) -> dict[str, Any] | None:
     if len(removable) > MOST_WORDS:
         return {"n_words": len(removable), "most": MOST_WORDS}
     groups = [words.groups[i] for i in removable]
-    log_probs = log_probs_without(sight, [[], *groups])
+    log_probs = log_probs_without(analysis, [[], *groups])
     lost = (log_probs[0] - log_probs[1:]).numpy()
-    attention = _attention_on(sight, groups)
+    attention = _attention_on(analysis, groups)
     result: dict[str, Any] = {
         "words": [passage.names.get(words.labels[i], words.labels[i]) for i in removable],
         "lost": packed(lost),
@@ -210,9 +210,9 @@ def _importance(sight: Sight) -> dict[str, Any] | None:
     return result | {"attention": attention, **_agreement(attention, lost.sum(1))}
 
 
-def _attention_on(sight: Sight, groups: Sequence[Sequence[int]]) -> list[float] | None:
+def _attention_on(analysis: PassageAnalysis, groups: Sequence[Sequence[int]]) -> list[float] | None:
     """The share of each group of source positions."""
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     if not passage.target_ids:
         return None
     weights = attention_over(

@@ -17,7 +17,7 @@ from headway.errors import RunError
 from headway.inspection.heads import Weights, habits
 from headway.inspection.maps import fed_pieces, in_steps, kinds_of, source_pieces, weights_of
 from headway.inspection.packing import missing, packed
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject
 from headway.tasks import kind_named
 from headway.training.checkpoint import WEIGHTS, folder_of, steps
@@ -39,7 +39,7 @@ class Snapshot(NamedTuple):
     weights: Mapping[str, Tensor]
 
 
-def learning(sight: Sight) -> dict[str, Any]:
+def learning(analysis: PassageAnalysis) -> dict[str, Any]:
     """The maps, and the probabilities of the target, under the weights of every moment.
 
     `probabilities` are of the tokens that are written, the end marker last; `writes` is what the
@@ -47,7 +47,7 @@ def learning(sight: Sight) -> dict[str, Any]:
     as in `headway.inspection.heads.HeadStatistics`. Moments are left out where there are too many,
     or a checkpoint is damaged; `left_out` counts them.
     """
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     if not steps(_checkpoints(subject)):
         return missing(
             "No checkpoint of this run is kept: there is nothing to be watched. "
@@ -57,11 +57,11 @@ def learning(sight: Sight) -> dict[str, Any]:
         )
     found: list[dict[str, Any]] = []
     maps: dict[str, list[np.ndarray]] = {}
-    chosen = _chosen_steps(sight)
+    chosen = _chosen_steps(analysis)
     with borrowed(subject):
         for moment in moments(subject, chosen):
             load_weights(subject.model, moment.weights)
-            now = Sight(subject, passage)
+            now = PassageAnalysis(subject, passage)
             seen = {kind: weights_of(now, kind) for kind in kinds_of(now.trace)}
             for kind, weights in seen.items():
                 maps.setdefault(kind, []).append(in_steps(weights.maps))
@@ -69,9 +69,9 @@ def learning(sight: Sight) -> dict[str, Any]:
     return {
         "text": passage.text,
         "target": passage.target,
-        "source": source_pieces(sight),
-        "fed": fed_pieces(sight),
-        "written": [*fed_pieces(sight)[1:], *subject.shown([subject.special.end], {})],
+        "source": source_pieces(analysis),
+        "fed": fed_pieces(analysis),
+        "written": [*fed_pieces(analysis)[1:], *subject.shown([subject.special.end], {})],
         "moments": found,
         "left_out": len(steps(_checkpoints(subject))) - _n_checkpoints(found),
         "kinds": [
@@ -124,15 +124,17 @@ def borrowed(subject: Subject) -> Iterator[None]:
         load_weights(subject.model, own)
 
 
-def _moment(moment: Snapshot, sight: Sight, seen: Mapping[str, Weights]) -> dict[str, Any]:
-    subject = sight.subject
-    wanted = torch.tensor([*sight.passage.target_ids, subject.special.end])
-    log_probs = sight.following.gather(1, wanted[:, None])[:, 0]
+def _moment(
+    moment: Snapshot, analysis: PassageAnalysis, seen: Mapping[str, Weights]
+) -> dict[str, Any]:
+    subject = analysis.subject
+    wanted = torch.tensor([*analysis.passage.target_ids, subject.special.end])
+    log_probs = analysis.following.gather(1, wanted[:, None])[:, 0]
     measured = {kind: habits([weights]) for kind, weights in seen.items()}
     return {
         "kind": moment.kind,
         "updates": moment.updates,
-        "writes": subject.write(sight.passage.text) if subject.reads_source else None,
+        "writes": subject.write(analysis.passage.text) if subject.reads_source else None,
         "loss": round(-float(log_probs.mean()), 4),
         "probabilities": [float(f"{p:.4g}") for p in log_probs.exp().tolist()],
         "spread": {kind: one.spread.round(4).tolist() for kind, one in measured.items()},
@@ -140,10 +142,10 @@ def _moment(moment: Snapshot, sight: Sight, seen: Mapping[str, Weights]) -> dict
     }
 
 
-def _chosen_steps(sight: Sight) -> list[int]:
+def _chosen_steps(analysis: PassageAnalysis) -> list[int]:
     """Those of the kept checkpoints that a page has room for, evenly, the first and the last."""
-    kept = steps(_checkpoints(sight.subject))
-    n_cells = sum(weights_of(sight, kind).maps.size for kind in kinds_of(sight.trace))
+    kept = steps(_checkpoints(analysis.subject))
+    n_cells = sum(weights_of(analysis, kind).maps.size for kind in kinds_of(analysis.trace))
     most = min(MOST_MOMENTS, max(4, MOST_CELLS // max(n_cells, 1))) - 2
     if len(kept) <= most:
         return kept

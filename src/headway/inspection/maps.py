@@ -1,4 +1,5 @@
-"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255."""
+"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255;
+and what the heads do over many texts."""
 
 import re
 from collections.abc import Iterable
@@ -7,9 +8,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from headway.errors import ConfigError
 from headway.inspection.heads import HeadStatistics, Pronouns, Weights, habits, pronouns
 from headway.inspection.packing import missing, packed
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
+from headway.inspection.subject import Subject
 
 LARGEST_ERROR = 0.5 / 255
 """Of a weight in a map, against the model's own: half a step. A row's sum may be off by that much
@@ -24,12 +27,12 @@ def in_steps(weights: Float[np.ndarray, "*maps"]) -> UInt8[np.ndarray, "*maps"]:
     return np.rint(np.clip(weights, 0.0, 1.0) * 255).astype(np.uint8)
 
 
-def attention(sight: Sight) -> dict[str, Any]:
+def attention(analysis: PassageAnalysis) -> dict[str, Any]:
     """Every kind of attention that the model has: its maps, and what its heads do in this text.
 
     The page joins pieces into words where that is wanted; which they are is said by the tokens.
     """
-    found = {name: weights_of(sight, name) for name in kinds_of(sight.trace)}
+    found = {name: weights_of(analysis, name) for name in kinds_of(analysis.trace)}
     largest = max((weights.maps.size for weights in found.values()), default=0)
     if largest > MOST:
         return missing(
@@ -52,18 +55,18 @@ def kinds_of(names: Iterable[str]) -> list[str]:
     return [f"{stack}.{kind}" for stack, kind in order if (stack, kind) in found]
 
 
-def weights_of(sight: Sight, kind: str) -> Weights:
+def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
     """All layers of one kind of attention, such as "decoder.cross"."""
     stack, which = kind.split(".")
-    matches = [match for match in map(_WEIGHTS.fullmatch, sight.trace) if match]
+    matches = [match for match in map(_WEIGHTS.fullmatch, analysis.trace) if match]
     layers = {
         int(match[2] or 0): match[0] for match in matches if (match[1], match[3]) == (stack, which)
     }
-    maps = np.stack([sight.trace[layers[number]] for number in sorted(layers)])
-    visible = sight.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
-    read, fed = source_pieces(sight), fed_pieces(sight)
-    special = sight.subject.special
-    ids = sight.passage.fed if kind == "decoder.self" else sight.passage.source
+    maps = np.stack([analysis.trace[layers[number]] for number in sorted(layers)])
+    visible = analysis.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
+    read, fed = source_pieces(analysis), fed_pieces(analysis)
+    special = analysis.subject.special
+    ids = analysis.passage.fed if kind == "decoder.self" else analysis.passage.source
     return Weights(
         maps,
         np.broadcast_to(visible, maps.shape[-2:]),
@@ -74,14 +77,14 @@ def weights_of(sight: Sight, kind: str) -> Weights:
     )
 
 
-def source_pieces(sight: Sight) -> list[str]:
+def source_pieces(analysis: PassageAnalysis) -> list[str]:
     """What the encoder reads."""
-    return sight.subject.shown(sight.passage.source, sight.passage.names)
+    return analysis.subject.shown(analysis.passage.source, analysis.passage.names)
 
 
-def fed_pieces(sight: Sight) -> list[str]:
+def fed_pieces(analysis: PassageAnalysis) -> list[str]:
     """What the decoder is fed."""
-    return sight.subject.shown(sight.passage.fed, sight.passage.names)
+    return analysis.subject.shown(analysis.passage.fed, analysis.passage.names)
 
 
 def _kind(weights: Weights) -> dict[str, Any]:
@@ -122,3 +125,37 @@ def _rounded(array: np.ndarray) -> Any:
     rounded = np.round(array, 4).astype(object)
     rounded[np.isnan(array)] = None
     return rounded.tolist()
+
+
+MOST_WEIGHTS = 100_000_000
+"""That are held at once: a thousand sentences of 20 tokens in 6 + 6 layers of 8 heads are 60 M."""
+
+
+def survey(subject: Subject, texts: Iterable[str]) -> dict[str, Any]:
+    """Each kind of attention with what its heads do, over all queries of the texts.
+
+    A blank text is passed over; where there are too many, the last are left out and counted.
+    Raises ConfigError where there is none.
+    """
+    seen: dict[str, list[Weights]] = {}
+    n_texts = n_weights = left_out = 0
+    for text in texts:
+        if not text.strip():
+            continue
+        if n_weights > MOST_WEIGHTS:
+            left_out += 1
+            continue
+        analysis = PassageAnalysis(subject, subject.passage_of(text))
+        n_texts += 1
+        for kind in kinds_of(analysis.trace):
+            seen.setdefault(kind, []).append(weights_of(analysis, kind))
+            n_weights += seen[kind][-1].maps.size
+    if not n_texts:
+        raise ConfigError("Heads are looked at over some texts; all of these are blank.")
+    if not seen:
+        return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
+    return {
+        "n_texts": n_texts,
+        "left_out": left_out,
+        "kinds": [{"kind": kind, "habits": told_of(habits(all_))} for kind, all_ in seen.items()],
+    }

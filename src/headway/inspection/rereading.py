@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from headway.inspection.exchanging import exchanged
+from headway.inspection.patching import patched
 from headway.models.interfaces import Step
 from headway.models.text_alone import prompt
 from headway.nn.embedding import project
@@ -39,8 +39,8 @@ def rereading(model: nn.Module) -> Iterator[None]:
     """
     of_pairs = hasattr(model, "features")
     with (
-        exchanged(model, "start", _start_of_pairs if of_pairs else _start_of_text(model)),
-        exchanged(model, "step", _step(model, _of_pairs if of_pairs else _of_text)),
+        patched(model, "start", _start_of_pairs if of_pairs else _start_of_text(model)),
+        patched(model, "step", _step(model, _of_pairs if of_pairs else _of_text)),
     ):
         yield
 

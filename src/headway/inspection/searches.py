@@ -9,8 +9,7 @@ import torch
 from headway.decoding.hypothesis import length_limits
 from headway.decoding.settings import DecodingSettings
 from headway.inspection.beam_tree import Tree, grown
-from headway.inspection.subject import Passage, Subject
-from headway.inspection.writing import Writing
+from headway.inspection.subject import Passage, Subject, Writing
 
 
 class Searches(NamedTuple):

@@ -10,8 +10,8 @@ from jaxtyping import Float
 
 from headway.decoding.hypothesis import diverged, penalty
 from headway.inspection.packing import packed
-from headway.inspection.sight import Sight
-from headway.inspection.writing import Writing, finite, text_of
+from headway.inspection.passage_analysis import PassageAnalysis
+from headway.inspection.subject import Writing, finite, text_of
 
 N_LIKELIEST = 10
 
@@ -73,13 +73,13 @@ def parting(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
     return next((step for step, (a, b) in enumerate(pairs) if a.taken != b.taken), None)
 
 
-def steps(sight: Sight) -> dict[str, Any]:
+def steps(analysis: PassageAnalysis) -> dict[str, Any]:
     """The passage as greedy search writes it, as the run's beam does, and as it is when the target
     is fed (left out where that is just what the beam writes); where something is forced, as the
     beam goes on from it. Ids are spelled in `pieces`.
     """
-    subject, passage = sight.subject, sight.passage
-    writing, beam, greedy, forced = sight.searches
+    subject, passage = analysis.subject, analysis.passage
+    writing, beam, greedy, forced = analysis.searches
     settings = beam.rules.settings
     outputs = {"greedy": greedy.found[0].ids, "beam": beam.found[0].ids}
     if passage.target_ids != outputs["beam"]:
@@ -98,7 +98,7 @@ def steps(sight: Sight) -> dict[str, Any]:
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
         "unwritten": list(subject.special.unwritten),
-        "begin": list(sight.begin),
+        "begin": list(analysis.begin),
         "pieces": {str(token): piece for token, piece in spelled},
         "courses": {
             name: _columns(course, settings.length_penalty)

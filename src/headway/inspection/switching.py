@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headway.errors import ConfigError
-from headway.inspection.exchanging import exchanged
+from headway.inspection.patching import patched
 from headway.inspection.rereading import rereading
 from headway.inspection.tracing import visible_to
 from headway.nn.attention import MultiHeadAttention, ReadyMask
@@ -208,7 +208,7 @@ def _all_off(arounds: Iterable[Residual]) -> Iterator[None]:
 
 
 def _without_residual(around: Residual) -> AbstractContextManager[None]:
-    return exchanged(around, "forward", WithoutResidual(around).forward)
+    return patched(around, "forward", WithoutResidual(around).forward)
 
 
 @contextmanager
@@ -264,7 +264,7 @@ def _with_row(
         context = attention.weights(x, memory, mask) @ value
         return attention.to_output(context.transpose(1, 2).flatten(2))
 
-    with exchanged(attention, "weights", weights), exchanged(attention, "forward", forward):
+    with patched(attention, "weights", weights), patched(attention, "forward", forward):
         yield
 
 

@@ -7,22 +7,22 @@ from typing import Any
 import torch
 
 from headway.inspection.merging import words_of
-from headway.inspection.sight import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject
 
 N_ALTERNATIVES = 10
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
-def tokens(sight: Sight) -> dict[str, Any]:
+def tokens(analysis: PassageAnalysis) -> dict[str, Any]:
     """Both sides token by token; of those that are written also their probabilities.
 
     `log_prob` is in nats, `rank` counts from 1, `entropy` (nats) is of the distribution from which
     the token was taken, over the whole vocabulary; `top` has its likeliest tokens.
     """
-    subject, passage = sight.subject, sight.passage
+    subject, passage = analysis.subject, analysis.passage
     written = [*passage.target_ids, subject.special.end]
-    log_probs = sight.following  # [target, vocabulary]
+    log_probs = analysis.following  # [target, vocabulary]
     target = _tokens(subject, written, passage.names)
     rows = torch.arange(len(written))
     taken = log_probs[rows, written]

@@ -30,7 +30,7 @@ from torch import Tensor, nn
 
 from headway.errors import ConfigError
 from headway.inspection.formulas import Mapped, map_of, note_entry
-from headway.inspection.notes import Array, Formula, TensorRecorder, part_name
+from headway.inspection.tensor_recorder import Array, Formula, TensorRecorder, part_name
 from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
 from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.attention import MultiHeadAttention, ReadyMask

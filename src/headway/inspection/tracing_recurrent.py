@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from headway.inspection.formulas import Mapped, map_of, used_in
-from headway.inspection.notes import TensorRecorder
+from headway.inspection.tensor_recorder import TensorRecorder
 from headway.models.recurrent import RecurrentTranslator
 from headway.nn.recurrent import Memory, RecurrentLayer, RecurrentStack, elman, gru, lstm
 from headway.nn.recurrent_attention import AdditiveScores, DotScores, Scores

@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from headway.inspection.formulas import Mapped, embedded, map_of, note_entry, used_in
-from headway.inspection.notes import TensorRecorder
+from headway.inspection.tensor_recorder import TensorRecorder
 from headway.models.bytenet import Block, ByteNet
 from headway.models.convolutional import Convolutional, StepAttention
 from headway.models.nnlm import Nnlm

@@ -110,7 +110,7 @@ class WatchedText:
 def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
     from headway.inspection.examples import texts
     from headway.inspection.learning import learning
-    from headway.inspection.sight import Sight
+    from headway.inspection.passage_analysis import PassageAnalysis
 
     if text is None:
         try:
@@ -121,7 +121,7 @@ def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
                 '--watch "a text of your own"',
                 '这次训练所用的文本已不在。请指定要观察的文本：--watch "你的文本"',
             )
-    return learning(Sight(subject, subject.passage_of(text)))
+    return learning(PassageAnalysis(subject, subject.passage_of(text)))
 
 
 def _run(name: str, run: Path) -> dict[str, Any]:

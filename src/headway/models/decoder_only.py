@@ -5,7 +5,7 @@ it. With pre-norm, GELU and learned positions it is GPT-2, but that GELU is exac
 matrix of GPT-2 is two (`tied = false`): as embeddings it is divided by sqrt(d_model).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
@@ -22,10 +22,11 @@ from headway.models.transformer import (
     positions,
 )
 from headway.nn import cache
+from headway.nn.attention import MultiHeadAttention, ReadyMask
+from headway.nn.cache import Cache, KeysAndValues, StackState
 from headway.nn.dropout import Dropout
 from headway.nn.embedding import TokenEmbedding, output_matrix
 from headway.nn.layers import Activation, Norm, Stack
-from headway.nn.prefix import read_prefix
 
 
 @dataclass(frozen=True)
@@ -100,3 +101,35 @@ class DecoderOnly(TextModel):
         """One more token for each row; see `StepDecoder`. There is no source to attend to."""
         x, after, _ = cache.step(self.stack, self.embed(last[:, None], state.length)[:, 0], state)
         return Step(self.logits(self.norm(x)).float(), after, None)
+
+
+def read_prefix(
+    stack: Stack, x: Float[Tensor, "rows length d_model"], state: StackState
+) -> StackState:
+    """A started `state` after the tokens `x` of each row; of a stack without cross-attention."""
+    n_rows, length, _ = x.shape
+    if not length:
+        return state
+    visible = stack.past(length, x.device)
+    mask = None if visible is None else ReadyMask.of(visible, x.dtype)
+    keys: list[Tensor] = []
+    values: list[Tensor] = []
+
+    def look_back(attention: MultiHeadAttention, y: Tensor) -> Tensor:
+        query, key, value, bias = attention.projected(y, y)
+        keys.append(key)
+        values.append(value)
+        context = attention.gather(query, key, value, mask, bias)
+        return attention.to_output(context.transpose(1, 2).flatten(2))
+
+    for one in stack:
+        x = one.around_self_attention(x, lambda y, a=one.self_attention: look_back(a, y))
+        x = one.around_feed_forward(x, one.feed_forward)
+    return replace(
+        state,
+        cache=Cache(KeysAndValues(torch.stack(keys), torch.stack(values)), length),
+        length=length,
+        used=length,
+        positions=torch.arange(length, device=x.device).expand(n_rows, -1),
+        visible=torch.ones(n_rows, length, dtype=torch.bool, device=x.device),
+    )

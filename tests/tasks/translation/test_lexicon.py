@@ -65,6 +65,6 @@ def test_arrays_give_what_loops_give(
 def test_of_too_many_pairs_some_are_left_out_evenly(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexicon, "MOST_MEETINGS", 14)
+    monkeypatch.setattr(lexicon, "MOST_COOCCURRENCES", 14)
     found = lexicon.learned(store, N_TOKENS)
     assert {*found.source.tolist()} == {4, 5, 7, N_TOKENS}

@@ -7,15 +7,15 @@ from jaxtyping import Float, Int
 
 from headway.data.store import Store
 
-Integers = Int[np.ndarray, " meetings"]
+Integers = Int[np.ndarray, " cooccurrences"]
 ROUNDS = 4
 """Of expectation and maximization: more change the order of translations hardly."""
-MOST_MEETINGS = 60_000_000
+MOST_COOCCURRENCES = 60_000_000
 """Of a source and a target token in one pair; of more, pairs are left out evenly."""
 AT_ONCE = 4_000_000
 
 
-class Meetings(NamedTuple):
+class Cooccurrences(NamedTuple):
     """Every token of a source beside every token of its target, for some pairs."""
 
     key: Integers
@@ -49,16 +49,16 @@ def learned(store: Store, n_tokens: int) -> Lexicon:
     blocks = [np.asarray(block) for block in _blocks(store, rows)]
     keys = np.zeros(0, np.int64)
     for block in blocks:
-        keys = np.union1d(keys, _meetings(store, block, n_tokens).key)
+        keys = np.union1d(keys, _cooccurrences(store, block, n_tokens).key)
     source = keys // n_tokens
     probability = np.ones(len(keys))  # every translation alike: the first round counts
     for _ in range(ROUNDS):
         expected = np.zeros(len(keys))
         for block in blocks:
-            meetings = _meetings(store, block, n_tokens)
-            entry = np.searchsorted(keys, meetings.key)
+            cooccurrences = _cooccurrences(store, block, n_tokens)
+            entry = np.searchsorted(keys, cooccurrences.key)
             share = probability[entry]
-            share /= np.bincount(meetings.place, share)[meetings.place]
+            share /= np.bincount(cooccurrences.place, share)[cooccurrences.place]
             expected += np.bincount(entry, share, len(keys))
         probability = expected / np.bincount(source, expected)[source]
     return Lexicon(source, keys % n_tokens, probability)
@@ -66,7 +66,7 @@ def learned(store: Store, n_tokens: int) -> Lexicon:
 
 def _some_rows(store: Store) -> Any:
     lengths = (store.lengths["source"].astype(np.int64) + 1) * store.lengths["target"]
-    step = max(1, -(-int(lengths.sum()) // MOST_MEETINGS))
+    step = max(1, -(-int(lengths.sum()) // MOST_COOCCURRENCES))
     return np.flatnonzero(lengths)[::step]
 
 
@@ -76,7 +76,7 @@ def _blocks(store: Store, rows: Any) -> list[Any]:
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1)
 
 
-def _meetings(store: Store, rows: Any, n_tokens: int) -> Meetings:
+def _cooccurrences(store: Store, rows: Any, n_tokens: int) -> Cooccurrences:
     """The empty word stands before every source."""
     sources = [np.concatenate([[n_tokens], store["source"][int(row)]]) for row in rows]
     targets = [store["target"][int(row)] for row in rows]
@@ -87,4 +87,4 @@ def _meetings(store: Store, rows: Any, n_tokens: int) -> Meetings:
     first = np.repeat(np.repeat(widths.cumsum() - widths, heights), width)
     within = np.arange(len(place)) - np.repeat(width.cumsum() - width, width)
     source = np.concatenate(sources).astype(np.int64)[first + within]
-    return Meetings(source * n_tokens + target[place], place)
+    return Cooccurrences(source * n_tokens + target[place], place)

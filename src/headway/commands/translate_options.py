@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headway.commands.arguments import plain, say
 from headway.commands.filling import Told, translate_files
-from headway.commands.flowing import TextOutput, translate_text
+from headway.commands.translate_lines import TextOutput, translate_text
 from headway.errors import ConfigError
 from headway.text.fillers import FILLERS
 from headway.text.languages import LanguagePair
@@ -18,7 +18,7 @@ from headway.workflow.inputs import NAMED_ONLY, is_pattern
 from headway.workflow.steps import Aids, Ready
 
 
-class Beyond(NamedTuple):
+class TranslateOptions(NamedTuple):
     """Options of `translate` that plain text does without."""
 
     overwrite: bool
@@ -93,11 +93,11 @@ def _without_run(
     return files, tuple(memory)
 
 
-def translate_beyond(
+def translate_with_options(
     run: Path | None,
     names: Sequence[str],
     out: Path | None,
-    asked: Beyond,
+    asked: TranslateOptions,
     told: Told,
     ready: Ready,
 ) -> int | None:

@@ -1,5 +1,5 @@
-"""What every head and every sub-layer is worth to one text: how much less likely the translation
-becomes without it."""
+"""The importance of every head and sub-layer to one text, by ablation: how much less likely the
+translation becomes without it."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -39,7 +39,7 @@ def too_much(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> boo
 
 
 @torch.inference_mode()
-def worth(
+def ablation_importance(
     model: nn.Module, source: Sequence[int], fed: Sequence[int], wanted: Sequence[int]
 ) -> list[AblatedSublayer]:
     """Of every sub-layer of a Transformer. `wanted` follows each token that is fed, at last the end

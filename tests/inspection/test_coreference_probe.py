@@ -8,7 +8,7 @@ import pytest
 from torch import nn
 
 from headway.errors import ConfigError
-from headway.inspection.knowing import (
+from headway.inspection.coreference_probe import (
     Proportion,
     best_heads,
     knowledge,

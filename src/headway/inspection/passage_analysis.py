@@ -32,7 +32,7 @@ class Intervention(NamedTuple):
     """Whether the target was given, and is followed without these parts too."""
 
 
-class Sight:
+class PassageAnalysis:
     """A passage on its way through a subject's model."""
 
     def __init__(

@@ -1,8 +1,8 @@
 from doctoring import as_pairs
 
+from headway.commands.diagnosis import figures
 from headway.data.doctor.batches import batches
 from headway.data.doctor.examination import Examination
-from headway.data.doctor.figures import figures
 from headway.data.doctor.sizes import SizeExaminer
 from headway.text.shifts import LengthBlock, LineNumber
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @contextmanager
-def exchanged(thing: Any, name: str, value: Any) -> Iterator[None]:
+def patched(thing: Any, name: str, value: Any) -> Iterator[None]:
     """While it is open, `thing.name` is `value`; behind it all is as it was, a method too."""
     own = name in vars(thing)
     before = getattr(thing, name)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headway.inspection.exchanging import exchanged
+from headway.inspection.patching import patched
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -91,7 +91,7 @@ class TensorRecorder:
 
     def exchange(self, thing: Any, name: str, value: Any) -> None:
         """Set an attribute for as long as the notes are open."""
-        self._open.enter_context(exchanged(thing, name, value))
+        self._open.enter_context(patched(thing, name, value))
 
     def note(
         self,
