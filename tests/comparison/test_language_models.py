@@ -144,7 +144,7 @@ def test_no_more_lines_are_held_than_are_held_out(tmp_path, monkeypatch):
                 most = max(most, alive)
                 yield Line(text)
 
-    monkeypatch.setattr("headway.comparison.language_models.Reading", Counted)
+    monkeypatch.setattr("headway.comparison.language_models.ReadingReport", Counted)
     lines = held_out_lines([path], print)
     rows = sorted(held_out_rows(1000))
     assert lines == [f"line {row}" for row in rows]

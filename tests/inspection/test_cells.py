@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sights import sight_of
+from analyses import analysis_of
 
 import headway
 from headway.inspection.cells import cells, parts_of
@@ -21,7 +21,7 @@ def tensors_of(found: dict[str, Any]) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_numbers_are_the_models_own_bit_for_bit(everyday_run: Path, norm: str) -> None:
-    analysis = sight_of(everyday_run, norm=norm)
+    analysis = analysis_of(everyday_run, norm=norm)
     found = cells(analysis)
     assert found["left_out"] == []
     assert len(found["sublayers"]) == 2 * 2 + 2 * 3
@@ -36,7 +36,7 @@ def test_a_hundred_random_cells_follow_from_what_is_shown(
     everyday_run: Path, norm: str, positions: str
 ) -> None:
     """Each step in float64 from the one before it, as the page's reader would."""
-    analysis = sight_of(everyday_run, norm=norm, positions=positions)
+    analysis = analysis_of(everyday_run, norm=norm, positions=positions)
     found = cells(analysis)
     held = {name: array.astype(np.float64) for name, array in tensors_of(found).items()}
     attentions = [each for each in found["sublayers"] if each["kind"] != "feed_forward"]
@@ -74,7 +74,7 @@ def bias_of(model: torch.nn.Module, at: str) -> np.ndarray:
 
 
 def test_where_room_is_short_the_last_cross_attention_stays(everyday_run: Path) -> None:
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     analysis.room = None
     whole = tensors_of(cells(analysis))
     for room in (0, 80_000, 200_000):
@@ -96,7 +96,7 @@ def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(
     everyday_run: Path,
 ) -> None:
     """By switching all other heads off."""
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     attention = analysis.subject.model.decoder[0].cross_attention
     heads = analysis.trace["decoder.0.cross.heads"]
     parts = parts_of(attention, heads)
@@ -110,7 +110,7 @@ def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_every_step_names_a_line_that_is_there(everyday_run: Path, norm: str) -> None:
-    steps = cells(sight_of(everyday_run, norm=norm))["steps"]
+    steps = cells(analysis_of(everyday_run, norm=norm))["steps"]
     root = Path(headway.__file__).parent.parent
     for name, step in steps.items():
         line = (root / step["file"]).read_text(encoding="utf-8").splitlines()[step["line"] - 1]
@@ -123,7 +123,7 @@ def test_a_model_whose_code_is_another_has_its_own_equations_not_the_standard_on
 ) -> None:
     from headway.models.ablated import Ablated, AblatedConfig
 
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     config = AblatedConfig(d_model=24, d_ff=40, heads=3, score="additive", residual=False)
     analysis.subject.__dict__["model"] = Ablated(
         config, vocabulary_size=len(analysis.subject.vocabulary)

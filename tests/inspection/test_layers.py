@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sights import sight_of
+from analyses import analysis_of
 
 from headway.inspection.layers import (
     layers,
@@ -21,7 +21,7 @@ from headway.inspection.packing import unpacked
 def test_through_the_lens_the_last_layer_says_what_the_model_says(
     everyday_run: Path, norm: str
 ) -> None:
-    analysis = sight_of(everyday_run, norm=norm)
+    analysis = analysis_of(everyday_run, norm=norm)
     lens = layers(analysis)["lens"]
     probs = torch.from_numpy(analysis.trace["logits"]).softmax(-1)
     top = probs.topk(3)
@@ -39,7 +39,7 @@ def test_through_the_lens_the_last_layer_says_what_the_model_says(
 
 def test_what_goes_in_is_nearest_to_itself(everyday_run: Path) -> None:
     """Without positions the encoder's input is the embedding."""
-    analysis = sight_of(everyday_run, positions="none")
+    analysis = analysis_of(everyday_run, positions="none")
     nearest = layers(analysis)["nearest"]
     assert (unpacked(nearest["rank"])[0] == 1).all()
     np.testing.assert_allclose(unpacked(nearest["value"])[0], 1.0, atol=1e-6)
@@ -56,7 +56,7 @@ def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
 
 
 def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path) -> None:
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     model, passage = analysis.subject.model, analysis.passage
     removed = [[], [0], [2, 3], list(range(len(passage.source) - 1))]
     found = log_probs_without(analysis, removed)
@@ -69,7 +69,7 @@ def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path)
 
 
 def test_importance_puts_attention_beside_loss_word_by_word(everyday_run: Path) -> None:
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     found = layers(analysis)["importance"]
     assert found["words"] == "The dog didn't see the cat because it was tired .".split()
     weights = analysis.trace["decoder.1.cross.weights"][:, :-1].mean((0, 1))
@@ -88,7 +88,7 @@ def test_words_of_a_long_text_are_not_removed(
     everyday_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headway.inspection.layers.MOST_WORDS", 10)
-    found = layers(sight_of(everyday_run))["importance"]
+    found = layers(analysis_of(everyday_run))["importance"]
     assert found == {"n_words": 11, "most": 10}
 
 

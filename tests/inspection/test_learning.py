@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from analyses import TARGET, TEXT
 from everyday_run import train
 from safetensors.torch import load_file, save_file
-from sights import TARGET, TEXT
 
 from headway.inspection import learning as learning_file
 from headway.inspection.learning import drawn, learning
@@ -19,7 +19,7 @@ from headway.training.optimizer import load_weights, saved_tensors
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
 
-def sight_of(run):
+def analysis_of(run):
     subject = open_subject(run, device="cpu")
     return PassageAnalysis(subject, subject.passage_of(TEXT, TARGET))
 
@@ -31,7 +31,7 @@ def run(everyday_run, tmp_path):
 
 
 def test_every_kept_checkpoint_is_there_between_the_first_weights_and_the_model(everyday_run):
-    found = learning(sight_of(everyday_run))
+    found = learning(analysis_of(everyday_run))
     kept = sorted(int(path.name[5:]) for path in (everyday_run / "checkpoints").iterdir())
     assert len(kept) > 1
     moments = [(moment["kind"], moment["updates"]) for moment in found["moments"]]
@@ -41,7 +41,7 @@ def test_every_kept_checkpoint_is_there_between_the_first_weights_and_the_model(
 
 @torch.inference_mode()
 def test_maps_and_probabilities_are_those_of_the_checkpoints_weights(everyday_run):
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     found = learning(analysis)
     model, passage = analysis.subject.model, analysis.passage
     source, fed = torch.tensor([passage.source]), torch.tensor([passage.fed])
@@ -61,7 +61,7 @@ def test_maps_and_probabilities_are_those_of_the_checkpoints_weights(everyday_ru
 
 
 def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_path):
-    found = learning(sight_of(run))
+    found = learning(analysis_of(run))
     alone = shutil.copytree(run, tmp_path / "alone")
     for moment in found["moments"][1:-1]:
         kept = run / "checkpoints" / f"step-{moment['updates']}" / "weights.safetensors"
@@ -74,14 +74,14 @@ def test_at_a_checkpoint_it_writes_what_a_run_of_these_weights_writes(run, tmp_p
 
 
 def test_of_a_model_of_text_alone_nothing_is_said_to_be_written_by_itself(everyday_run):
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     analysis.subject = replace(analysis.subject, task="language-model")
     now = learning_file.Snapshot("model", None, {})
     assert learning_file._moment(now, analysis, {})["writes"] is None
 
 
 def test_the_model_is_as_it_was_behind_it(everyday_run):
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     before = {name: t.clone() for name, t in saved_tensors(analysis.subject.model).items()}
     learning(analysis)
     for name, tensor in saved_tensors(analysis.subject.model).items():
@@ -100,7 +100,7 @@ def test_the_first_weights_are_those_that_training_began_with(everyday_files, tm
 
 
 def test_a_damaged_checkpoint_is_left_out_and_counted(run):
-    analysis = sight_of(run)
+    analysis = analysis_of(run)
     oldest = min((run / "checkpoints").iterdir(), key=lambda path: int(path.name[5:]))
     weights = oldest / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4])
@@ -111,7 +111,7 @@ def test_a_damaged_checkpoint_is_left_out_and_counted(run):
 
 def test_a_run_without_checkpoints_says_so(run):
     shutil.rmtree(run / "checkpoints")
-    found = learning(sight_of(run))
+    found = learning(analysis_of(run))
     assert "--training.keep-all" in found["missing"]["en"]
     assert "--training.keep-all" in found["missing"]["zh"]
 
@@ -120,7 +120,7 @@ def test_of_too_many_checkpoints_some_are_taken_evenly_the_ends_among_them(run, 
     for n in range(100, 200, 10):
         shutil.copytree(run / "checkpoints" / "step-12", run / "checkpoints" / f"step-{n}")
     monkeypatch.setattr(learning_file, "MOST_MOMENTS", 6)
-    found = learning(sight_of(run))
+    found = learning(analysis_of(run))
     steps = [moment["updates"] for moment in found["moments"][1:-1]]
     assert steps == sorted(steps)
     assert len(steps) == 4

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sights import TARGET, TEXT, sight_of
+from analyses import TARGET, TEXT, analysis_of
 
 from headway.inspection.maps import LARGEST_ERROR, attention, in_steps
 from headway.inspection.packing import unpacked
 
 
 def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     found = attention(analysis)
     passage = analysis.passage
     looked = analysis.subject.model.look(
@@ -30,7 +30,7 @@ def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
 
 def test_a_hundred_random_weights_follow_from_queries_and_keys(everyday_run: Path) -> None:
     """softmax(q k^T / sqrt(d_k)) in float64 from the trace, against the page's maps."""
-    analysis = sight_of(everyday_run, norm="pre")
+    analysis = analysis_of(everyday_run, norm="pre")
     maps = {kind["kind"]: unpacked(kind["maps"]) / 255 for kind in attention(analysis)["kinds"]}
     random = np.random.default_rng(1)
     for _ in range(100):
@@ -52,7 +52,7 @@ def test_steps_are_the_nearest() -> None:
 
 
 def test_heads_and_pronouns_are_said_of_every_layer(everyday_run: Path) -> None:
-    analysis = sight_of(everyday_run)
+    analysis = analysis_of(everyday_run)
     encoder, decoder, cross = attention(analysis)["kinds"]
     for kind in (encoder, decoder, cross):
         n_layers, n_heads = kind["shape"][:2]
@@ -65,7 +65,7 @@ def test_heads_and_pronouns_are_said_of_every_layer(everyday_run: Path) -> None:
 
 def test_a_window_is_not_held_against_a_head(everyday_run: Path) -> None:
     """What is hidden from a query is not counted as seen: even weights stay diffuse."""
-    analysis = sight_of(everyday_run, window=2, positions="none")
+    analysis = analysis_of(everyday_run, window=2, positions="none")
     for layer in analysis.subject.model.encoder:
         torch.nn.init.zeros_(layer.self_attention.to_query.weight)
     heads = attention(analysis)["kinds"][0]["habits"]
@@ -77,4 +77,4 @@ def test_a_text_with_too_many_weights_is_not_drawn(
     everyday_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headway.inspection.maps.MOST", 1_000)
-    assert "1,000 are drawn" in attention(sight_of(everyday_run))["missing"]["en"]
+    assert "1,000 are drawn" in attention(analysis_of(everyday_run))["missing"]["en"]

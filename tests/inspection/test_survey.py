@@ -22,9 +22,9 @@ def test_it_is_measured_over_all_queries_of_all_texts(everyday_run: Path) -> Non
     subject = open_subject(everyday_run, device="cpu")
     found = survey(subject, [TEXTS[0], " ", *TEXTS[1:]])
     assert (found["n_texts"], found["left_out"]) == (3, 0)
-    sights = [PassageAnalysis(subject, subject.passage_of(text)) for text in TEXTS]
+    analyses = [PassageAnalysis(subject, subject.passage_of(text)) for text in TEXTS]
     for one in found["kinds"]:
-        expected = habits([weights_of(analysis, one["kind"]) for analysis in sights])
+        expected = habits([weights_of(analysis, one["kind"]) for analysis in analyses])
         assert one["habits"] == told_of(expected)
     with pytest.raises(ConfigError, match="all of these are blank"):
         survey(subject, ["", "  "])

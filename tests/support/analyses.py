@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from headway.inspection.passage_analysis import Sight
+from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
 from headway.models.transformer import Transformer, TransformerConfig
 
@@ -26,7 +26,7 @@ def subject_of(run: Path, **settings: Any) -> Subject:
     return replace(subject, model=model)
 
 
-def sight_of(run: Path, **settings: Any) -> Sight:
+def analysis_of(run: Path, **settings: Any) -> PassageAnalysis:
     """Of one sentence with a translation that is given."""
     subject = subject_of(run, **settings)
-    return Sight(subject, subject.passage_of(TEXT, TARGET))
+    return PassageAnalysis(subject, subject.passage_of(TEXT, TARGET))
