@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import ctranslate2
 import pytest
 import torch
 
+from headway.decoding.forced import attention_over
 from headway.errors import ConfigError, HeadwayError
 from headway.exchange.agreement import agreement
 from headway.exchange.ctranslate2 import InCTranslate2, write_ctranslate2
@@ -65,6 +67,23 @@ def test_every_other_option_is_carried(tmp_path, options):
     result = found(random_model(**options), tmp_path)
     assert result.log_prob < 1e-4
     assert result.choice < 1e-4
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_its_attention_is_that_of_the_alignment_layer(tmp_path, n_layers):
+    model = random_model(decoder_layers=n_layers)
+    write_ctranslate2(model, TOKENS, SPECIAL, tmp_path, 100)
+    source, target = random_rows((9, 6))
+    [result] = ctranslate2.Translator(str(tmp_path)).translate_batch(
+        [[TOKENS[i] for i in source]],
+        target_prefix=[[TOKENS[i] for i in target]],
+        beam_size=1,
+        max_decoding_length=len(target) + 1,
+        return_attention=True,
+    )
+    [expected] = attention_over(model, [source], [target], SPECIAL, torch.device("cpu"))
+    found = torch.tensor(result.attention[0])[: len(target)]  # not on the end marker
+    torch.testing.assert_close(found, expected[:, : len(source)], atol=1e-4, rtol=0)
 
 
 def test_a_vocabulary_without_a_begin_marker_is_fed_padding_first(tmp_path):

@@ -246,9 +246,10 @@ def test_a_step_changes_neither_the_state_it_starts_from_nor_others_that_went_on
     assert torch.equal(model.step(first.state, FED[:, 2]).logits, after_first)
 
 
-def test_attention_of_a_step_is_the_last_layers_mean_over_heads():
-    model = small()
-    weights = model.look(SOURCE, FED).cross[-1].mean(1)  # [batch, target, source]
+@pytest.mark.parametrize(("n_layers", "chosen"), [(1, 0), (2, 1), (3, 1), (4, 2), (6, 4)])
+def test_attention_of_a_step_is_the_mean_over_the_alignment_layers_heads(n_layers, chosen):
+    model = small(decoder_layers=n_layers)
+    weights = model.look(SOURCE, FED).cross[chosen].mean(1)  # [batch, target, source]
     state = model.start(SOURCE)
     for i, token in enumerate(FED.unbind(1)):
         assert model.step(state, token).attention is None

@@ -23,7 +23,7 @@ def _config(draw: st.DrawFn, alike: bool) -> TransformerConfig:
     d_k = draw(st.sampled_from((0, 0, 3, 16, 17)))
     return TransformerConfig(
         encoder_layers=draw(st.integers(1, 2)),
-        decoder_layers=draw(st.integers(1, 2)),
+        decoder_layers=draw(st.integers(1, 3)),
         heads=heads,
         d_model=heads * draw(st.integers(2, 20)),
         d_k=d_k,

@@ -15,6 +15,7 @@ from headway.errors import ConfigError
 from headway.exchange.agreement import Ids
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention
+from headway.nn.cache import alignment_layer
 from headway.nn.embedding import sinusoids
 from headway.nn.layers import Layer, Residual
 from headway.nn.positions import LearnedPositions
@@ -103,7 +104,11 @@ def specification(model: Transformer, n_positions: int) -> Any:
     heads = config.heads
     encoder = transformer_spec.TransformerEncoderSpec(config.encoder_layers, heads, **shape)
     decoder = transformer_spec.TransformerDecoderSpec(
-        config.decoder_layers, heads, alignment_heads=heads, **shape
+        config.decoder_layers,
+        heads,
+        alignment_layer=alignment_layer(config.decoder_layers),
+        alignment_heads=heads,
+        **shape,
     )
     encoder.embeddings[0].weight = _array(model.source_embedding.weight)
     decoder.embeddings.weight = _array(model.target_embedding.weight)

@@ -183,7 +183,7 @@ def log_probs_without(
 def _importance(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """Attention on each word beside what is lost without it; see `log_probs_without`.
 
-    Attention is that of the last layer with cross-attention, the mean over its heads and over the
+    Attention is that of the alignment layer, the mean over its heads and over the
     tokens that are written, the end marker not among them.
     """
     subject, passage = analysis.subject, analysis.passage

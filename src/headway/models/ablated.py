@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from headway.errors import ConfigError
 from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.models.transformer import Transformer, TransformerConfig
+from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.nn.embedding import project
 from headway.nn.layers import Layer, Residual, Stack
@@ -179,7 +180,8 @@ class Ablated(Transformer):
     ) -> Step:
         """Feed one token per row, and with it again all that were fed before; see `StepDecoder`."""
         state = replace(state, fed=torch.cat([state.fed, last[:, None]], 1))
-        across = list(self.decoder)[-1].cross_attention
+        layers = list(self.decoder)
+        across = layers[cache.alignment_layer(len(layers))].cross_attention
         with watched([across] if want_attention and across is not None else []) as maps:
             features = self.decode(state.fed, state.encoded, state.source_visible)
         logits = project(features[:, -1], self.output_weight, self.output_bias).float()

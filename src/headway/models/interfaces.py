@@ -28,7 +28,7 @@ class Step(NamedTuple):
     state: Any
     """The `State` after the token that was fed."""
     attention: Float[Tensor, "rows source"] | None
-    """Weights on the source, if asked for: mean of the last layer's heads; in ConvS2S of layers."""
+    """Weights on the source, if asked for: mean of a layer's heads; in ConvS2S of layers."""
 
 
 @runtime_checkable

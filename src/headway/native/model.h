@@ -24,7 +24,7 @@ typedef struct {
     int64_t heads, key, value; /* sizes of one head, padded to a multiple of WIDTH */
     int64_t keys, values;      /* of all heads, padded to a multiple of PANEL */
     int64_t inner;             /* of the feed-forward, padded to a multiple of PANEL */
-    int64_t activation, norm_first, encoder_layers, decoder_layers;
+    int64_t activation, norm_first, encoder_layers, decoder_layers, alignment_layer;
     int64_t n_tokens;        /* vocabulary */
     int64_t source_positions; /* rows of the tables of positions; no table: any position */
     int64_t target_positions;
@@ -57,7 +57,7 @@ typedef struct {
     int32_t *lengths, *tokens;
     float *log_probs;
     /* Where wanted: of token t of that hypothesis, from (looks[i] + (h * (limits[i] + 1) + t) *
-       its source's length) on, the weights on the source; the last layer's, mean over its heads. */
+       its source's length) on, the weights on the source; `alignment_layer`'s, mean over heads. */
     const int64_t *looks;
     float *looked; /* none: not wanted */
     /* Shared by threads. */

@@ -13,6 +13,7 @@ from headway.native.building import Engine
 from headway.native.matrices import Numbers, Precision, packed
 from headway.native.structures import Floats, LayerStruct, Matrix, Model, Norm, zeros
 from headway.nn.attention import MultiHeadAttention
+from headway.nn.cache import alignment_layer
 from headway.nn.embedding import SinusoidalPositions, sinusoids
 from headway.nn.layers import Layer as TorchLayer
 
@@ -63,6 +64,7 @@ class Packed:
             norm_first=config.norm == "pre",
             encoder_layers=len(model.encoder),
             decoder_layers=len(model.decoder),
+            alignment_layer=alignment_layer(len(model.decoder)),
             n_tokens=n_tokens,
             source_positions=source_rows,
             target_positions=target_rows,

@@ -132,7 +132,7 @@ static float *look_of(const job *j, const workspace *w, int64_t slot, int64_t t,
 
 static void look_across(const model *m, const job *j, workspace *w, int64_t n, int64_t rows) {
     const int64_t memory = m->keys + m->values;
-    const int kept = j->looked && n == m->decoder_layers - 1;
+    const int kept = j->looked && n == m->alignment_layer;
     for (int64_t r = 0; r < rows; r++) {
         const int64_t number = w->row_slot[r], n_read = w->slots[number].n_read;
         const float *cross = cross_of(m, j, w, number, n);

@@ -45,7 +45,10 @@ class Model(ctypes.Structure):
     _fields_ = (
         *((name, _int) for name in ("d_model", "width", "heads", "key", "value", "keys", "values")),
         *((name, _int) for name in ("inner", "activation", "norm_first")),
-        *((name, _int) for name in ("encoder_layers", "decoder_layers", "n_tokens")),
+        *(
+            (name, _int)
+            for name in ("encoder_layers", "decoder_layers", "alignment_layer", "n_tokens")
+        ),
         *((name, _int) for name in ("source_positions", "target_positions")),
         *((name, _float) for name in ("embedding_scale", "epsilon")),
         *((name, _pointer) for name in ("source_embedding", "target_embedding")),

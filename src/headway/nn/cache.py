@@ -25,6 +25,12 @@ EVEN = 16
 products take a path that is several times slower, and softmax is not vectorized."""
 
 
+def alignment_layer(n_layers: int) -> int:
+    """The decoder layer whose cross-attention says which source word a token stands for: the one
+    before the last (Garg et al. 2019, section 3.1), but the first only where it is alone."""
+    return max(n_layers - 2, min(1, n_layers - 1))
+
+
 def evened(n_keys: int) -> int:
     """`n_keys` rounded up to a multiple of `EVEN`."""
     return -(-n_keys // EVEN) * EVEN
@@ -230,7 +236,7 @@ def step(
 ) -> tuple[
     Float[Tensor, "rows d_model"], StackState, Float[Tensor, "sentences heads each source"] | None
 ]:
-    """One more token for each row; with it, where the last layer looked in the source."""
+    """One more token for each row; with it, where `alignment_layer` looked in the source."""
     if state.window and state.length > state.window:
         from headway.nn.windowed import recent  # a side room
 
@@ -239,18 +245,13 @@ def step(
     each = len(x) // state.n_sentences
     cache = state.cache.with_room(used, each)
     n_more = evened(used + each) - state.visible.shape[1]
-    positions, visible = pad(state.positions, (0, n_more)), pad(state.visible, (0, n_more))
+    positions, seen = pad(state.positions, (0, n_more)), pad(state.visible, (0, n_more))
     positions[:, used : used + each] = length
     itself = torch.eye(each, dtype=torch.bool, device=x.device)
-    visible.unflatten(0, (-1, each))[:, :, used : used + each] = itself
-    hidden = additive(visible, x.dtype).unflatten(0, (-1, each)).repeat_interleave(heads, 0)
+    seen.unflatten(0, (-1, each))[:, :, used : used + each] = itself
+    hidden = additive(seen, x.dtype).unflatten(0, (-1, each)).repeat_interleave(heads, 0)
     after = replace(
-        state,
-        cache=cache,
-        length=length + 1,
-        used=used + each,
-        positions=positions,
-        visible=visible,
+        state, cache=cache, length=length + 1, used=used + each, positions=positions, visible=seen
     )
     looked: list[Tensor] = []
     for n, (layer, fused) in enumerate(zip(stack, state.fused, strict=True)):
@@ -262,7 +263,7 @@ def step(
             x = cast(Residual, layer.around_cross_attention)(x, across)
         x = layer.around_feed_forward(x, layer.feed_forward)
     cache.filled = after.used
-    return x, after, None if state.source is None else looked[-1][..., : state.source.length]
+    return x, after, looked[alignment_layer(len(looked))] if looked else None
 
 
 def look_back(
@@ -307,7 +308,7 @@ def look_across(
     keys, values = source.columns[n].transpose(2, 3), source.values[n]
     query = by_sentence(attention.to_query(x), keys)
     context, weights = attend_by_products(query, keys, values, source.hidden.flatten(0, 1))
-    looked.append(weights)
+    looked.append(weights[..., : source.length])
     return attention.to_output(context)
 
 
