@@ -16,8 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import ConfigDict, TypeAdapter
-
 from headway.errors import ConfigError
 from headway.errors import settings as refused
 
@@ -26,7 +24,13 @@ SECTIONS = ("run", "text", "data", "model", "training", "decoding", "runtime")
 T = TypeVar("T")
 Sections = dict[str, dict[str, Any]]
 _type_hints = functools.cache(typing.get_type_hints)  # both take longer than to translate a line
-_adapter = functools.cache(functools.partial(TypeAdapter, config=ConfigDict(allow_inf_nan=False)))
+
+
+@functools.cache
+def _adapter(hint: Any) -> Any:
+    from pydantic import ConfigDict, TypeAdapter  # takes as long as all the rest of --help
+
+    return TypeAdapter(hint, config=ConfigDict(allow_inf_nan=False))
 
 
 def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:

@@ -45,7 +45,7 @@ def rehearse(task: TranslationTask, model: nn.Module) -> None:
 def rehearse_end(settings: Settings, task: TranslationTask, model: nn.Module) -> None:
     """The run's own search, of some sentences."""
     some = copy(task)
-    some.valid_rows = task.valid_rows[::EVERY]
+    some.valid_rows, some.portions = task.valid_rows[::EVERY], None
     some.search(model, replace(settings.decoding, max_extra_length=0))
 
 

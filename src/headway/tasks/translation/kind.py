@@ -35,12 +35,10 @@ class PlannedTranslation(PlannedTraining, TranslationTraining):
     """Section [training] of a translator's run."""
 
 
-LENGTH_PENALTIES = (0.6, 1.0, 1.4)
-"""Tried at the end of a training."""
+LENGTH_PENALTIES = (0.6, 1.0, 1.4)  # tried at the end of a training
 PRIOR = 5.0
-"""BLEU on the validation sentences that a length penalty must win for each whole one that it is
-away from the usual: above 1 a hypothesis gains by its length alone, and text of another domain,
-whose lengths the model knows less well, pays for it."""
+"""BLEU on validation that a length penalty must win for each whole one away from the usual: above 1
+a hypothesis gains by its length alone, and text of another domain pays for it."""
 
 
 def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
@@ -131,9 +129,9 @@ def card(run: Run) -> CardWords:
     if before := task.before_words(hypotheses):
         run.say(before.strip())
     data, report = run.settings.data, run.data.prepared.report
-    best = [one[0] for one in searched]
+    readings = task.readings(searched)
     languages = data.source_language, data.target_language
-    measured = measure(run.data, languages, task.valid_rows, best, hypotheses, tags=data.tags)
+    measured = measure(run.data, languages, task.valid_rows, readings, hypotheses, tags=data.tags)
     run.folder.write_checks(measured.as_dict())
     trust = measured.trust.words()
     run.say(trust)

@@ -8,11 +8,9 @@ import numpy as np
 
 from headway.data.batching import Indices
 from headway.data.prepared import SIDES
-from headway.decoding.hypothesis import Hypothesis
 from headway.metrics.translation import chrf_formula, chrf_statistics
 from headway.tasks.translation.pairs import Pairs
-from headway.tasks.translation.texts import attended
-from headway.text.checks.held import TrainingStats, measured
+from headway.text.checks.held import SAMPLE, TrainingStats, measured
 from headway.text.checks.signs import (
     OF_TEXTS,
     UNCOVERED,
@@ -26,14 +24,10 @@ from headway.text.checks.signs import (
 from headway.text.checks.trust import SignBaseline, Trust, fitted
 from headway.text.scripts import UNSPACED_SCRIPTS
 
-SAMPLE = 4_000
-"""Training pairs that are looked at."""
 GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
-"""Sentence chrF from which a translation is called good; in Chinese, Japanese or Thai a character
-says more, and fewer are the same."""
+"""Sentence chrF of a good translation; in Chinese, Japanese or Thai a character says more."""
 ENOUGH = 220  # good translations: of fewer, what none of them shows is no flag yet
-ENOUGH_TO_JOIN = 1_000
-"""Fewer pairs say nothing of what is rare in texts that are put together from them."""
+ENOUGH_TO_JOIN = 1_000  # pairs; fewer say nothing of what is rare in texts put together of them
 
 
 class Measured(NamedTuple):
@@ -51,37 +45,30 @@ def measure(
     data: Pairs,
     languages: tuple[str | None, str | None],
     rows: Indices,
-    hypotheses: Sequence[Hypothesis],
+    readings: Sequence[Sequence[Reading]],
     targets: Sequence[str],
     *,
     tags: Sequence[str] = (),
 ) -> Measured:
     """From training pairs, and from translations of these rows of the validation data.
 
-    `hypotheses` have scores and, where the model can, attention; `targets` are their texts.
-    `tags` may stand in front of the sources.
+    `readings` are of each part that was read at once: of a text the least sure one counts.
+    `targets` are the texts; `tags` may stand in front of the sources.
     """
     held, norms, joined = _of_training(data, languages, tags)
     letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
     least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
-    prepared, subwords = data.prepared, data.vocabulary
-    texts = [prepared.valid_texts[row] for row in rows]
+    texts = [data.prepared.valid_texts[row] for row in rows]
     counts = chrf_statistics(targets, [target for _, target in texts]).counts
     good = np.asarray(chrf_formula(counts)) >= least
     table = []
     seen: dict[str, list[float]] = {UNCOVERED: [], UNSURE: []}
-    for row, hypothesis, target, (source, _) in zip(rows, hypotheses, targets, texts, strict=True):
-        ids = prepared.valid["source"][int(row)].tolist()
-        reading = Reading(
-            subwords.pieces(ids), hypothesis.token_log_probs, attended(hypothesis, len(ids))
-        )
-        signs = {
-            **signs_of_texts(source, target, held, data.prepared.own_codes),
-            **signs_of_model(reading),
-        }
-        table.append(features(reading, signs))
+    for parts, target, (source, _) in zip(readings, targets, texts, strict=True):
+        of_text = signs_of_texts(source, target, held, data.prepared.own_codes)
+        signs = [{**of_text, **signs_of_model(part)} for part in parts]
+        table.append(min(map(features, parts, signs)))
         for name, strengths in seen.items():
-            strengths.append(signs[name].strength if name in signs else 0.0)
+            strengths.append(max(one[name].strength if name in one else 0.0 for one in signs))
     looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
         norms[name] = SignBaseline.of(

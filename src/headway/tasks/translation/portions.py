@@ -142,7 +142,7 @@ def _joined(
     )
 
 
-def with_spaces(parts: Sequence[str | Translation], targets: Sequence[str]) -> str:
+def with_spaces(parts: Sequence[object], targets: Sequence[str]) -> str:
     """Translations with the white space of their sources between them, as the target writes it."""
     left = iter(targets)
     text, space, before = "", "", ""

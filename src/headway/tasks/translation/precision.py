@@ -22,6 +22,7 @@ from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_data
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.texts import TextTranslator
+from headway.tasks.translation.validation_portions import uncut
 from headway.training.run_folder import RunFolder
 
 QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
@@ -116,6 +117,7 @@ def measured_now(
         seed=settings.runtime.seed,
         device=plain.device,
     )
+    task.portions = uncut(pairs.prepared, task.valid_rows)
     usual, quick = (task.written([found[i] for i in done]) for found in (in_fp32, in_fewer_bits))
     gate = measured(usual, quick, task.valid_texts, settings.data.target_language)
     try:

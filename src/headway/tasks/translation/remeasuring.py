@@ -45,7 +45,7 @@ def measured_again(run: Path, say: Say) -> Measured:
     say(f"translating {len(rows):,} validation sentences")
     with torch.inference_mode():
         found = task.search(opened.model, settings.decoding, evidence=True)
-    best = [hypotheses[0] for hypotheses in found]
+    readings = task.readings(found)
     languages = settings.data.source_language, settings.data.target_language
     tags = settings.data.tags
-    return measure(data, languages, rows, best, task.written(found), tags=tags)
+    return measure(data, languages, rows, readings, task.written(found), tags=tags)

@@ -19,6 +19,7 @@ from headway.tasks.translation.lexicon import learned
 from headway.tasks.translation.pairs import Pairs
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.texts import TextTranslator
+from headway.tasks.translation.validation_portions import uncut
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import refuse_shipped
@@ -86,7 +87,8 @@ def _make(
         seed=settings.runtime.seed,
         device=plain.device,
     )
-    sources = [task.valid["source"][int(row)].tolist() for row in task.valid_rows]
+    task.portions = uncut(pairs.prepared, task.valid_rows)
+    sources = [ids.tolist() for ids in task.sources]
 
     @torch.inference_mode()
     def written(decoder: StepDecoder) -> list[str]:

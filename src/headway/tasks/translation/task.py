@@ -1,6 +1,6 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -21,6 +21,9 @@ from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
 from headway.runtime import EngineName
+from headway.tasks.translation.texts import attended
+from headway.text.checks.signs import Reading
+from headway.text.cleaning import may_hold_sentences
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.settings import TrainingSettings
 
@@ -52,10 +55,7 @@ class TranslationTraining(TrainingSettings):
 
 
 class TranslationTask:
-    """Teacher forcing on pairs of ids; validation by loss and by greedy BLEU, on `valid_rows`.
-
-    BLEU is scored on text, each reference as the user wrote it, in its own language.
-    """
+    """Teacher forcing on pairs of ids; validation of `valid_rows` by loss, and by BLEU of texts."""
 
     unit = "target tokens"
     counted = ("source_tokens", "target_tokens")
@@ -171,7 +171,7 @@ class TranslationTask:
         return Validation(self.validation_loss(model), bleu.score(), "bleu", noise=bleu.noise())
 
     def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
-        """Counts for BLEU of the validation sentences under this search."""
+        """Counts for BLEU under this search, each reference as it was written, in its language."""
         hypotheses = self.translate(model, settings)
         return bleu_by_language(hypotheses, self.valid_texts, self.valid_languages)
 
@@ -183,10 +183,9 @@ class TranslationTask:
         self, model: nn.Module, settings: DecodingSettings, *, evidence: bool = False
     ) -> list[list[Hypothesis]]:
         """Hypotheses for the validation sources; with scores and attention as `evidence`."""
-        sources = [self.valid["source"][int(row)] for row in self.valid_rows]
         return decode_all(
             cast(StepDecoder, model),
-            sources,
+            self.sources,
             self.special,
             settings,
             device=self.device,
@@ -197,23 +196,32 @@ class TranslationTask:
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
         """The texts of the best ones, with the codes of the sources put back."""
-        subwords = self.prepared.subwords
-        written = subwords.decode_batch([hypotheses[0].ids for hypotheses in found])
-        if self.prepared.codes != "mask":
-            return written
-        from headway.text.codes import unmask
-
-        both = zip(written, self.valid_codes, strict=True)
-        return [unmask(text, codes).text if codes else text for text, codes in both]
+        written = self.prepared.subwords.decode_batch([one[0].ids for one in found])
+        return self.portions.joined(written) if self.portions else written
 
     @cached_property
-    def valid_codes(self) -> list[Mapping[str, Any]]:
-        """What the placeholders of each validation pair stand for."""
-        from headway.text.codes import mask_pair
+    def portions(self) -> Any:
+        """The `ValidationPortions` where there are codes, or sources that `translate` cuts."""
+        if self.prepared.codes != "mask" and not any(map(may_hold_sentences, self.valid_sources)):
+            return None
+        from headway.tasks.translation.validation_portions import cut
 
-        own = self.prepared.own_codes
-        both = zip(self.valid_sources, self.valid_texts, strict=True)
-        return [mask_pair(source, target, own).codes for source, target in both]
+        return cut(self.prepared, self.valid_rows)
+
+    @property
+    def sources(self) -> Sequence[Ids]:
+        """The validation sources as they are read, in portions where there are some."""
+        whole = self.valid["source"]
+        return self.portions.ids if self.portions else [whole[int(i)] for i in self.valid_rows]
+
+    def readings(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Reading]]:
+        """What was said of each validation source, or of its portions, in a search for evidence."""
+        subwords = self.prepared.subwords
+        each = [
+            Reading(subwords.pieces(ids.tolist()), one.token_log_probs, attended(one, len(ids)))
+            for ids, (one, *_) in zip(self.sources, found, strict=True)
+        ]
+        return self.portions.of_rows(each) if self.portions else [[one] for one in each]
 
     def position(self) -> Position:
         """See `headway.training.interfaces.Task`."""

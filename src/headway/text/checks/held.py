@@ -12,6 +12,7 @@ from headway.errors import RunError
 from headway.text.scripts import scripts
 from headway.text.sentences import AtOnce, sentence_ends
 
+SAMPLE = 4_000  # training pairs that are looked at
 MOSTLY_SINGLE = 0.9
 """Share of texts of one sentence from which a training is said to have held single sentences."""
 _BUCKETS = 6
