@@ -33,7 +33,7 @@ from headway.commands.demo import corpus
 from headway.metrics.translation import bleu_statistics
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
-from headway.training.shipped import place_of
+from headway.training.shipped import open_folder, place_of
 
 N_UNSEEN = 200
 N_DRAWN = 6_000
@@ -226,7 +226,7 @@ def main() -> int:
     asked = parser.parse_args()
     asked.out, asked.run = asked.out.absolute(), place_of(asked.run).absolute()
     asked.out.mkdir(parents=True, exist_ok=True)
-    language = str(RunFolder.open(asked.run).settings()["data"]["target_language"])
+    language = str(open_folder(asked.run).settings()["data"]["target_language"])
     known = texts(asked.run, asked.data, language)
     rows: list[dict[str, Any]] = []
     for name, pattern in PATTERNS[language].items():

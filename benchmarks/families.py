@@ -29,6 +29,7 @@ from whys import plots
 from headway.errors import HeadwayError
 from headway.tasks.translation.presets import PRESETS
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
 FAMILIES: Mapping[str, Sequence[str]] = {
@@ -108,7 +109,7 @@ def trials(name: str, corpus: str, asked: argparse.Namespace) -> dict[str, float
         run = asked.out / corpus / tried / f"{name}-{peak}"
         flags = flags_of(name, peak, asked.seeds[0], asked)
         trained(runs.CORPORA[corpus], asked.data, run, [*flags, "--budget", asked.trial])
-        log = RunFolder.open(run).read_log()
+        log = open_folder(run).read_log()
         losses[peak] = min(line["valid_loss"] for line in log if "valid_loss" in line)
     return losses
 
@@ -120,7 +121,7 @@ def best(losses: Losses) -> str:
 
 def trained(corpus: runs.Corpus, data: Path, run: Path, flags: Sequence[str]) -> None:
     """Train, unless that is done."""
-    if not (RunFolder(run).config.exists() and RunFolder.open(run).finished):
+    if not (RunFolder(run).config.exists() and open_folder(run).finished):
         runs.train(corpus, data, run, flags)
 
 

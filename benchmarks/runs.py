@@ -14,6 +14,7 @@ from headway.metrics.tokenizers import bleu_metric
 from headway.metrics.translation import bleu_statistics, score_translations
 from headway.text.lines import read_lines
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 
 class Corpus(NamedTuple):
@@ -87,7 +88,7 @@ def headway_train(out: Path, flags: Sequence[str]) -> None:
 
 def facts(run: Path) -> dict[str, Any]:
     """What a finished run says of itself: all that repeats it, and how long it took."""
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     sections = folder.settings()
     training, log = sections["training"], folder.read_log()
     return {

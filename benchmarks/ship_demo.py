@@ -21,7 +21,7 @@ from headway.disk import checksum, write_text
 from headway.metrics.translation import bleu_statistics
 from headway.runtime import machine
 from headway.training.run_folder import RunFolder
-from headway.training.shipped import SHIPPED
+from headway.training.shipped import SHIPPED, open_folder
 from headway.training.tensor_files import load_finite, save_tensors
 
 OWN: Sections = {"training": {"max_steps": demo.MAX_STEPS}, "runtime": {"threads": 1}}
@@ -64,7 +64,7 @@ def trained(folder: Path) -> RunFolder:
         settings=None if begun else merge(demo.SETTINGS, OWN),
         resume=True,
     )
-    return RunFolder.open(Path(run))
+    return open_folder(Path(run))
 
 
 def put(run: RunFolder, place: Path) -> None:

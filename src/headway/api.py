@@ -14,6 +14,7 @@ from headway.runs.kind import Request
 from headway.runs.settings import TRANSLATION, task_of
 from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import only_writer_of_run, open_folder
 
 PathLike = str | Path
 
@@ -77,7 +78,7 @@ def _refuse_unusable(
             "--corpus is text for a language model; translators learn from pairs. Add --task "
             "language-model, or give --source F --target F."
         )
-    with RunFolder.alone(request.out, say):
+    with only_writer_of_run(request.out, say):
         if not stored:
             folder.refuse_taken()
     try:
@@ -90,5 +91,5 @@ def _refuse_unusable(
         raise DataError(f"{error}{told_of_data(config) if config else ''}") from None
     parent = given.get("training", {}).get("init_from")
     if parent and not stored:
-        RunFolder.open(Path(parent))
+        open_folder(Path(parent))
     return stored

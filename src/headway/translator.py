@@ -23,7 +23,7 @@ from headway.text.checks.held import TrainingStats
 from headway.text.cleaning import clean, may_hold_codes, may_hold_sentences, no_text
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.subwords import Subwords
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 if TYPE_CHECKING:
     from headway.tasks.translation.coded import CodedTranslator, SegmentTranslation
@@ -88,7 +88,7 @@ class Translator:
         translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
         build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
-        opened, folder = open_run(KIND, run, device=device), RunFolder.open(run)
+        opened, folder = open_run(KIND, run, device=device), open_folder(run)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:

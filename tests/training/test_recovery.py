@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from headway.disk import DiskError
 from headway.errors import HeadwayError, RunError, StoppedError
-from headway.errors.reports import out_of_memory
+from headway.errors.reading import out_of_memory
 from headway.nn.dropout import Dropout
 from headway.runs.gradient import trainer_of
 from headway.training import checkpoint, console, recovery, resume

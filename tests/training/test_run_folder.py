@@ -14,6 +14,7 @@ from headway.locks import TakenError
 from headway.runs.checking import accept, check_run
 from headway.runs.train import write_record
 from headway.training.run_folder import CONSTANT, RunFolder
+from headway.training.shipped import only_writer_of_run
 
 SECTIONS = {"run": {"task": "translation"}, "model": {"type": "bag"}, "runtime": {"seed": 1}}
 
@@ -21,7 +22,7 @@ SECTIONS = {"run": {"task": "translation"}, "model": {"type": "bag"}, "runtime":
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """A run of which only small files are there; its owner keeps a log in the folder meanwhile."""
-    with RunFolder.alone(tmp_path / "run", pytest.fail) as folder:
+    with only_writer_of_run(tmp_path / "run", pytest.fail) as folder:
         (tmp_path / "run" / "train.log").write_text("begun", encoding="utf-8")
         folder.tokenizer.write_text("{}", encoding="utf-8")
         folder.write_data({"sha256": {}})
@@ -87,7 +88,7 @@ def test_what_is_accepted_keeps_every_checksum(folder: RunFolder) -> None:
     changed = {name for name in sealed if again[name] != sealed[name]}
     assert changed == {"config.toml", "tokenizer.json"}
     with (
-        RunFolder.alone(folder.path, pytest.fail),
+        only_writer_of_run(folder.path, pytest.fail),
         pytest.raises(TakenError),
     ):
         accept(folder.path, pytest.fail)
@@ -101,11 +102,11 @@ def test_line_ends_of_another_system_are_no_damage(folder: RunFolder) -> None:
 def test_an_empty_folder_goes_again_and_a_taken_one_is_refused(
     tmp_path: Path, folder: RunFolder
 ) -> None:
-    with RunFolder.alone(tmp_path / "new", pytest.fail):
+    with only_writer_of_run(tmp_path / "new", pytest.fail):
         assert (tmp_path / "new").is_dir()
     assert not (tmp_path / "new").exists()
     with (
-        RunFolder.alone(folder.path, pytest.fail) as again,
+        only_writer_of_run(folder.path, pytest.fail) as again,
         pytest.raises(RunError, match="already holds a run"),
     ):
         again.refuse_taken()

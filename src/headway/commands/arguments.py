@@ -104,7 +104,7 @@ def ready(
     shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":
     """The run's translator, and how it is to translate; `flags` set [decoding], [runtime]."""
-    from headway.training.run_folder import RunFolder
+    from headway.training.shipped import open_folder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
@@ -117,7 +117,7 @@ def ready(
         from headway.tasks.translation.shortlisting import shorten
 
         shorten(translator.plain, run, translator.settings, shortlist, say)
-    if why := RunFolder.open(run).below_use:
+    if why := open_folder(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
         from headway.commands.tags import announced_tag

@@ -138,12 +138,11 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     from headway.runs.fitting import presets_that_fit
     from headway.runs.settings import Settings, preset, task_of
     from headway.tasks import kind_named
-    from headway.training.run_folder import RunFolder
-    from headway.training.shipped import place_of
+    from headway.training.shipped import open_folder, place_of
 
     path = place_of(Path(model))
     if path.is_dir():
-        folder = RunFolder.open(path)
+        folder = open_folder(path)
         kind = kind_named(task_of(folder.settings()))
         if given or vocabulary:
             raise ConfigError(

@@ -21,7 +21,7 @@ from headway.runs.kind import Say
 from headway.runs.settings import task_of
 from headway.runtime import cpu_name
 from headway.text.scripts import UNSPACED_SCRIPTS
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 LEAST_COMMON, ENOUGH_COMMON = 0.5, 200
 """Runs whose validation sentences differ are compared on those that all have, if these are at least
@@ -95,7 +95,7 @@ def one_task(runs: Sequence[Path]) -> str:
     for i, run in enumerate(runs):
         if run.resolve() in [other.resolve() for other in runs[:i]]:
             raise ConfigError(f"each run is compared once; got {run} twice. Name it once.")
-    tasks = {run: task_of(RunFolder.open(run).settings()) for run in runs}
+    tasks = {run: task_of(open_folder(run).settings()) for run in runs}
     if len(set(tasks.values())) > 1:
         told = ", ".join(f"{run} is of the task {task}" for run, task in tasks.items())
         raise ConfigError(

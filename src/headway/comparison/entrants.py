@@ -16,7 +16,7 @@ from torch import nn
 from headway.errors import DataError
 from headway.metrics.translation import Counts, Scores, SentenceStatistics
 from headway.runs.kind import Say
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 ENTRANTS = {
     "translation": "headway.comparison.translators:entrant",
@@ -150,7 +150,7 @@ def opener(task: str) -> Callable[[ComparisonRequest], Entrant] | None:
 
 def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:
     """Raise DataError where one of these files (SHA-256 by name) is another than data.json says."""
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     stored = folder.record()["sha256"] if folder.data.exists() else {}
     for name, sum_ in checksums.items():
         place = str(Path(name).absolute())

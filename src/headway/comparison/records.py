@@ -13,6 +13,7 @@ from headway.training import curves
 from headway.training.curves import Log, thinned
 from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 POINTS = 300
 """A curve has no more points."""
@@ -38,7 +39,7 @@ def size(model: nn.Module) -> dict[str, int]:
 
 def training(run: Path) -> dict[str, Any]:
     """How long it was trained, on what machine, how much it saw, and its curves."""
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     sections, log = folder.settings(), folder.read_log()
     last: Mapping[str, Any] = log[-1] if log else {}
     return {

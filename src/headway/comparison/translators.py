@@ -31,7 +31,7 @@ from headway.tasks.translation.kind import build, read
 from headway.text.corpora import Corpus, languages
 from headway.text.lines import read_lines
 from headway.text.mixing import Use, tagged
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.translator import Translator
 
 FILES = ("source", "reference")
@@ -183,7 +183,7 @@ def held_by(run: Path, translator: Translator, say: Say) -> TestData:
 
 def longest_source(run: Path, translator: Translator) -> int | None:
     """Sub-words of the longest source trained on: from data.json, else from the text files."""
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     if folder.data.exists():
         longest = folder.record().get("longest", {}).get("source")
         if isinstance(longest, int):

@@ -6,16 +6,12 @@ import traceback
 from typing import TextIO
 
 from headway.errors import CONTROLS
+from headway.errors.reading import out_of_memory
 from headway.errors.streams import let_go
 
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}
 """Only a mistake of the program leads to them."""
 MACHINES_LIMITS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE}
-
-NO_MEMORY = (
-    "can't allocate memory", "not enough memory", "out of memory", "CUBLAS_STATUS_ALLOC_FAILED"
-)  # fmt: skip
-"""In the words of torch's allocators, which raise a RuntimeError."""
 
 
 def complain(message: str, status: int) -> int:
@@ -44,13 +40,6 @@ def report(error: BaseException, show_traceback: bool) -> int:
     else:
         where = _save_traceback(error)
     return complain(f"{message}\nThis is a bug in headway; {where}.", 1)
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether Python, torch or a GPU had no memory left for what was asked."""
-    if isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY):
-        return True
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
 def _began_with_ctrl_c(error: BaseException | None) -> bool:

@@ -11,7 +11,7 @@ from headway.inspection import document
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import ROOM, PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 
 def open_beside(run: Path, tag: str | None) -> Subject:
@@ -19,7 +19,7 @@ def open_beside(run: Path, tag: str | None) -> Subject:
 
     Raises ConfigError where this is none of its tags.
     """
-    data = RunFolder.open(run).settings().get("data", {})
+    data = open_folder(run).settings().get("data", {})
     return open_subject(run, tag=tag if data.get("tags") else None)
 
 

@@ -22,7 +22,7 @@ from headway.inspection.subject import Subject
 from headway.tasks import kind_named
 from headway.training.checkpoint import WEIGHTS, folder_of, steps
 from headway.training.optimizer import load_weights, saved_tensors
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.training.tensor_files import load_tensors
 
 MOST_MOMENTS = 40
@@ -157,4 +157,4 @@ def _n_checkpoints(found: list[dict[str, Any]]) -> int:
 
 
 def _checkpoints(subject: Subject) -> Path:
-    return RunFolder.open(subject.run).checkpoints
+    return open_folder(subject.run).checkpoints

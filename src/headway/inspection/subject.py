@@ -23,7 +23,7 @@ from headway.models.interfaces import State, StepDecoder
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
 from headway.text.subwords import SpecialIds
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 
 class Passage(NamedTuple):
@@ -136,7 +136,7 @@ def open_subject(run: str | Path, *, device: Device = "auto", tag: str | None = 
 
     Raises RunError where there is none, or its task cannot be looked into.
     """
-    task = task_of(RunFolder.open(run).settings())
+    task = task_of(open_folder(run).settings())
     run = Path(run)
     if task not in OPENERS:
         raise RunError(

@@ -16,7 +16,7 @@ from headway.inspection.subject import OPENERS, Subject, open_subject
 from headway.runs.settings import task_of
 from headway.training.checkpoint import steps
 from headway.training.curves import Point, counts, curves, planned, scores, thinned
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.version import __version__
 
 MOST_POINTS = 1000
@@ -57,7 +57,7 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
             f"that of {command('demo')}."
         )
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
-    if task in OPENERS and RunFolder.open(runs[0]).model.exists():
+    if task in OPENERS and open_folder(runs[0]).model.exists():
         run = document.run(open_subject(runs[0]))
     else:
         run = {"name": name, "task": task, "type": type_, "version": __version__}
@@ -85,7 +85,7 @@ class WatchedText:
 
     def moments(self) -> list[str]:
         """What there is to look at: others when there is something new."""
-        folder = RunFolder.open(self.run)
+        folder = open_folder(self.run)
         kept = [str(step) for step in steps(folder.checkpoints)]
         return [*kept, str(folder.model.stat().st_mtime_ns)] if folder.model.exists() else []
 
@@ -98,7 +98,7 @@ class WatchedText:
             return self.known
 
     def _looked(self) -> dict[str, Any]:
-        folder = RunFolder.open(self.run)
+        folder = open_folder(self.run)
         if task_of(folder.settings()) in OPENERS and folder.model.exists():
             return _watched(open_subject(self.run), self.text)
         return missing(
@@ -126,7 +126,7 @@ def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
 
 def _run(name: str, run: Path) -> dict[str, Any]:
     """One run. Curves are arrays of points, each with updates, tokens, seconds and the value."""
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     sections, log = folder.settings(), folder.read_log()
     drawn = curves(log)
     ends = [points[-1] for points in drawn.values()]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.config import format_toml
+from headway.config import format_toml, parse_toml
 from headway.disk import checksum
 from headway.errors import ConfigError, RunError
 from headway.errors.commands import command
@@ -13,7 +13,8 @@ from headway.errors.reading import OutOfReachError
 from headway.locks import Say
 from headway.runs.gate import stored_gates
 from headway.training import checkpoint, resume, tensor_files
-from headway.training.run_folder import CHECKS, CONFIG, RunFolder
+from headway.training.run_folder import CHECKS, CONFIG, SEAL, RunFolder
+from headway.training.shipped import only_writer_of_run, open_folder
 
 
 class FileState(NamedTuple):
@@ -33,7 +34,7 @@ def check_run(path: Path) -> Iterator[FileState]:
     Raises:
         RunError: there is no run.
     """
-    folder = RunFolder.open(path)
+    folder = open_folder(path)
     finished = False
     try:
         sums = folder.sealed()
@@ -61,11 +62,12 @@ def accept(path: Path, say: Say) -> None:
         RunError: there is no run.
         TakenError: another process writes to it.
     """
-    RunFolder.open(path)
-    with RunFolder.alone(path, say) as folder:
+    open_folder(path)
+    with only_writer_of_run(path, say) as folder:
         files = [*folder.constant_files(), *filter(Path.exists, [folder.checks])]
         sums = {file.name: checksum(file) for file in files}
-        folder.write_sealed(format_toml(folder.unchecked_settings()), sums)
+        whatever_the_seal = folder.text(folder.config).partition(SEAL)[0]
+        folder.write_sealed(format_toml(parse_toml(whatever_the_seal, folder.config)), sums)
 
 
 def _constant(folder: RunFolder, name: str, expected: str | None) -> FileState:

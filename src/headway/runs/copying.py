@@ -7,7 +7,8 @@ from torch import nn
 from headway.disk import write_bytes
 from headway.errors import RunError
 from headway.training.optimizer import saved_tensors
-from headway.training.run_folder import CHECKS, CONFIG, CONSTANT, RunFolder
+from headway.training.run_folder import CHECKS, CONFIG, CONSTANT
+from headway.training.shipped import only_writer_of_run, open_folder
 from headway.training.tensor_files import save_tensors
 
 _COPIED = (*CONSTANT, CHECKS, "precision.json", "README.md", CONFIG)
@@ -28,10 +29,10 @@ def save_copy(run: Path | None, model: nn.Module, out: Path) -> Path:
             "a model is saved with the files of the run that it was loaded from; this one was made "
             "in memory. Load a run, and give its model these weights."
         )
-    source = RunFolder.open(run)
+    source = open_folder(run)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise RunError(f"save writes to a folder of its own; {out} is there already. Name another.")
-    with RunFolder.alone(out, lambda _: None) as copy:
+    with only_writer_of_run(out, lambda _: None) as copy:
         save_tensors(saved_tensors(model), copy.model)
         for file in (source.path / name for name in _COPIED):
             if file.is_file():

@@ -17,6 +17,7 @@ from headway.runs.settings import Settings, task_of
 from headway.runtime import Device
 from headway.training.optimizer import load_weights, saved_tensors
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.training.tensor_files import Shapes, load_finite, shape_of, shapes
 
 _BYTES_PER_PIECE = 1 << 10
@@ -62,7 +63,7 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     Raises:
         RunError: there is no run, it is another task's, or it has no trained model.
     """
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     sections = folder.settings()
     if task_of(sections) != kind.name:
         raise RunError(

@@ -20,6 +20,7 @@ from headway.training.interfaces import Validation
 from headway.training.loop import Trainer
 from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.training.tensor_files import load_finite, shapes
 from headway.training.time_budget import PlannedTraining
 
@@ -64,7 +65,7 @@ class Parent:
             ConfigError: a setting of it is none, or its weights were not learned but counted.
             RunError: there is none, it is not finished, or its weights are damaged.
         """
-        folder = RunFolder.open(run)
+        folder = open_folder(run)
         folder.refuse_damaged()
         if not folder.model.exists() or not folder.finished:
             raise RunError(
@@ -92,7 +93,7 @@ class Parent:
             RunError: it is gone.
         """
         stored = folder.record()["parent"]
-        return cls(RunFolder.open(Path(stored["run"])), stored["sha256"])
+        return cls(open_folder(Path(stored["run"])), stored["sha256"])
 
     def sections(self) -> Sections:
         """Its settings, as this version writes them."""
@@ -167,7 +168,7 @@ def refuse_unfitting(model: nn.Module, training: PlannedTraining) -> None:
     been written. Of the parent only names and shapes are read."""
     refuse_unknown_parts(model, training)
     if training.init_from:
-        found = shapes(RunFolder.open(Path(training.init_from)).model)
+        found = shapes(open_folder(Path(training.init_from)).model)
         weights = {name: torch.empty(size, device="meta") for name, (_, size) in found.items()}
         beginning(saved_tensors(model), weights, training.reinit, model)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
         DataError: a file has changed since.
     """
     folder = RunFolder(request.out)
-    folder.refuse_unwritable()
+    refuse_unwritable(folder)
     folder.refuse_damaged()
     settings = Settings.of_run(folder, kind)
     if request.sections or request.preset:
@@ -104,4 +105,18 @@ def refuse_changed_data(folder: RunFolder, data: Any) -> None:
             raise DataError(
                 f"A run goes on with the files that it began with; {name} has changed since. "
                 "Put it back, or start a new run."
+            )
+
+
+def refuse_unwritable(folder: RunFolder) -> None:
+    """Raise RunError where writing would change a file elsewhere, or wait for ever."""
+    written = folder.config, folder.tokenizer, folder.model, folder.metrics, folder.card
+    folders = [folder.checkpoints, *folder.checkpoints.glob("*"), folder.path / ".smoothing"]
+    for place in (*written, folder.data, folder.checks, *folders):
+        elsewhere = not Path(realpath(place)).is_relative_to(folder.path.resolve())
+        fits = not place.is_symlink() if place in folders else place.is_file()
+        if (place.exists() or place.is_symlink()) and (elsewhere or not fits):
+            raise RunError(
+                f"a run that goes on writes to its own files, and deletes some; {place} is a link "
+                "to another place, or no file. Put a copy there."
             )

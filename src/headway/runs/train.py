@@ -10,15 +10,15 @@ import torch
 
 from headway import runtime as machine
 from headway.config import merge
+from headway.errors.streams import forgiving_stderr
 from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
 from headway.runs.settings import Settings, preset
-from headway.training.console import forgiving_stderr
 from headway.training.optimizer import saved_tensors
 from headway.training.run_folder import RunFolder
-from headway.training.shipped import place_of
+from headway.training.shipped import only_writer_of_run, place_of
 from headway.version import __version__
 
 
@@ -32,7 +32,7 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
     if init_from:  # to be found from any folder
         given = merge(given, {"training": {"init_from": str(place_of(Path(init_from)).absolute())}})
         request = replace(request, sections=given)
-    with forgiving_stderr(), RunFolder.alone(request.out, say) as folder:
+    with forgiving_stderr(), only_writer_of_run(request.out, say) as folder:
         if request.resume and folder.config.exists():
             run = stopped_run(kind, request, say)
             return finish(run, again=True) if run else folder

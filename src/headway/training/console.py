@@ -5,15 +5,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr
+from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from headway.errors import CONTROLS
-from headway.errors.streams import let_go
 from headway.training.interfaces import Validation
 from headway.training.loop import Progress as TrainingProgress
 
@@ -23,36 +21,6 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(max(round(seconds), 0), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
-
-
-class Forgiving:
-    """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
-
-    def __init__(self) -> None:
-        self.stream = sys.stderr
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-    def write(self, text: str) -> int:
-        """Write, if that can be done."""
-        try:
-            return self.stream.write(text)
-        except OSError as error:
-            let_go(self.stream, error)
-        return len(text)
-
-    def flush(self) -> None:
-        """Have it written, if that can be done."""
-        try:
-            self.stream.flush()
-        except OSError as error:
-            let_go(self.stream, error)
-
-
-def forgiving_stderr() -> AbstractContextManager[TextIO]:
-    """Inside, no training is lost for want of somebody who reads what it says."""
-    return redirect_stderr(cast("TextIO", Forgiving()))
 
 
 class ConsoleReporter:

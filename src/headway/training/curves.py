@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headway.errors import RunError
 from headway.exchange.tensorboard import Scalar
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 Log = Sequence[Mapping[str, Any]]
 """Lines of metrics.jsonl, as `headway.training.run_folder.RunFolder.read_log` gives them."""
@@ -109,7 +109,7 @@ def scalars(run: Path) -> dict[str, list[Scalar]]:
     Raises:
         RunError: there is no run, or it has logged nothing, as one that counts.
     """
-    folder = RunFolder.open(run)
+    folder = open_folder(run)
     log = folder.read_log()
     found = curves(log)
     if not found:

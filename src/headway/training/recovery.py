@@ -16,7 +16,7 @@ import torch
 from headway.disk import DiskError, disk_errors, free_bytes
 from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.commands import command
-from headway.errors.reports import out_of_memory
+from headway.errors.reading import out_of_memory
 from headway.training import checkpoint
 from headway.training.interfaces import Callback
 from headway.training.loop import NotFiniteError, Trainer, split

@@ -3,9 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from os.path import realpath
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,8 @@ from headway.disk import (
     write_text,
 )
 from headway.errors import RunError
-from headway.errors.argument_types import no_path
 from headway.errors.commands import command
-from headway.locks import Say, only_writer_of_folder
 from headway.text.lines import bounded_lines
-from headway.training.shipped import DEMO, place_of
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
 CHECKS = "checks.json"
@@ -38,7 +34,7 @@ _MAX_BYTES_OF_OTHERS = 1 << 28
 
 _OF_PARENT = ("run", "sha256")
 
-_SEAL = "# What the files of this run are (sha256); `headway check` compares."
+SEAL = "# What the files of this run are (sha256); `headway check` compares."
 _SEALED = re.compile(r"^# ([\w.-]+) ([0-9a-f]{64})$", re.MULTILINE)
 
 
@@ -57,25 +53,6 @@ class RunFolder:
         self.checks = path / CHECKS
         self.glossary = path / GLOSSARY
         self.precision = path / "precision.json"
-
-    @classmethod
-    @contextmanager
-    def alone(cls, path: Path, say: Say) -> Iterator["RunFolder"]:
-        """The folder, made if need be, in which no other process writes while the block lasts.
-
-        If nothing is in it at the end, it goes again.
-
-        Raises:
-            DiskError: it cannot be written to.
-            DataError: its name is no UTF-8.
-            RunError: it is a file.
-            TakenError: another process writes to it.
-        """
-        refuse_undecodable(path)
-        if path.exists() and not path.is_dir():
-            raise RunError(f"--out must name a folder; {path} is a file. Give another name.")
-        with only_writer_of_folder(path, say):
-            yield cls(path)
 
     def refuse_taken(self) -> None:
         """Raise RunError when there is a run already, or a file of somebody else's that a run would
@@ -103,7 +80,7 @@ class RunFolder:
     def _begun(self) -> bool:
         """Whether a start that was killed has left its data.json, the first that is written."""
         try:
-            return "headway" in json.loads(self._text(self.data))["versions"]
+            return "headway" in json.loads(self.text(self.data))["versions"]
         except (RunError, ValueError, LookupError, TypeError, RecursionError):
             return False
 
@@ -128,7 +105,7 @@ class RunFolder:
     def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
         """config.toml with its seal: the checksums of other files and its own."""
         others = "".join(f"# {name} {sum_}\n" for name, sum_ in sums.items() if name != CONFIG)
-        text = f"{settings}\n{_SEAL}\n{others}"
+        text = f"{settings}\n{SEAL}\n{others}"
         own = hashlib.sha256(text.encode("utf-8")).hexdigest()
         write_text(self.config, f"{text}# {CONFIG} {own}\n")
 
@@ -141,7 +118,7 @@ class RunFolder:
         for name, sum_ in self.sealed().items():
             file = self.path / name
             if name not in (CONFIG, self.data.name) and file.exists():
-                self._text(file, "replace")
+                self.text(file, "replace")
                 if checksum(file) != sum_:
                     raise RunError(_changed(file))
 
@@ -151,7 +128,7 @@ class RunFolder:
             raise RunError(f"{file} belongs to the run, and is gone. Take it from a copy.")
 
     def _settings_text(self) -> str:
-        text = self._text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
+        text = self.text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
         above, line, own = text.rpartition(f"# {CONFIG} ")
         if not line and "\nfinished = true\n" in text and self.checks.exists():
             # What is finished and has that file was sealed: the end is lost.
@@ -160,7 +137,8 @@ class RunFolder:
             raise RunError(_changed(self.config))
         return text
 
-    def _text(self, file: Path, undecodable: str = "strict") -> str:
+    def text(self, file: Path, undecodable: str = "strict") -> str:
+        """Of one of its files. Raises RunError where it cannot be read or is too large."""
         try:
             self._refuse_large(file)
             return file.read_text("utf-8", undecodable)
@@ -174,19 +152,6 @@ class RunFolder:
             refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
         except OSError as error:
             raise _unreadable(file, error) from None
-
-    def refuse_unwritable(self) -> None:
-        """Raise RunError where writing would change a file elsewhere, or wait for ever."""
-        written = self.config, self.tokenizer, self.model, self.metrics, self.card, self.data
-        folders = [self.checkpoints, *self.checkpoints.glob("*"), self.path / ".smoothing"]
-        for place in (*written, self.checks, *folders):
-            elsewhere = not Path(realpath(place)).is_relative_to(self.path.resolve())
-            fits = not place.is_symlink() if place in folders else place.is_file()
-            if (place.exists() or place.is_symlink()) and (elsewhere or not fits):
-                raise RunError(
-                    f"a run that goes on writes to its own files, and deletes some; {place} is a "
-                    "link to another place, or no file. Put a copy there."
-                )
 
     def write_data(self, record: Mapping[str, Any]) -> None:
         """data.json: what was read, and by which versions."""
@@ -205,7 +170,7 @@ class RunFolder:
         if not self.checks.exists():
             return {}
         try:
-            found: dict[str, Any] = json.loads(self._text(self.checks))
+            found: dict[str, Any] = json.loads(self.text(self.checks))
             sound = isinstance(found, dict)
         except (ValueError, RecursionError):
             sound = False
@@ -241,10 +206,8 @@ class RunFolder:
     @classmethod
     def open(cls, path: str | Path) -> "RunFolder":
         """An existing run; raises RunError when there is none."""
-        if not isinstance(path, str | Path):
-            raise no_path(path, "run")
         refuse_undecodable(path := Path(path))
-        folder = cls(place_of(path) if path == DEMO else path)
+        folder = cls(path)
         if not folder.config.exists():
             held = "nothing" if not path.exists() else "no config.toml"
             raise RunError(
@@ -259,17 +222,13 @@ class RunFolder:
             raise RunError(_changed(self.config))
         return sections
 
-    def unchecked_settings(self) -> Sections:
-        """The same, whatever the seal says."""
-        return parse_toml(self._text(self.config).partition(_SEAL)[0], self.config)
-
     def record(self) -> dict[str, Any]:
         """What data.json has.
 
         Raises:
             RunError: it is missing or damaged.
         """
-        text = self._text(self.data)
+        text = self.text(self.data)
         sums = self.sealed()
         try:
             found: dict[str, Any] = json.loads(text)

@@ -11,7 +11,7 @@ from headway.argument_types import path, paths, table
 from headway.disk import digest
 from headway.errors import ConfigError
 from headway.text.languages import LanguagePair
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.workflow.files import Call, Outcomes, Wishes, fill_files
 from headway.workflow.filling import Progress
 from headway.workflow.rows import FileReport
@@ -102,7 +102,7 @@ def called(
     wanted, stored = wishes.direction, ""
     if run is not None:
         wanted = languages_of(run, wanted)
-        stored = RunFolder.open(run).config.read_text(encoding="utf-8")
+        stored = open_folder(run).config.read_text(encoding="utf-8")
     how = digest([stored, wishes.overwrite, wishes.everything, list(wanted), aids.known(), *known])
     call = Call(
         wanted,
@@ -116,7 +116,7 @@ def called(
 
 def languages_of(run: Path, given: LanguagePair) -> LanguagePair:
     """Those of a run, but for what is given."""
-    settings = RunFolder.open(run).settings().get("data", {})
+    settings = open_folder(run).settings().get("data", {})
     return LanguagePair(
         given.source_language or settings.get("source_language"),
         given.target_language or settings.get("target_language"),

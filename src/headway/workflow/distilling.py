@@ -14,6 +14,7 @@ from headway.runs.train import train
 from headway.tasks.translation import pairs
 from headway.tasks.translation.kind import KIND
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import only_writer_of_run
 from headway.translator import Translator
 from headway.workflow.lessons import Lessons
 
@@ -40,7 +41,7 @@ def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
     """
     refuse_texts(request.sections)
     open_run(KIND, lessons.teacher, device="cpu")  # before hours of work
-    with RunFolder.alone(request.out, say) as folder:
+    with only_writer_of_run(request.out, say) as folder:
         if not folder.config.exists():
             folder.refuse_taken()
             if lessons.folder.exists() and not request.resume:

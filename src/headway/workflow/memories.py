@@ -14,7 +14,7 @@ from headway.text.languages import Languages, same_language
 from headway.text.lines import shown
 from headway.text.memory.building import own_memory
 from headway.text.memory.memory import SHOWN_FROM, Memories, Memory
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 
 Say = Callable[[str], None]
 Progress = Callable[[str, int, int | None], None]
@@ -58,7 +58,7 @@ def memories_for(
 def training_memories(run: Path, wanted: Languages, say: Say) -> list[Memory]:
     """What the run was trained on in this direction, where its files are still there."""
     try:
-        folder = RunFolder.open(run)
+        folder = open_folder(run)
         corpus = build(TranslationData, folder.settings().get("data", {}), section="data").corpus()
         if sum(path.stat().st_size for path in corpus.files) > TRAINING_BYTES:
             return []

@@ -9,7 +9,7 @@ from headway.errors import ConfigError
 from headway.text.formats.segments import Document
 from headway.text.languages import LanguagePair
 from headway.text.terms import NONE
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.workflow.filling import Filler, OpenedFile, Progress
 from headway.workflow.flow import Steps
 from headway.workflow.interfaces import MemoryLookup
@@ -122,7 +122,7 @@ def _languages(given: LanguagePair, files: Sequence[OpenedFile]) -> LanguagePair
 
 def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
     """The files of terms that are given, or the run's own; none for `none`."""
-    own = RunFolder.open(run).glossary
+    own = open_folder(run).glossary
     if not given and not own.exists():
         return []
     from headway.text.terms.keeping import chosen

@@ -21,6 +21,7 @@ from headway.tasks.language_modeling.texts import COUNTING
 from headway.text.subwords import SpecialIds
 from headway.text.words import WholeUnit
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import only_writer_of_run
 from headway.training.tensor_files import save_tensors
 
 REPAIRS = {
@@ -56,7 +57,7 @@ def import_arpa(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) 
         RunError: `out` is taken.
     """
     refuse_undecodable(path.absolute())
-    with RunFolder.alone(out, say) as folder:
+    with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
         arpa = read_arpa(path, unit)
         say(f"unit: {arpa.words.unit}")

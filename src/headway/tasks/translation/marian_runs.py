@@ -20,6 +20,7 @@ from headway.text.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
 from headway.text.subwords import Subwords
 from headway.training import tensor_files
 from headway.training.run_folder import RunFolder
+from headway.training.shipped import only_writer_of_run
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer_config.json"
 PICKLES = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "rust_model.ot")
@@ -52,7 +53,7 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         RunError: `out` is taken.
     """
     refuse_undecodable(model.absolute())
-    with RunFolder.alone(out, say) as folder:
+    with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
         path, weights = model / CONFIG, model / WEIGHTS
         described = MarianConfig.read(path)

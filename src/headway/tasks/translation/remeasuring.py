@@ -10,7 +10,7 @@ from headway.tasks.translation.kind import KIND, read
 from headway.tasks.translation.measuring import Measured, measure
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_data import scored_rows
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import only_writer_of_run, open_folder
 
 
 def measure_run(run: Path, say: Say) -> Measured:
@@ -20,8 +20,8 @@ def measure_run(run: Path, say: Say) -> Measured:
         ConfigError, DataError: a file of the corpus is gone or cannot be used.
         RunError: there is no trained translator.
     """
-    RunFolder.open(run)
-    with RunFolder.alone(run, say) as folder:
+    open_folder(run)
+    with only_writer_of_run(run, say) as folder:
         measured = measured_again(run, say)
         folder.write_checks(measured.as_dict())
         folder.write_settings(folder.settings(), [folder.checks])

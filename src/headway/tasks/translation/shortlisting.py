@@ -22,7 +22,7 @@ from headway.tasks.translation.texts import TextTranslator
 from headway.tasks.translation.validation_portions import uncut
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
-from headway.training.shipped import refuse_shipped
+from headway.training.shipped import open_folder, refuse_shipped
 
 MOST = 1000
 """Translations of a token: with more a list is hardly shorter than the vocabulary."""
@@ -43,7 +43,7 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
     """
     if not 1 <= n <= MOST:
         raise ConfigError(f"--shortlist is from 1 to {MOST:,} translations; got {n}. Try 100.")
-    run_folder = RunFolder.open(run)
+    run_folder = open_folder(run)
     precision = plain.how.get("precision", "fp32")
     name = f"shortlist-{n}" if precision == "fp32" else f"shortlist-{n}-{precision}"
     folder, model = run_folder.path / name, checksum(run_folder.model)
