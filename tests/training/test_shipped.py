@@ -15,7 +15,7 @@ from headway.inspection.coreference_probe import named_right, unseen_sentences
 from headway.runs.checking import check_run
 from headway.text.everyday import EXAMPLES
 from headway.training import shipped
-from headway.training.run_folder import RunFolder
+from headway.training.shipped import open_folder
 from headway.translator import Translator
 
 ROOT = Path(__file__).parent.parent.parent
@@ -47,7 +47,7 @@ def test_it_is_small_whole_and_names_no_place_of_the_machine_that_made_it() -> N
     assert {one.state for one in check_run(shipped.SHIPPED)} == {"whole"}
     for name in FILES - {"model.safetensors", "tokenizer.json"}:
         assert '"/' not in (shipped.SHIPPED / name).read_text(encoding="utf-8")
-    data = RunFolder.open(Path("demo")).settings()["data"]
+    data = open_folder(Path("demo")).settings()["data"]
     assert data["source"] == data["target"] == data["valid_source"] == []
     assert "ship_demo.py" in (shipped.SHIPPED / "README.md").read_text(encoding="utf-8")
 
@@ -101,8 +101,8 @@ def test_a_demo_of_ones_own_comes_first_and_that_is_said(
     everyday_run: Path, place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(everyday_run, place)
-    assert RunFolder.open(Path("demo")).path == Path(place)
-    assert RunFolder.open(Path("demo")).model.stat().st_size < 1_000_000
+    assert open_folder(Path("demo")).path == Path(place)
+    assert open_folder(Path("demo")).model.stat().st_size < 1_000_000
     said = capsys.readouterr().err
     assert said.count("your own run") == 1
     assert place in said
@@ -110,10 +110,10 @@ def test_a_demo_of_ones_own_comes_first_and_that_is_said(
 
 def test_a_folder_demo_without_a_run_hides_nothing_and_other_names_are_folders() -> None:
     Path("demo").mkdir()
-    assert RunFolder.open(Path("demo")).path == shipped.SHIPPED
+    assert open_folder(Path("demo")).path == shipped.SHIPPED
     for name in ("demos", "./other/demo", "Demo"):
         with pytest.raises(RunError, match="holds nothing"):
-            RunFolder.open(Path(name))
+            open_folder(Path(name))
 
 
 def test_a_wheel_holds_it(tmp_path: Path) -> None:
