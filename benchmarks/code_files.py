@@ -5,11 +5,15 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+import docx
 import polib
-from lxml import etree
+import yaml
+from lxml import etree, html
+from markdown_it import MarkdownIt
 
 _TIME = "00:{0:02}:{1:02}{2}000 --> 00:{0:02}:{1:02}{2}900"
 
@@ -19,9 +23,19 @@ class Kind(NamedTuple):
 
     name: str
     """Of a file, its suffix at the end."""
-    write: Callable[[Sequence[str], str], str]
-    """From texts and the target language."""
-    read: Callable[[str], list[str]]
+    write: Callable[[Sequence[str], str], Any]
+    """From texts and the target language; a text, or bytes."""
+    read: Callable[[Any], list[str]]
+    """From a text, or bytes where those are written."""
+
+    def save(self, path: Path, texts: Sequence[str], language: str) -> None:
+        """A file with these texts."""
+        written = self.write(texts, language)
+        path.write_bytes(written if isinstance(written, bytes) else written.encode())
+
+    def load(self, data: bytes) -> list[str]:
+        """The texts of a file."""
+        return self.read(data if self.name.endswith(".docx") else data.decode())
 
 
 def _xml(pattern: str, whole: str) -> Callable[[Sequence[str], str], str]:
@@ -146,6 +160,62 @@ def _of_po(text: str) -> list[str]:
     return [entry.msgstr for entry in polib.pofile(text)]
 
 
+def _in_android(n: int, text: str) -> str:
+    text = re.sub(r"""(\\|'|"|^[@?])""", r"\\\1", text).replace("\n", "\\n").replace("\t", "\\t")
+    return f'<string name="key{n}">{escape(text)}</string>\n'
+
+
+def _android(texts: Sequence[str], _: str) -> str:
+    units = "".join(_in_android(n, text) for n, text in enumerate(texts))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<resources>\n{units}</resources>\n'
+
+
+def _of_android(text: str) -> list[str]:
+    return [_unescaped(one) for one in _elements("//string")(text)]
+
+
+def _yaml(texts: Sequence[str], _: str) -> str:
+    values = {f"key{n}": text for n, text in enumerate(texts)}
+    dumped: str = yaml.safe_dump({"en": values}, allow_unicode=True, sort_keys=False, width=999)
+    return dumped
+
+
+def _of_yaml(text: str) -> list[str]:
+    [values] = yaml.safe_load(text).values()
+    return list(values.values())
+
+
+def _markdown(texts: Sequence[str], _: str) -> str:
+    return "".join(re.sub(r"([\\`*_\[\]<>&~|#!:+.)-])", r"\\\1", text) + "\n\n" for text in texts)
+
+
+def _of_markdown(text: str) -> list[str]:
+    whole = [token for token in MarkdownIt().parse(text) if token.type == "inline"]
+    return ["".join(one.content or "\n" * ("break" in one.type) for one in token.children or ())
+            for token in whole]  # fmt: skip
+
+
+def _html(texts: Sequence[str], _: str) -> str:
+    units = "\n".join(f"<p>{escape(text)}</p>" for text in texts)
+    return f'<!DOCTYPE html>\n<html lang="en"><body>\n{units}\n</body></html>\n'
+
+
+def _of_html(text: str) -> list[str]:
+    return [str(one.text_content()) for one in html.fromstring(text).iter("p")]
+
+
+def _docx(texts: Sequence[str], _: str) -> bytes:
+    document, out = docx.Document(), io.BytesIO()
+    for text in texts:
+        document.add_paragraph(text)
+    document.save(out)
+    return out.getvalue()
+
+
+def _of_docx(data: bytes) -> list[str]:
+    return [one.text for one in docx.Document(io.BytesIO(data)).paragraphs]
+
+
 _XLIFF = (
     '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">'
     '<file source-language="en" target-language="LANGUAGE" original="a" datatype="plaintext">'
@@ -208,5 +278,10 @@ KINDS = [
     Kind("en.strings", _by_key(_in_strings), _of_strings),
     Kind("a.en.srt", _subtitles(","), _of_subtitles),
     Kind("a.en.vtt", _subtitles(".", "WEBVTT\n\n"), _of_subtitles),
+    Kind("strings.xml", _android, _of_android),
+    Kind("en.yml", _yaml, _of_yaml),
+    Kind("a.md", _markdown, _of_markdown),
+    Kind("a.html", _html, _of_html),
+    Kind("a.docx", _docx, _of_docx),
     Kind("a.txt", lambda texts, _: "".join(f"{one}\n" for one in texts), str.splitlines),
 ]

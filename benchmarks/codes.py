@@ -60,11 +60,11 @@ def fates(run: str, kind: Kind, language: str, folder: Path) -> list[tuple[Text,
     """Each text, its translation and its fate."""
     source = folder / kind.name
     texts = texts_for(source.suffix)
-    source.write_text(kind.write([one.text for one in texts], language), encoding="utf-8")
+    kind.save(source, [one.text for one in texts], language)
     out = folder / "out" / kind.name
     report = folder / "report.json"
     [told] = headway.translate_files(run, str(source), out=str(out), report=str(report))
-    translations = kind.read(out.read_text(encoding="utf-8"))
+    translations = kind.load(out.read_bytes())
     if len(translations) != len(texts):
         raise SystemExit(f"{kind.name}: {len(translations)} texts of {len(texts)} were read back")
     flagged = {row["source"].strip() for row in told.rows if row["reasons"]}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headway.decoding.search import BATCH_TOKENS
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 
@@ -41,3 +42,18 @@ def test_a_method_that_is_none_is_refused_with_a_suggestion():
         ConfigError, match="beam, greedy, sampling; got 'beem'. Did you mean 'beam'"
     ):
         settings.__post_init__()
+
+
+def test_what_a_search_may_hold_is_worked_out_before_it() -> None:
+    for settings in (DecodingSettings(), DecodingSettings(beam=200, max_extra_length=500)):
+        for n_words in (1_000, 37_000, 300_000):
+            least = settings.least_tokens(n_words)
+            n_rows = max(BATCH_TOKENS // max(least * settings.rows, 1), 1) * settings.rows
+            assert n_rows * n_words <= 1 << 26
+    assert DecodingSettings().least_tokens(37_000) <= 5, "usual batches are as they were"
+    with pytest.raises(ConfigError, match=r"vocabulary are at most .*200 and 1,000,000.*beam 67 "):
+        DecodingSettings(beam=200).least_tokens(1_000_000)
+    with pytest.raises(
+        ConfigError, match=r"max_extra_length are at most .*200 and 10,000.*beam 10 "
+    ):
+        DecodingSettings(beam=200, max_extra_length=10_000).least_tokens(1_000)

@@ -132,3 +132,22 @@ def test_plain_prose_holds_no_placeholder(text: str) -> None:
 def test_codes_that_frame_text_are_partners(code: str) -> None:
     if "{%" not in code and "<%" not in code:  # what these do is written in a language
         assert code_patterns.partners(code.split(" … ")) == {0: 1}
+
+
+@given(st.lists(st.sampled_from(("<b>", "</b>", "<i>", "</i>", "`", "![", "](x)", "<br/>", "%s"))))
+def test_a_code_that_closes_belongs_to_the_nearest_that_is_open(codes: list[str]) -> None:
+    """By looking back over all of them."""
+    expected: dict[int, int] = {}
+    gone: set[int] = set()
+    for place, code in enumerate(codes):
+        role = code_patterns.frame(code)
+        opened = [
+            n
+            for n in range(place)
+            if n not in gone and role and (one := code_patterns.frame(codes[n])) and one.opens
+            if one.name == role.name
+        ]
+        if role and role.closes and opened:
+            expected[opened[-1]] = place
+            gone |= set(range(opened[-1], place + 1))
+    assert code_patterns.partners(codes) == expected

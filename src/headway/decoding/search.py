@@ -77,6 +77,7 @@ def decode_all(
     *,
     device: torch.device,
     batch_tokens: int = BATCH_TOKENS,
+    least_tokens: int = 0,
     processes: int = 0,
     want_attention: bool = False,
     want_scores: bool = True,
@@ -88,11 +89,11 @@ def decode_all(
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
 
-    Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses.
-    On a CPU, `processes` (0: as many as torch has threads) share the batches if there is enough to
-    do; the batches are the same for any number. `done` hears how many sentences each finished.
-    `engine` is that of `compiled`, which keeps what it makes of the weights in `kept`; `precision`
-    that of its products.
+    Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses;
+    each counts as `least_tokens` at least. On a CPU, `processes` (0: as many as torch has threads)
+    share the batches if there is enough to do; the batches are the same for any number. `done`
+    hears how many sentences each finished. `engine` is that of `compiled`, which keeps what it
+    makes of the weights in `kept`; `precision` that of its products.
     """
     processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
     results: list[list[Hypothesis]] = [[] for _ in sources]
@@ -121,7 +122,7 @@ def decode_all(
             )
 
     left = [i for i, one in enumerate(results) if not one]
-    lengths = [(len(sources[i]) + 1) * settings.rows for i in left]
+    lengths = [max(len(sources[i]) + 1, least_tokens) * settings.rows for i in left]
     batches = [[left[n] for n in batch] for batch in even_batches(lengths, batch_tokens)]
     found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
     if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:

@@ -17,6 +17,7 @@ _MOST = {
     "length_penalty": 10.0,
     "temperature": 1e6,
 }
+_MOST_TIMES = {"the vocabulary": 1 << 26, "max_extra_length": 100_000}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,17 @@ class DecodingSettings:
     def rows(self) -> int:
         """Hypotheses that are written side by side for each sentence."""
         return {"beam": self.beam, "greedy": 1, "sampling": self.n_best}[self.method]
+
+    def least_tokens(self, n_words: int) -> int:
+        """As how many a short text counts in a batch, so that memory has a limit: 256 MB for the
+        scores of a step. Raises ConfigError where one text alone needs more."""
+        for what, size in ("the vocabulary", n_words), ("max_extra_length", self.max_extra_length):
+            if self.rows * size > (most := _MOST_TIMES[what]):
+                raise ConfigError(
+                    f"hypotheses times {what} are at most {most:,}; got {self.rows} and {size:,}. "
+                    f"Try decoding.beam {max(1, most // size)} or less, with as small an n_best."
+                )
+        return max(-(-n_words >> 13), self.max_extra_length >> 4)
 
     @property
     def draws(self) -> bool:

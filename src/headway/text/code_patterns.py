@@ -73,18 +73,18 @@ def find(text: str, own: Sequence[OwnPattern] = ()) -> list[CodeMatch]:
 
 def hidden(text: str, sign: str, own: Sequence[OwnPattern] = ()) -> str:
     """The text with this character in the place of each character of its codes."""
+    signs = list(text)
     for start, end, _ in find(text, own):
-        text = text[:start] + sign * (end - start) + text[end:]
-    return text
+        signs[start:end] = sign * (end - start)
+    return "".join(signs)
 
 
 def _own(text: str, patterns: Sequence[OwnPattern]) -> list[CodeMatch]:
     found: list[CodeMatch] = []
     taken = bytearray(len(text))
     for pattern in patterns:
-        free = [span for span in pattern.spans(text) if not any(taken[slice(*span)])]
-        for start, end in free:
-            if not _PRIVATE.search(text, start, end):
+        for start, end in pattern.spans(text):
+            if not (any(taken[start:end]) or _PRIVATE.search(text, start, end)):
                 taken[start:end] = b"1" * (end - start)
                 found.append(CodeMatch(start, end, "own"))
     return sorted(found)
@@ -107,10 +107,8 @@ def _find(text: str, start: int, end: int) -> list[CodeMatch]:
 
 def kind_of(code: str) -> str:
     """The kind of a code that stands alone; empty where it is none of ours."""
-    if _PRIVATE.fullmatch(code):
-        return "private"
     match = _CODE.fullmatch(code)
-    return (match.lastgroup or "") if match else ""
+    return "private" if _PRIVATE.fullmatch(code) else (match and match.lastgroup) or ""
 
 
 def frame(code: str) -> Frame | None:
@@ -155,9 +153,7 @@ def partners(codes: Sequence[str]) -> dict[int, int]:
     opened: list[tuple[str, int]] = []
     n_opened = Counter[str]()
     for place, code in enumerate(codes):
-        role = frame(code)
-        if role is None:
-            continue
+        role = frame(code) or Frame("", opens=False, closes=False)
         if role.closes and n_opened[role.name]:
             name = ""
             while name != role.name:

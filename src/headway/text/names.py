@@ -87,10 +87,12 @@ def with_codes_of(kind: str, segment: Segment) -> Segment:
     patterns = [pattern for kinds, pattern in OF_FILES.items() if kind in kinds]
 
     def places(text: str) -> Iterator[tuple[int, int]]:
-        others = find(text)
+        others, n = find(text), 0
         for match in re.finditer("|".join(patterns), text):
             start, end = match.span()
-            if all(end <= other.start or other.end <= start for other in others):
+            while n < len(others) and others[n].end <= start:
+                n += 1
+            if n == len(others) or end <= others[n].start:
                 yield start, end
 
     return _split(segment, places) if patterns else segment

@@ -95,6 +95,7 @@ class TextTranslator:
             self.subwords.special,
             settings,
             device=self.device,
+            least_tokens=settings.least_tokens(len(self.subwords)),
             want_attention=want_alignment,
             want_scores=want_scores,
             done=done,
