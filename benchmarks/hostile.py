@@ -4,11 +4,14 @@ Run folders and tokenizers made to harm are `benchmarks/faults.py hostile`. Here
 
     patterns   each pattern of the package and 20 that a user might give, on 40 hostile lines: the
                time of a line of 16,000 characters may be 20 times that of one of 2,000 (8: linear)
+    texts      each of these lines in a file of each kind that is filled in, by a model that writes
+               what it reads: the same growth
     caches     a compiled engine of somebody else's lies where ours would: it must not be loaded
     requests   broken, deep, long and half-sent requests to the live page: no answer may be a fault
                of the server's, its memory stays under 1 GB, and Ctrl-C ends it
 
-Run: python benchmarks/hostile.py [patterns caches requests]; exit status 1 if anything went wrong.
+Run: python benchmarks/hostile.py [patterns texts caches requests]; exit status 1 if anything is
+wrong.
 """
 
 import importlib
@@ -24,20 +27,29 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import record
+from code_files import KINDS as FILES
+from code_files import Kind
 
 import headway
 from headway.disk import sealed_folder
+from headway.text.fillers import filler_of
+from headway.text.formats.piecewise import Translated
+from headway.text.formats.segments import Segment
 from headway.text.own_codes import compiled
+from headway.workflow.filling import unit_of
+from headway.workflow.flow import Flow, Steps
+from headway.workflow.plain_text import open_text
 
 LINES = (
     "a|A|1| |\t|<|<a |<a b=|&|&#1|{|{{|[|![|](|(|`|``|:a:`|%|%(|${|http://a|a@a|a.|a_|1.|1,|'|\"|\\"
     "|=|/*|#|@|<!--|]]|中|é|a b"
+    "|<b>|</b>|<b>a</b> |[a](b) |**a** |&amp;"
 ).split("|")
 OWN = (
     r"(?:a|){300}!", r"(?i)(?:ſx|sx)+!", r"(a+)+b", r"(?:a*)*b", r"(a|a)*b", r"(?:a|ab)+c",
@@ -85,9 +97,36 @@ def _looked_for(pattern: "re.Pattern[Any]", anywhere: bool, text: str) -> None:
         pattern.match(given)
 
 
-def _growth(look: Callable[[str], object]) -> str:
+def texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """Files of each kind."""
+    for kind in FILES:
+        yield kind.name, _growth(partial(_filled_in, kind, folder), ("",))
+
+
+def _filled_in(kind: Kind, folder: Path, text: str) -> None:
+    file = folder / kind.name
+    kind.save(file, [text, "And more."], "de")
+    opener = open_text if file.suffix == ".txt" else filler_of(file)
+    document, flow = opener(file, "en", "de", False), Flow(_Copied.all, Steps(), "de")
+    units = [unit_of(gap, file) for gap in document.gaps]
+    for _ in flow.run(units):
+        pass
+    document.filled([flow.outcome(unit).segment for unit in units])
+
+
+class _Copied(NamedTuple):
+    segment: Segment
+    complete: bool = True
+    n_cut: int = 0
+
+    @classmethod
+    def all(cls, segments: list[Segment]) -> Sequence[Translated]:
+        return list(map(cls, segments))
+
+
+def _growth(look: Callable[[str], object], ends: Sequence[str] = ("", "\0")) -> str:
     for piece in LINES:
-        for end in ("", "\0"):
+        for end in ends:
             try:
                 signal.alarm(GIVE_UP_S)
                 short, long = (
@@ -179,7 +218,7 @@ def _open_entry(_root: Path, entry: Path) -> None:
 
 _CACHES: tuple[tuple[str, int, Callable[[Path, Path], None]], ...] = (
     ("anybody writes", 0o777, _as_it_is),
-    ("the group writes", 0o775, _as_it_is),
+    ("the group writes, a file of another", 0o775, _anothers_file),
     ("others write", 0o757, _as_it_is),
     ("as /tmp", 0o1777, _as_it_is),
     ("as /tmp, of another", 0o1777, _anothers),
@@ -240,7 +279,7 @@ def requests(folder: Path) -> Iterator[tuple[str, str]]:
         yield "Ctrl-C", "does not end it"
 
 
-KINDS = {"patterns": patterns, "caches": caches, "requests": requests}
+KINDS = {"patterns": patterns, "texts": texts, "caches": caches, "requests": requests}
 
 
 def main() -> int:

@@ -30,6 +30,7 @@ LACKS = {
     ".po": BREAKS.replace("\n", ""),
     ".tsv": BREAKS + "\t",
     ".srt": BREAKS,
+    ".yml": BREAKS.replace("\n", ""),
     ".vtt": BREAKS,
     ".txt": BREAKS,
     ".properties": BREAKS.replace("\n", ""),

@@ -89,7 +89,8 @@ def seconds(budget: str) -> float | None:
         return None
     text = budget.strip().lower()
     if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
-        total = sum(float(n[:-1]) * _UNITS[n[-1]] for n in re.findall(r"[\d.]*[smhd]", text))
+        parts = re.findall(r"(?<![\d.])([\d.]++)([smhd])", text)
+        total = sum(float(n) * _UNITS[unit] for n, unit in parts)
         if 0 < total <= _LONGEST_DAYS * _UNITS["d"]:
             return total
         if total:

@@ -107,3 +107,10 @@ def test_codes_that_would_cross_are_put_behind_the_text(tmp_path):
     after = open_document(path, None, None, False).filled([crossed])
     assert after == b"<p>two three<b><i></i></b>"
     assert Code("<b>", "<b>") == b
+
+
+def test_a_template_between_three_braces_is_one_code(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("<p>See {{{html}}} and {{name}} here")
+    [gap] = open_document(path, None, None, False).gaps
+    assert [code.text for code in gap.source.codes] == ["{{{html}}}", "{{name}}"]

@@ -47,7 +47,9 @@ _DESCRIBING = frozenset(
     "description og:title og:description twitter:title twitter:description".split()
 )
 _BUTTONS = ("button", "reset", "submit")
-_TEMPLATE = re.compile(r"\{%.{0,500}?%\}|\{\{.{0,500}?\}\}|\{#.{0,500}?#\}", re.DOTALL)
+_TEMPLATE = re.compile(
+    r"\{%.{0,500}?%\}|\{\{\{.{0,500}?\}\}\}|\{\{.{0,500}?\}\}|\{#.{0,500}?#\}", re.DOTALL
+)
 """What Jinja, Django and their like put in."""
 
 

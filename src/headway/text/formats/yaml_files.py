@@ -125,7 +125,7 @@ def _written(raw: str, one: _Scalar, new: Segment) -> str:
         return _block(raw, one.style, text)
     if one.style == "'" and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    if not one.style and "\x85" not in text and _is_plain(text, in_flow=one.key_start < 0):
+    if not one.style and _is_plain(text, in_flow=one.key_start < 0):
         return text
     return '"' + _TO_ESCAPE.sub(lambda c: _ESCAPES.get(c[0], f"\\u{ord(c[0]):04x}"), text) + '"'
 
