@@ -128,14 +128,14 @@ def _growth(look: Callable[[str], object], ends: Sequence[str] = ("", "\0")) -> 
     for piece in LINES:
         for end in ends:
             try:
-                signal.alarm(GIVE_UP_S)
+                signal.setitimer(signal.ITIMER_PROF, GIVE_UP_S)
                 short, long = (
                     _seconds(look, piece * (n // len(piece)) + end) for n in (SHORT, LONG)
                 )
             except GivenUpError:
                 return f"no end with {piece!r}"
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
             if long > 0.01 and long > RATIO * short:
                 return f"{long / short:.0f} times as long with {piece!r}"
     return ""
@@ -292,7 +292,7 @@ def main() -> int:
     def give_up(*_: object) -> None:
         raise GivenUpError
 
-    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGPROF, give_up)
     warnings.simplefilter("ignore")
     for kind in asked.kinds:
         with tempfile.TemporaryDirectory() as folder:
