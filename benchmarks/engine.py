@@ -26,19 +26,22 @@ from typing import Any, NamedTuple
 import torch
 from record import add_record_option, parser, write
 
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.exchange.ctranslate2 import write_ctranslate2
 from headway.models import Transformer, TransformerConfig
+from headway.native.matrices import Precision
+from headway.tasks.translation.decoding import EngineChoice, decode
 from headway.text.subwords import SpecialIds
 from headway.translator import Translator
 
+CPU = torch.device("cpu")
 SHAPES = {
     "tiny": {"encoder_layers": 4, "decoder_layers": 4, "d_model": 128, "d_ff": 256, "heads": 4},
     "paper-base": {},
 }
 SENTENCES = {"tiny": 1000, "paper-base": 100}
-PRECISIONS = ("fp32", "bf16", "int8")
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
 BEAMS = (1, 5)
 Written = list[list[int]]
 Translate = Callable[[int, Written], Written]
@@ -56,23 +59,18 @@ def random_model(shape: str, vocabulary: int) -> Transformer:
     return model
 
 
-def in_headway(model: Transformer, special: SpecialIds, extra: int, **how: Any) -> Translate:
+def in_headway(
+    model: Transformer, special: SpecialIds, extra: int, choice: EngineChoice, threads: int
+) -> Translate:
     """Contenders of this project."""
-    kept: dict[str, Any] = {}
+    engine = choice.prepare(model, CPU)
 
     def translate(beam: int, sources: Written) -> Written:
         method: Any = "beam" if beam > 1 else "greedy"
         settings = DecodingSettings(method=method, beam=beam, max_extra_length=extra)
-        found = decode_all(
-            model,
-            sources,
-            special,
-            settings,
-            device=torch.device("cpu"),
-            want_scores=False,
-            kept=kept,
-            **how,
-        )
+        torch.set_num_threads(threads)
+        request = SearchRequest(special, settings, CPU, want_scores=False)
+        found = decode(model, sources, request, engine)
         return [hypotheses[0].ids for hypotheses in found]
 
     return translate
@@ -214,15 +212,14 @@ def measured(texts: Texts, folder: Path, asked: argparse.Namespace) -> list[dict
             texts.model,
             texts.special,
             texts.extra,
-            engine="native",
-            precision=precision,
-            processes=asked.threads,
+            EngineChoice("native", precision),
+            asked.threads,
         )
         for precision in PRECISIONS
     }
     if asked.torch:
         contenders["torch"] = in_headway(
-            texts.model, texts.special, texts.extra, engine="torch", processes=asked.threads
+            texts.model, texts.special, texts.extra, EngineChoice("torch"), asked.threads
         )
     for kind in ("float32", "int8"):
         peer = in_ctranslate2(folder, texts.special, asked, kind, texts.forced)

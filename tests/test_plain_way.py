@@ -17,7 +17,7 @@ SIDE_ROOMS = (
     "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
     "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
     "training/row_adam", "training/recovery", "training/resume", "decoding/sampling",
-    "decoding/processes", "decoding/compiled", "native/",
+    "decoding/processes", "native/",
     "commands/filling", "commands/tags", "errors/s", "errors/r", "errors/t",
     "data/many_pieces", "text/word_ids", "runs/checking", "nn/watching",
 )  # fmt: skip

@@ -15,13 +15,14 @@ import torch
 from torch import nn
 
 from headway.config import build
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import bleu_statistics
 from headway.models import MODELS
 from headway.models.interfaces import StepDecoder
 from headway.runs.gradient import trainer_of
 from headway.runtime import RuntimeSettings, start
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.training.interfaces import Progress, Validation
 from headway.training.loop import NotFiniteError, Trainer
@@ -187,15 +188,9 @@ def usual_figures(trained: Trained) -> Figures:
 def ids_written(model: nn.Module, lesson: Lesson, sources: Sequence[str]) -> list[list[int]]:
     """What the model writes for each source, greedily."""
     vocabulary = lesson.prepared.subwords
-    found = decode_all(
-        cast(StepDecoder, model),
-        vocabulary.encode_batch(list(sources)),
-        vocabulary.special,
-        GREEDY,
-        device=torch.device("cpu"),
-        processes=1,
-        want_scores=False,
-    )
+    request = SearchRequest(vocabulary.special, GREEDY, torch.device("cpu"), want_scores=False)
+    ids = vocabulary.encode_batch(list(sources))
+    found = EngineChoice().decode(cast(StepDecoder, model), ids, request)
     return [list(hypotheses[0].ids) for hypotheses in found]
 
 

@@ -17,6 +17,7 @@ from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.checks.held import TrainingStats
@@ -102,7 +103,7 @@ class Translator:
 
             own = compiled(tuple(patterns_of([str(file) for file in paths(codes, "codes")])))
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
-        found.run, found.plain.how["engine"] = folder.path.resolve(), engine
+        found.run, found.plain.choice = folder.path.resolve(), EngineChoice(engine)
         unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
         if engine == "ctranslate2" or not unmeasured:
             from headway.tasks.translation.engines import settle  # a side room

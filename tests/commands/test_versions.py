@@ -18,6 +18,6 @@ def test_it_names_the_engine_or_why_there_is_none(
     def absent() -> None:
         raise NoEngineError("there is no C compiler (cc, gcc or clang)")
 
-    monkeypatch.setattr(building, "engine", absent)
+    monkeypatch.setattr(building, "engine_library", absent)
     assert main(["--version", "--verbose"]) == 0
     assert "engine: torch: there is no C compiler (cc, gcc or clang)" in capsys.readouterr().out

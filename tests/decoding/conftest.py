@@ -94,11 +94,14 @@ class TableDecoder:
 def run(function, decoder, source, max_lengths, *, forbidden=FORBIDDEN, **options):
     """One of the searches, from the begin marker on; `options` of the settings and the rules."""
     rules = {name: options.pop(name) for name in Rules._fields if name in options}
+    given = {name: options.pop(name) for name in ("generator",) if name in options}
     state, last = decoder.start(source), torch.full((len(source),), BEGIN)
     if function.__name__ == "sample":
         options["method"] = "sampling"
     settings = DecodingSettings(**{"length_penalty": 0.0, "max_extra_length": 0, **options})
-    return function(decoder, state, last, Rules(settings, END, max_lengths, forbidden, **rules))
+    return function(
+        decoder, state, last, Rules(settings, END, max_lengths, forbidden, **rules), **given
+    )
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,22 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from multiprocessing import active_children
 
 import pytest
 import torch
 
 from headway.decoding.processes import shared
-from headway.decoding.search import LEAST_SHARE, SHARES, decode_all, even_batches, like_lengths
+from headway.decoding.search import (
+    LEAST_SHARE,
+    SHARES,
+    SearchRequest,
+    decode_all,
+    even_batches,
+    in_turn,
+    like_lengths,
+)
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.models import Transformer, TransformerConfig
@@ -32,19 +41,14 @@ def small(**options):
 def test_batches_of_any_size_and_any_number_of_processes_give_the_same_in_order(method):
     model, settings = small(), DecodingSettings(method=method, beam=3, max_extra_length=3)
     told = []
-    one_by_one = [decode_all(model, [ids], SPECIAL, settings, device=CPU)[0] for ids in SOURCES]
+    request = SearchRequest(SPECIAL, settings, CPU)
+    one_by_one = [decode_all(model, [ids], request)[0] for ids in SOURCES]
     for batch_tokens, processes in ((1, 1), (1, 2), (60, 1), (60, 3), (8192, 2)):
-        found = decode_all(
-            model,
-            SOURCES,
-            SPECIAL,
-            settings,
-            device=CPU,
-            batch_tokens=batch_tokens,
-            processes=processes,
-            want_attention=True,
-            done=told.append,
+        request = SearchRequest(
+            SPECIAL, settings, CPU, want_attention=True, done=told.append, batch_tokens=batch_tokens
         )
+        share = in_turn if processes == 1 else partial(shared, n_processes=processes)
+        found = decode_all(model, SOURCES, request, share=share)
         for hypotheses, expected, ids in zip(found, one_by_one, SOURCES, strict=True):
             assert [one.ids for one in hypotheses] == [one.ids for one in expected]
             assert hypotheses[0].score == pytest.approx(expected[0].score, abs=1e-5)
@@ -58,9 +62,27 @@ def test_batches_of_any_size_and_any_number_of_processes_give_the_same_in_order(
 def test_any_number_of_processes_gives_bit_for_bit_the_same():
     model, settings = small(), DecodingSettings(max_extra_length=3)
     torch.set_num_threads(1)
-    common = {"device": CPU, "batch_tokens": 60}
-    alone = decode_all(model, SOURCES, SPECIAL, settings, **common, processes=1)
-    assert decode_all(model, SOURCES, SPECIAL, settings, **common, processes=2) == alone
+    request = SearchRequest(SPECIAL, settings, CPU, batch_tokens=60)
+    together = decode_all(model, SOURCES, request, share=partial(shared, n_processes=2))
+    assert together == decode_all(model, SOURCES, request)
+
+
+class Odd:
+    """An engine for sources of an odd number of tokens."""
+
+    def search(self, decoder, sources, request):
+        asked = request._replace(done=lambda n: None)
+        found = decode_all(decoder, sources, asked)
+        return [one if len(ids) % 2 else [] for ids, one in zip(sources, found, strict=True)]
+
+
+def test_what_an_engine_leaves_is_searched_for_here():
+    told = []
+    request = SearchRequest(SPECIAL, DecodingSettings(max_extra_length=3), CPU, done=told.append)
+    found, usual = (decode_all(small(), SOURCES, request, engine) for engine in (Odd(), None))
+    for one, other in zip(found, usual, strict=True):
+        assert [each.ids for each in one] == [each.ids for each in other]
+    assert sum(told) == len(SOURCES) + sum(len(ids) % 2 == 0 for ids in SOURCES)
 
 
 def test_markers_and_unknowns_are_never_written():
@@ -68,18 +90,19 @@ def test_markers_and_unknowns_are_never_written():
     with torch.no_grad():
         model.output_weight[SPECIAL.begin] = 10 * model.output_weight.abs().max()
     settings = DecodingSettings(method="greedy", max_extra_length=2)
-    found = decode_all(model, SOURCES, SPECIAL, settings, device=CPU)
+    found = decode_all(model, SOURCES, SearchRequest(SPECIAL, settings, CPU))
     written = {token for best in found for token in best[0].ids}
     assert not written & {SPECIAL.begin, SPECIAL.padding, SPECIAL.unknown, SPECIAL.end}
 
 
 def test_nothing_to_do_is_no_error():
-    assert decode_all(small(), [], SPECIAL, DecodingSettings(), device=CPU) == []
+    assert decode_all(small(), [], SearchRequest(SPECIAL, DecodingSettings(), CPU)) == []
 
 
 def test_the_output_ends_where_the_model_ends():
     model = small(positions="learned", max_length=8)
-    found = decode_all(model, [[5] * 7], SPECIAL, DecodingSettings(method="greedy"), device=CPU)
+    greedy = DecodingSettings(method="greedy")
+    found = decode_all(model, [[5] * 7], SearchRequest(SPECIAL, greedy, CPU))
     assert len(found[0][0].ids) <= 7
 
 

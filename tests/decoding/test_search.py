@@ -1,5 +1,6 @@
 """`search` does what its settings say."""
 
+from functools import partial
 from typing import get_args
 
 import pytest
@@ -7,10 +8,11 @@ import torch
 
 from headway.decoding.beam import beam_search
 from headway.decoding.greedy import greedy
+from headway.decoding.hypothesis import Rules
 from headway.decoding.sampling import sample
 from headway.decoding.search import METHODS, search
 from headway.decoding.settings import DecodingSettings, Method
-from headway.errors import HeadwayError
+from headway.errors import ConfigError, HeadwayError
 from headway.models.transformer import Transformer, TransformerConfig
 
 
@@ -19,37 +21,32 @@ def started(decoder, toy):
     return decoder, decoder.start(toy.source), torch.full((len(toy.source),), toy.BEGIN)
 
 
-def common(toy):
-    return {"end": toy.END, "max_lengths": toy.limits, "forbidden": (0, 1)}
+def rules(toy, settings, **more):
+    return Rules(settings, toy.END, toy.limits, (0, 1), **more)
 
 
 def test_each_method_is_the_function_of_its_name_with_the_settings(toy):
     decoder = toy.Decoder(1)
 
     def run(**values):
-        return search(*started(decoder, toy), DecodingSettings(**values), **common(toy))
+        return search(*started(decoder, toy), rules(toy, DecodingSettings(**values)))
 
     options = {"beam": 3, "n_best": 2, "length_penalty": 1.0}
     assert run(**options) == toy.run(beam_search, decoder, toy.source, toy.limits, **options)
     options = {"method": "greedy", "length_penalty": 1.0}
     assert run(**options) == toy.run(greedy, decoder, toy.source, toy.limits, **options)
-    options = {"n_best": 3, "temperature": 0.7, "top_k": 3, "top_p": 0.9, "length_penalty": 1.0}
-    assert run(method="sampling", seed=7, **options) == toy.run(
-        sample, decoder, toy.source, toy.limits, seed=7, **options
-    )
-    assert {*METHODS, "sampling"} == set(get_args(Method))  # that is a side room
+    assert {*METHODS, "sampling"} == set(get_args(Method))  # that is given from outside
+    with pytest.raises(ConfigError, match="by beam or greedy here; got sampling"):
+        run(method="sampling")
 
 
 def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
     decoder = toy.Decoder(1, sharpness=0.1)
-    settings = DecodingSettings(method="sampling", n_best=8)
-    generator = torch.Generator().manual_seed(1)
-    calls = [
-        search(*started(decoder, toy), settings, **common(toy), generator=generator)
-        for _ in range(2)
-    ]
+    asked = rules(toy, DecodingSettings(method="sampling", n_best=8))
+    drawing = {"sampling": partial(sample, generator=torch.Generator().manual_seed(1))}
+    calls = [search(*started(decoder, toy), asked, drawing) for _ in range(2)]
     assert calls[0] != calls[1]
-    assert calls[0] == search(*started(decoder, toy), settings, **common(toy))
+    assert calls[0] == search(*started(decoder, toy), asked, {"sampling": sample})
 
 
 @pytest.mark.parametrize("want_scores", [True, False])
@@ -57,13 +54,9 @@ def test_a_generator_that_is_given_goes_on_from_call_to_call(toy):
 def test_a_model_that_gives_no_numbers_is_an_error_that_says_so(toy, method, want_scores):
     decoder = toy.Decoder(1)
     decoder.log_probs = lambda source, prefix: torch.full((6,), torch.nan)
+    asked = rules(toy, DecodingSettings(method=method), want_scores=want_scores)
     with pytest.raises(HeadwayError, match=r"finite log-probability.*lower learning rate"):
-        search(
-            *started(decoder, toy),
-            DecodingSettings(method=method),
-            **common(toy),
-            want_scores=want_scores,
-        )
+        search(*started(decoder, toy), asked)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +66,8 @@ def test_log_probabilities_found_are_those_of_one_teacher_forced_pass(toy, value
     """Caches and their reordering against no cache at all, on the paper's model."""
     config = TransformerConfig(encoder_layers=1, decoder_layers=2, d_model=16, heads=2, d_ff=32)
     model = Transformer(config, vocabulary_size=6).eval()
-    found = search(
-        *started(model, toy), DecodingSettings(**values), **common(toy), want_attention=True
-    )
+    asked = rules(toy, DecodingSettings(**values), want_attention=True)
+    found = search(*started(model, toy), asked, {**METHODS, "sampling": sample})
     for sentence, hypotheses in zip(toy.source, found, strict=True):
         source = sentence[sentence != 0].unsqueeze(0)
         for hypothesis in hypotheses:
@@ -104,7 +96,7 @@ def test_a_search_goes_on_from_a_prefix_as_if_it_had_written_it(toy):
 
     def write(state, last, limit):
         limits = torch.full((3,), limit)
-        return search(model, state, last, settings, end=toy.END, max_lengths=limits)
+        return search(model, state, last, Rules(settings, toy.END, limits))
 
     begin = torch.full((3,), toy.BEGIN)
     whole = [one.ids for [one] in write(model.start(toy.source), begin, 6)]

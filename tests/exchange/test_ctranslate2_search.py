@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
 
-from headway.decoding.compiled import ELSEWHERE
+from headway.decoding.search import SearchRequest, decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import Shortlist, Shortlisted
 from headway.errors import ConfigError
@@ -26,12 +26,17 @@ GREEDY = DecodingSettings(method="greedy", max_extra_length=5)
 WORDED = st.lists(st.integers(1, 14), min_size=1, max_size=5)
 
 
-def there(model: Transformer, folder: Path) -> dict[str, Any]:
-    """What `found` is given to have it searched for by CTranslate2."""
+def there(model: Transformer, folder: Path) -> CTranslate2Search:
+    """The model in CTranslate2."""
     tokens = [f"t{i}" for i in range(len(model.output_weight))]
     write_ctranslate2(model, tokens, SPECIAL, folder, 100)
-    search = CTranslate2Search(model, SPECIAL, folder, tokens, LEAST_POSITIONS)
-    return {"engine": "ctranslate2", "kept": {ELSEWHERE: search}}
+    return CTranslate2Search(model, SPECIAL, folder, tokens, LEAST_POSITIONS)
+
+
+def by(engine: CTranslate2Search, model: Any, sources: Any, how: Any, **options: Any) -> Any:
+    """What is found where it is given as the engine."""
+    request = SearchRequest(SPECIAL, how, torch.device("cpu"), **options)
+    return decode_all(model, sources, request, engine)
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -43,7 +48,7 @@ def test_greedy_search_writes_what_torch_writes_but_for_ties(
     widest = (len(model.output_weight) - 3) // 2
     how = replace(how, beam=min(how.beam, widest), n_best=min(how.n_best, widest))
     sources = sources_for(model, lengths)
-    theirs = found(model, sources, how, want_attention=True, **there(model, tmp_path))
+    theirs = by(there(model, tmp_path), model, sources, how, want_attention=True)
     ours = found(model, sources, how, engine="torch", want_attention=True)
     for ids, some, others in zip(sources, theirs, ours, strict=True):
         assert 1 <= len(some) <= how.n_best
@@ -62,18 +67,23 @@ def test_greedy_search_writes_what_torch_writes_but_for_ties(
                 torch.testing.assert_close(looked, expected, atol=TIE, rtol=0)
 
 
+Exported = tuple[Transformer, CTranslate2Search]
+
+
 @pytest.fixture
-def exported(tmp_path: Path) -> tuple[Transformer, dict[str, Any]]:
+def exported(tmp_path: Path) -> Exported:
     """A small model, and what has CTranslate2 search with it."""
     model = small()
     return model, there(model, tmp_path)
 
 
-def test_texts_that_it_does_not_read_are_torchs(exported: tuple[Transformer, Any]) -> None:
-    model, how = exported
-    how["kept"][ELSEWHERE].n_positions = 13
+def test_texts_that_it_does_not_read_are_torchs(
+    exported: Exported,
+) -> None:
+    model, engine = exported
+    engine.n_positions = 13
     for sources in ([[5, 6], []], [[5] * 8]):
-        theirs = found(model, sources, GREEDY, want_scores=False, **how)
+        theirs = by(engine, model, sources, GREEDY, want_scores=False)
         torchs = found(model, sources, GREEDY, want_scores=False, engine="torch")
         assert [one[0].ids for one in theirs] == [one[0].ids for one in torchs]
 
@@ -85,25 +95,23 @@ def test_texts_that_it_does_not_read_are_torchs(exported: tuple[Transformer, Any
         (DecodingSettings(beam=14), "widest beam is 13"),
     ],
 )
-def test_other_searches_are_refused(
-    exported: tuple[Transformer, Any], how: DecodingSettings, why: str
-) -> None:
-    model, searching = exported
+def test_other_searches_are_refused(exported: Exported, how: DecodingSettings, why: str) -> None:
+    model, engine = exported
     with pytest.raises(ConfigError, match=rf"{why}.*Use --runtime\.engine auto"):
-        found(model, [[5, 6]], how, **searching)
+        by(engine, model, [[5, 6]], how)
 
 
-def test_another_model_than_was_exported_is_refused(exported: tuple[Transformer, Any]) -> None:
-    model, searching = exported
+def test_another_model_than_was_exported_is_refused(
+    exported: Exported,
+) -> None:
+    model, engine = exported
     everything = Shortlist(np.zeros((30, 1), np.int32), np.ones(30, bool))
     with pytest.raises(ConfigError, match="no shortlists"):
-        found(Shortlisted(model, everything), [[5, 6]], GREEDY, **searching)
+        by(engine, Shortlisted(model, everything), [[5, 6]], GREEDY)
     with (
         switched(model, ["encoder.0.self.head.0"]),
-        pytest.raises(ConfigError, match="not as it was exported"),
+        pytest.raises(ConfigError, match="something looks into it"),
     ):
-        found(model, [[5, 6]], GREEDY, **searching)
-    with torch.no_grad():
-        model.output_weight.add_(1)
-    with pytest.raises(ConfigError, match="not as it was exported"):
-        found(model, [[5, 6]], GREEDY, **searching)
+        by(engine, model, [[5, 6]], GREEDY)
+    with pytest.raises(ConfigError, match="not the one that was exported"):
+        by(engine, small(), [[5, 6]], GREEDY)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
 from headway.decoding.greedy import greedy
+from headway.decoding.hypothesis import Rules
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
@@ -32,15 +33,8 @@ def test_its_finished_hypotheses_are_those_of_the_search(
     settings = DecodingSettings(beam=beam, n_best=min(beam, n_best), length_penalty=alpha)
     one = writing(kind, seed, limit=limit)
     state, last = one.started()
-    [expected] = search(
-        one.decoder,
-        state,
-        last,
-        settings,
-        end=END,
-        max_lengths=torch.tensor([limit]),
-        forbidden=SPECIAL.unwritten,
-    )
+    rules = Rules(settings, END, torch.tensor([limit]), SPECIAL.unwritten)
+    [expected] = search(one.decoder, state, last, rules)
     tree = grown(one, settings)
     assert tree.found == expected
     for place, hypothesis in zip(tree.finished, expected, strict=False):

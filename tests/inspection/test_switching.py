@@ -1,6 +1,7 @@
 """Laws of parts that are switched off: each equals a model that never had the part."""
 
 from copy import deepcopy
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -9,8 +10,7 @@ from torch import nn
 from translators import BEGIN, END, SOURCE, step_by_step
 from translators import FED as LONGER
 
-from headway.decoding.compiled import unfit
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest, decode_all, in_turn
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 from headway.inspection.switching import parts_of, switched
@@ -25,6 +25,7 @@ from headway.models import (
     Transformer,
     TransformerConfig,
 )
+from headway.native.supported import unsupported
 from headway.nn.layers import Stack
 from headway.nn.variants import WithoutSublayer
 from headway.text.subwords import SpecialIds
@@ -327,11 +328,9 @@ def test_search_and_the_processes_that_share_it_are_without_the_part(part):
     settings = DecodingSettings(beam=2, max_extra_length=1)
 
     def decoded(processes):
-        found = decode_all(
-            model, sources, SpecialIds(), settings, device=device, batch_tokens=20,
-            processes=processes,
-        )  # fmt: skip
-        return [best[0] for best in found]
+        request = SearchRequest(SpecialIds(), settings, device, batch_tokens=20)
+        share = in_turn if processes == 1 else partial(shared, n_processes=processes)
+        return [best[0] for best in decode_all(model, sources, request, share=share)]
 
     whole = decoded(1)
     with switched(model, [part]):
@@ -351,7 +350,7 @@ def test_search_and_the_processes_that_share_it_are_without_the_part(part):
 def test_the_compiled_engine_leaves_a_switched_model_alone(parts):
     """It reads the weights and nothing else."""
     model = transformer()
-    assert unfit(model, torch.device("cpu")) == ""
+    assert unsupported(model, torch.device("cpu")) == ""
     with switched(model, parts):
-        assert unfit(model, torch.device("cpu")) != ""
-    assert unfit(model, torch.device("cpu")) == ""
+        assert unsupported(model, torch.device("cpu")) != ""
+    assert unsupported(model, torch.device("cpu")) == ""

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.data.batching import pad
+from headway.decoding.hypothesis import Rules
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
 from headway.models import (
@@ -66,9 +67,9 @@ def share_right_after(model: nn.Module, task: str, *, n_updates: int, peak: floa
             model,
             model.start(padded(held_out, end=END)),
             torch.full((len(held_out),), BEGIN),
-            DecodingSettings(method="greedy"),
-            end=END,
-            max_lengths=torch.full((len(held_out),), 2 * LONGEST),
+            Rules(
+                DecodingSettings(method="greedy"), END, torch.full((len(held_out),), 2 * LONGEST)
+            ),
         )
     right = [
         hypotheses[0].ids == row.tolist()

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.hypothesis import Hypothesis, Rules
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -172,8 +172,6 @@ def test_it_learns_ten_sentences_by_heart_and_search_writes_them(kind):
             model,
             model.start(None, fed[:, :1]),
             sentences[:, 0],
-            settings,
-            end=END,
-            max_lengths=torch.full((10,), 8),
+            Rules(settings, END, torch.full((10,), 8)),
         )
         assert [[*best.ids] for best, *_ in found] == sentences[:, 1:].tolist()

@@ -9,6 +9,7 @@ from counted import BEGIN, END, PADDING, UNKNOWN, all_grams, model_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headway.decoding.hypothesis import Rules
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -140,10 +141,8 @@ def test_it_is_what_search_asks_for_and_writes_what_is_likely(tmp_path: Path):
     assert isinstance(state, State)
     assert torch.equal(state.select(torch.tensor([1, 1, 0])).fed, state.fed[[1, 1, 0]])
     for method in ("greedy", "beam"):
-        found = search(
-            model, model.start(), torch.tensor([BEGIN]), DecodingSettings(method=method, beam=2),
-            end=END, max_lengths=torch.tensor([9]),
-        )  # fmt: skip
+        rules = Rules(DecodingSettings(method=method, beam=2), END, torch.tensor([9]))
+        found = search(model, model.start(), torch.tensor([BEGIN]), rules)
         assert list(found[0][0].ids) == [A, B, C]
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from headway.data.batching import pad
+from headway.decoding.hypothesis import Rules
 from headway.decoding.search import search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -303,9 +304,7 @@ def test_with_attention_it_learns_to_reverse(options):
             model.eval(),
             model.start(padded(unseen, end=END)),
             torch.full((100,), BEGIN),
-            DecodingSettings(beam=3),
-            end=END,
-            max_lengths=torch.full((100,), 8),
+            Rules(DecodingSettings(beam=3), END, torch.full((100,), 8)),
         )
     right = [best[0].ids == row.flip(0).tolist() for best, row in zip(found, unseen, strict=True)]
     assert sum(right) > 95

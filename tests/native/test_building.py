@@ -34,14 +34,14 @@ def test_it_is_compiled_once_and_anew_where_it_is_damaged(
     monkeypatch.setattr(
         building, "compiled", lambda *given: (made.append(given[1]), compiled(*given))
     )
-    assert building.engine().panel % building.engine().width == 0
+    assert building.engine_library().panel % building.engine_library().width == 0
     assert len(made) == 1
     (folder,) = (tmp_path / "engines").glob("engine-*")
     library = folder / building.NAME
     whole = library.read_bytes()
     library.unlink()  # this process still runs on it
     library.write_bytes(whole[:-1] + b"x")
-    building.engine()
+    building.engine_library()
     assert len(made) == 2
 
 
@@ -53,7 +53,7 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(
     broken.chmod(0o755)
     monkeypatch.setenv("CC", str(broken))
     with pytest.raises(NoEngineError, match="broken-cc does not compile it: no such header"):
-        building.engine()
+        building.engine_library()
 
 
 def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
@@ -68,7 +68,7 @@ def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
     monkeypatch.setattr(building, "tried", functools.cache(building.tried))
     for _ in range(3):
         with pytest.raises(NoEngineError, match="does not compile it: no such . header"):
-            building.engine()
+            building.engine_library()
     assert len(runs.read_text(encoding="utf-8").splitlines()) == len(building.THIS_PROCESSOR)
 
 
@@ -90,7 +90,7 @@ def test_what_a_compiler_writes_is_loaded_before_it_is_taken_for_good(
     with monkeypatch.context() as patch:
         patch.setenv("CC", str(liar))
         with pytest.raises(NoEngineError, match="liar succeeds and writes no library"):
-            building.engine()
+            building.engine_library()
     assert list((tmp_path / "engines").glob("engine-*")) == []
 
 
@@ -102,7 +102,7 @@ def test_one_that_was_taken_for_good_and_is_none_is_compiled_anew(
         patch.setattr(building, "loaded", lambda file: None)
         patch.setattr(building, "compiled", lambda _compiler, to: to.write_bytes(b"garbage"))
         building.tried()
-    assert building.engine().width > 0
+    assert building.engine_library().width > 0
 
 
 def test_a_machine_without_a_compiler_says_so(
@@ -111,7 +111,7 @@ def test_a_machine_without_a_compiler_says_so(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(NoEngineError, match="there is no C compiler"):
-        building.engine()
+        building.engine_library()
 
 
 def test_a_cache_that_cannot_be_written_is_no_engine(
@@ -121,4 +121,4 @@ def test_a_cache_that_cannot_be_written_is_no_engine(
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "file" / "below"))
     with pytest.raises(NoEngineError):
-        building.engine()
+        building.engine_library()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.native import building
-from headway.native.building import Engine, NoEngineError
+from headway.native.building import EngineLibrary, NoEngineError
 from headway.native.matrices import Precision, as_bfloat16, as_int8, packed
 from headway.native.structures import Floats, aligned, zeros
 
@@ -26,7 +26,9 @@ ENGINES = {
 
 
 @pytest.fixture(scope="module", params=list(ENGINES))
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> EngineLibrary:
     """The one of this processor, and those of lesser ones."""
     flag, needed = ENGINES[request.param]
     there = building.processor_flags().split()
@@ -41,7 +43,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def product(
-    engine: Engine, precision: Precision, x: Floats, weight: Floats, bias: Floats
+    engine: EngineLibrary, precision: Precision, x: Floats, weight: Floats, bias: Floats
 ) -> Floats:
     """What the engine gives for any shape, padded as it wants it."""
     panel = engine.panel
@@ -75,7 +77,7 @@ def whole_numbers(draw: np.random.Generator, n: int, size: int) -> Floats:
 @settings(max_examples=15)
 @given(shape=SHAPES)
 def test_whole_steps_are_multiplied_exactly_in_int8(
-    engine: Engine, shape: tuple[int, int, int, int]
+    engine: EngineLibrary, shape: tuple[int, int, int, int]
 ) -> None:
     rows, inputs, outputs, seed = shape
     draw = np.random.default_rng(seed)
@@ -89,7 +91,7 @@ def test_whole_steps_are_multiplied_exactly_in_int8(
 @settings(max_examples=15)
 @given(shape=SHAPES)
 def test_int8_is_off_by_half_a_step_of_each_number_at_most(
-    engine: Engine, shape: tuple[int, int, int, int]
+    engine: EngineLibrary, shape: tuple[int, int, int, int]
 ) -> None:
     x, weight, bias = drawn(*shape)
     sizes, of_weights = np.abs(x.astype(np.float64)), np.abs(weight.astype(np.float64))
@@ -107,7 +109,7 @@ def test_int8_is_off_by_half_a_step_of_each_number_at_most(
 @settings(max_examples=15)
 @given(shape=SHAPES)
 def test_floats_are_rounded_once_and_summed_in_float32(
-    engine: Engine, precision: Precision, shape: tuple[int, int, int, int]
+    engine: EngineLibrary, precision: Precision, shape: tuple[int, int, int, int]
 ) -> None:
     x, weight, bias = drawn(*shape)
     dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
@@ -118,7 +120,9 @@ def test_floats_are_rounded_once_and_summed_in_float32(
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_row_gives_the_same_alone_to_the_last_bit(engine: Engine, precision: Precision) -> None:
+def test_a_row_gives_the_same_alone_to_the_last_bit(
+    engine: EngineLibrary, precision: Precision
+) -> None:
     x, weight, bias = drawn(31, 70, 50, 1)
     together = product(engine, precision, x, weight, bias)
     for row in range(len(x)):
@@ -129,7 +133,7 @@ def test_a_row_gives_the_same_alone_to_the_last_bit(engine: Engine, precision: P
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize(("wrong", "place"), [(np.nan, 0), (np.nan, 33), (np.inf, 69)])
 def test_what_is_no_number_stays_none(
-    engine: Engine, precision: Precision, wrong: float, place: int
+    engine: EngineLibrary, precision: Precision, wrong: float, place: int
 ) -> None:
     x, weight, bias = drawn(3, 70, 50, 2)
     sound = product(engine, precision, x, weight, bias)
@@ -146,7 +150,7 @@ def test_what_is_no_number_stays_none(
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_zeros_give_the_bias(engine: Engine, precision: Precision) -> None:
+def test_zeros_give_the_bias(engine: EngineLibrary, precision: Precision) -> None:
     x, weight, bias = drawn(4, 40, 30, 3)
     nothing = [product(engine, precision, 0 * x, weight, bias)]
     nothing.append(product(engine, precision, x, 0 * weight, bias))

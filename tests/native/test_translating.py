@@ -15,7 +15,7 @@ from random_models import sources_for
 from torch import Tensor
 from torch.nn import functional
 
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest, decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.native import building, translating
@@ -59,7 +59,7 @@ def test_batch_mates_and_threads_change_no_bit(
     sources: list[list[int]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    packed = Packed(model, building.engine(), precision)
+    packed = Packed(model, building.engine_library(), precision)
     together = all_of(packed, sources)
     assert [all_of(packed, [ids])[0] for ids in sources] == together
     assert all_of(packed, sources, threads=3) == together
@@ -93,7 +93,7 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
     read = sources_for(model, [5, 0, 11, 8, 3, 3, 6, 2])
     limits = [len(ids) + 5 for ids in read]
     ours = translate(
-        Packed(model, building.engine(), precision),
+        Packed(model, building.engine_library(), precision),
         [[*ids, 3] for ids in read],
         limits,
         SEARCH,
@@ -105,7 +105,7 @@ def test_fewer_bits_find_what_torch_finds_by_products_of_rounded_numbers(
         functional, "linear", lambda x, weight, *bias: linear(rounded(x), rounded(weight), *bias)
     )
     how = DecodingSettings(beam=4, n_best=3, max_extra_length=4)
-    theirs = decode_all(model, read, SpecialIds(), how, device=torch.device("cpu"), engine="torch")
+    theirs = decode_all(model, read, SearchRequest(SpecialIds(), how, torch.device("cpu")))
     off = []
     for one, other in zip(ours, theirs, strict=True):
         assert [h.tokens[:-1] for h in one] == [h.ids for h in other]
@@ -127,7 +127,9 @@ def test_narrower_vectors_find_the_same(
     if level == "x86-64-v3" and "avx2" not in building.processor_flags():
         pytest.skip("this processor has no AVX2")
     ours = all_of(Packed(model, narrow), sources)
-    for one, other in zip(ours, all_of(Packed(model, building.engine()), sources), strict=True):
+    for one, other in zip(
+        ours, all_of(Packed(model, building.engine_library()), sources), strict=True
+    ):
         assert [h.tokens for h in one] == [h.tokens for h in other]
         for h, k in zip(one, other, strict=True):
             assert h.log_probs == pytest.approx(k.log_probs, abs=1e-5)
@@ -150,7 +152,7 @@ def test_what_would_reach_beyond_an_array_never_reaches_the_engine(
     sources: list[list[int]], changed: dict[str, Any], why: str, model: Transformer
 ) -> None:
     with pytest.raises(ValueError, match=why):
-        all_of(Packed(model, building.engine()), sources, SEARCH._replace(**changed))
+        all_of(Packed(model, building.engine_library()), sources, SEARCH._replace(**changed))
 
 
 def test_progress_adds_up_though_sentences_are_finished_while_it_is_told() -> None:
@@ -174,7 +176,7 @@ def test_a_stopped_job_ends(model: Transformer, sources: list[list[int]]) -> Non
     def interrupted(_n: int) -> None:
         raise KeyboardInterrupt
 
-    packed = Packed(model, building.engine())
+    packed = Packed(model, building.engine_library())
     with pytest.raises(KeyboardInterrupt):
         translate(packed, sources, [9] * 70, SEARCH, threads=2, done=interrupted)
     assert len(all_of(packed, sources)) == 70

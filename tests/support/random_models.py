@@ -8,11 +8,14 @@ import torch
 from hypothesis import strategies as st
 
 from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
-from headway.native.building import NoEngineError, engine
+from headway.native.building import NoEngineError, engine_library
+from headway.native.matrices import Precision
 from headway.nn.layers import Activation
+from headway.runtime import EngineName
+from headway.tasks.translation.decoding import EngineChoice
 from headway.text.subwords import SpecialIds
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
@@ -82,10 +85,17 @@ def small(**options: Any) -> Transformer:
     return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=n_tokens).eval()
 
 
-def found(model: Any, sources: Any, how: DecodingSettings, **options: Any) -> Any:
-    """What search finds on the processor."""
-    device = torch.device("cpu")
-    return decode_all(model, sources, SpecialIds(), how, device=device, **options)
+def found(
+    model: Any,
+    sources: Any,
+    how: DecodingSettings,
+    engine: EngineName = "auto",
+    precision: Precision = "fp32",
+    **options: Any,
+) -> Any:
+    """What search finds on the processor, by an engine that is prepared for this call."""
+    request = SearchRequest(SpecialIds(), how, torch.device("cpu"), **options)
+    return EngineChoice(engine, precision).decode(model, sources, request)
 
 
 def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:
@@ -100,7 +110,7 @@ def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis])
 def built() -> bool:
     """Whether there is a compiler."""
     try:
-        engine()
+        engine_library()
     except NoEngineError:
         return False
     return True

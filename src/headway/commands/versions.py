@@ -10,12 +10,12 @@ def tell_versions() -> None:
 
     from headway.errors import ConfigError
     from headway.exchange import ctranslate2
-    from headway.native.building import NoEngineError, engine
+    from headway.native.building import NoEngineError, engine_library
     from headway.runtime import available_cores, cpu_name
     from headway.version import __version__
 
     try:
-        translates = f"native (compiled here, {32 * engine().width} bits wide)"
+        translates = f"native (compiled here, {32 * engine_library().width} bits wide)"
     except NoEngineError as error:
         translates = f"torch: {error}"
     cores = available_cores()

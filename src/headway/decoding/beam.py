@@ -28,7 +28,7 @@ def beam_search(
     state: State,
     last: Int[Tensor, " batch"],
     rules: Rules,
-    choose: Callable[..., Chosen] | None = None,
+    choose: Callable[[Tensor, Tensor, int], Chosen] | None = None,
 ) -> list[list[Hypothesis]]:
     """The `n_best` hypotheses of highest score for each sentence, best first.
 
@@ -61,10 +61,7 @@ def beam_search(
         scores, after, attention = decoder.step(state, last, rules.want_attention)
         normalize_(scores)
         permissions.apply_(scores, limits.repeat_interleave(width), n_written)
-        if choose is None:
-            total, place = best(scores, total, beam)  # all of [live, new width]
-        else:
-            total, place = choose(scores, total, beam, sentence, limits - n_written)
+        total, place = (choose or best)(scores, total, beam)  # all of [live, new width]
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
         trace.append(

@@ -43,8 +43,6 @@ class Rules(NamedTuple):
     want_attention: bool = False
     want_scores: bool = True
     """False: greedy search never computes a probability."""
-    generator: torch.Generator | None = None
-    """What sampling draws from; None: a new one, seeded with the settings' seed."""
 
 
 def penalty(length: int | Tensor, alpha: float) -> float | Tensor:

@@ -48,14 +48,19 @@ def probabilities_of(logits: Float[Tensor, "rows tokens"]) -> Float[Tensor, "row
 
 @torch.no_grad()
 def sample(
-    decoder: StepDecoder, state: State, last: Int[Tensor, " batch"], rules: Rules
+    decoder: StepDecoder,
+    state: State,
+    last: Int[Tensor, " batch"],
+    rules: Rules,
+    generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
     """`n_best` independent draws for each sentence (they may coincide), best score first.
 
     Reported log-probabilities are the model's own, before temperature and cut-offs. The same
-    generator state and the same batch give the same output.
+    generator state and the same batch give the same output; without a generator a new one is
+    seeded with the settings' seed, so that every call draws alike.
     """
-    settings, generator = rules.settings, rules.generator
+    settings = rules.settings
     if generator is None:
         generator = torch.Generator(last.device).manual_seed(settings.seed)
 

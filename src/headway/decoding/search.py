@@ -1,7 +1,7 @@
 """The door to decoding: `search` for a batch that has been started, `decode_all` for many texts."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -13,127 +13,124 @@ from headway.decoding.beam import beam_search
 from headway.decoding.greedy import greedy
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits
 from headway.decoding.settings import DecodingSettings
+from headway.errors import ConfigError
 from headway.models.interfaces import State, StepDecoder
-from headway.runtime import EngineName, available_cores
 from headway.text.subwords import SpecialIds
 
-if TYPE_CHECKING:
-    from headway.native.matrices import Precision
-
 Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
+Batch = Sequence[int]
+"""Places of sources."""
+Method = Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]
+Work = Callable[[Batch], list[list[Hypothesis]]]
+Share = Callable[[Work, Sequence[Batch]], Iterable[tuple[int, list[list[Hypothesis]]]]]
+"""Has the batches worked through, in any order: each one's number and what was found."""
+
+METHODS: Mapping[str, Method] = {"beam": beam_search, "greedy": greedy}
 BATCH_TOKENS = 8192
-"""The most source tokens of a batch, padding included, times hypotheses of each sentence."""
 SHARES = 4
 """More than one batch are evened to a multiple of so many, for several processes to share."""
 LEAST_SHARE = 2048
 """Batches are not made smaller than this many tokens for it."""
 
 
+class SearchRequest(NamedTuple):
+    """How many outputs are to be searched for."""
+
+    special: SpecialIds
+    settings: DecodingSettings
+    device: torch.device
+    want_scores: bool = True
+    """Without, greedy search computes no probability."""
+    want_attention: bool = False
+    done: Callable[[int], None] = lambda n: None
+    """Hears how many more sentences are finished."""
+    batch_tokens: int = BATCH_TOKENS
+    """The most source tokens of a batch, padding included, times hypotheses of each sentence."""
+    least_tokens: int = 0
+    """As how many each sentence counts at least."""
+
+
+Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothesis]]]
+"""`decode_all`, or what is given in its place."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A search from outside, prepared for one model, of whose weights it may hold a copy."""
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """What `decode_all` gives; of a source that is left to our own search nothing."""
+        ...
+
+
 def search(
     decoder: StepDecoder,
     state: State,
     last: Int[Tensor, " batch"],
-    settings: DecodingSettings,
-    *,
-    end: int,
-    max_lengths: Int[Tensor, " batch"],
-    forbidden: Sequence[int] = (),
-    want_attention: bool = False,
-    want_scores: bool = True,
-    generator: torch.Generator | None = None,
+    rules: Rules,
+    methods: Mapping[str, Method] = METHODS,
 ) -> list[list[Hypothesis]]:
     """For each row of a started `state` its hypotheses, best first.
 
     `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
-    was started with. `max_lengths` and `last` are on the decoder's device; for the others see
-    `headway.decoding.hypothesis.Rules`. Sampling draws from `generator`; without one, from a new
-    one seeded with `settings.seed`, so that every call draws alike.
+    was started with. It is on the decoder's device, as `rules.max_lengths` is.
 
-    Raises `HeadwayError` where a sentence gets no output of finite log-probability.
+    Raises `HeadwayError` where a sentence gets no output of finite log-probability, `ConfigError`
+    for a method that is none of `methods`.
     """
-    rules = Rules(settings, end, max_lengths, forbidden, want_attention, want_scores, generator)
-    if settings.draws:
-        from headway.decoding.sampling import sample  # a side room
-
-        found = sample(decoder, state, last, rules)
-    else:
-        found = METHODS[settings.method](decoder, state, last, rules)
+    if (method := methods.get(rules.settings.method)) is None:
+        named = rules.settings.method
+        raise ConfigError(f"search is by {' or '.join(methods)} here; got {named}. Take one.")
+    found = method(decoder, state, last, rules)
     if not all(found):
         raise diverged()
     return found
 
 
-METHODS: dict[str, Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]] = {
-    "beam": beam_search,
-    "greedy": greedy,
-}
+def in_turn(work: Work, batches: Sequence[Batch]) -> Iterable[tuple[int, list[list[Hypothesis]]]]:
+    """One batch after the other, by this process: the `Share` of one."""
+    return enumerate(map(work, batches))
 
 
 def decode_all(
     decoder: StepDecoder,
     sources: Sequence[Ids],
-    special: SpecialIds,
-    settings: DecodingSettings,
-    *,
-    device: torch.device,
-    batch_tokens: int = BATCH_TOKENS,
-    least_tokens: int = 0,
-    processes: int = 0,
-    want_attention: bool = False,
-    want_scores: bool = True,
-    generator: torch.Generator | None = None,
-    done: Callable[[int], None] = lambda n: None,
-    engine: EngineName = "auto",
-    precision: "Precision" = "fp32",
-    kept: dict[str, Any] | None = None,
+    request: SearchRequest,
+    engine: Engine | None = None,
+    methods: Mapping[str, Method] = METHODS,
+    share: Share = in_turn,
 ) -> list[list[Hypothesis]]:
     """Search for the outputs of many sources (ids without markers), in their order.
 
-    Sentences of like length share a batch of at most `batch_tokens` source tokens times hypotheses;
-    each counts as `least_tokens` at least. On a CPU, `processes` (0: as many as torch has threads)
-    share the batches if there is enough to do; the batches are the same for any number. `done`
-    hears how many sentences each finished. `engine` is that of `compiled`, which keeps what it
-    makes of the weights in `kept`; `precision` that of its products.
+    What `engine` leaves, all without one, is searched for here. Sentences of like length share a
+    batch; the batches are the same however they are shared out.
     """
-    processes = processes or min(torch.get_num_threads(), available_cores() if sources[1:] else 1)
+    special, settings, device = request.special, request.settings, request.device
     results: list[list[Hypothesis]] = [[] for _ in sources]
-    if engine != "torch":
-        from headway.decoding.compiled import Asked, compiled_search  # a side room
+    if engine is not None:
+        results = engine.search(decoder, sources, request)
 
-        given = special, settings, device, processes, want_scores, want_attention, done
-        results = compiled_search(decoder, sources, Asked(*given), engine, precision, kept)
-
-    def work(batch: Sequence[int]) -> list[list[Hypothesis]]:
+    def work(batch: Batch) -> list[list[Hypothesis]]:
         with torch.inference_mode():
             rows = [torch.tensor([*map(int, sources[i]), special.end]) for i in batch]
             source = pad_sequence(rows, batch_first=True, padding_value=special.padding)
             n_read = torch.tensor([len(row) for row in rows], device=device)
-            return search(
-                decoder,
-                decoder.start(source.to(device)),
-                torch.full_like(n_read, special.decoder_begin),
-                settings,
-                end=special.end,
-                max_lengths=length_limits(n_read, settings.max_extra_length, decoder.longest),
-                forbidden=special.unwritten,
-                want_attention=want_attention,
-                want_scores=want_scores,
-                generator=generator,
-            )
+            limits = length_limits(n_read, settings.max_extra_length, decoder.longest)
+            wanted = request.want_attention, request.want_scores
+            rules = Rules(settings, special.end, limits, special.unwritten, *wanted)
+            last = torch.full_like(n_read, special.decoder_begin)
+            return search(decoder, decoder.start(source.to(device)), last, rules, methods)
 
     left = [i for i, one in enumerate(results) if not one]
-    lengths = [max(len(sources[i]) + 1, least_tokens) * settings.rows for i in left]
-    batches = [[left[n] for n in batch] for batch in even_batches(lengths, batch_tokens)]
-    found: Iterable[tuple[int, list[list[Hypothesis]]]] = enumerate(map(work, batches))
-    if device.type == "cpu" and processes > 1 and len(batches) >= SHARES and not settings.draws:
-        from headway.decoding.processes import may_fork, shared  # a side room
-
-        if may_fork():
-            found = shared(work, batches, processes)
-    for number, hypotheses in found:
-        for i, one in zip(batches[number], hypotheses, strict=True):
+    n_tokens = [max(len(sources[i]) + 1, request.least_tokens) for i in left]
+    lengths = [n * settings.rows for n in n_tokens]
+    batches = [[left[n] for n in batch] for batch in even_batches(lengths, request.batch_tokens)]
+    for number, found in share(work, batches):
+        for i, one in zip(batches[number], found, strict=True):
             results[i] = one
-        done(len(hypotheses))
+        request.done(len(found))
     return results
 
 

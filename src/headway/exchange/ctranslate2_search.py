@@ -13,9 +13,9 @@ from typing import Any
 import torch
 
 from headway.decoding.begun import Begun
-from headway.decoding.compiled import Asked, Examined
 from headway.decoding.forced import attention_over
 from headway.decoding.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
+from headway.decoding.search import Ids, SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
 from headway.errors import ConfigError
@@ -31,7 +31,7 @@ PATIENCE = 2
 
 
 class CTranslate2Search:
-    """Searches with a model's exported weights; a `headway.decoding.compiled.Elsewhere`."""
+    """Searches with a model's exported weights; a `headway.decoding.search.Engine`."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class CTranslate2Search:
         """`folder` has the model as it is now; its tables of positions reach `n_positions`."""
         import ctranslate2
 
-        self.examined, self.special, self.n_positions = Examined(model), special, n_positions
+        self.model, self.special, self.n_positions = model, special, n_positions
         self._tokens, self._ids = tokens, {token: i for i, token in enumerate(tokens)}
         self._translator: Any = ctranslate2.Translator(
             str(folder),
@@ -54,16 +54,16 @@ class CTranslate2Search:
             intra_threads=1,
         )
 
-    def __call__(
-        self, decoder: StepDecoder, sources: Sequence[Sequence[int]], asked: Asked
-    ) -> list[list[Hypothesis]] | None:
-        """What `headway.decoding.search.decode_all` gives; None where it must be torch's: for texts
-        beyond the tables of positions, and for empty ones, which CTranslate2 does not read.
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `Engine`. All is left where one text is beyond the tables of positions, or empty,
+        which CTranslate2 does not read.
 
         Raises ConfigError for a model or a search that is not for CTranslate2.
         """
-        settings = asked.settings
-        if reason := self._unfit(decoder, asked.device, settings):
+        settings = request.settings
+        if reason := self._unfit(decoder, settings):
             raise ConfigError(
                 f"runtime.engine ctranslate2 is for what it can do; {reason}. "
                 "Use --runtime.engine auto."
@@ -73,24 +73,24 @@ class CTranslate2Search:
         limits = length_limits(n_read, settings.max_extra_length, decoder.longest)
         longest = max([0, *n_read.tolist(), *(limits + 1).tolist()])
         if not all(rows) or longest > self.n_positions:
-            return None
+            return [[] for _ in rows]
         rules = Rules(settings, self.special.end, limits, self.special.unwritten)
-        found = self._written(rows, rules, asked.done)
-        if asked.want_scores or settings.method == "beam":
+        found = self._written(rows, rules, request.done)
+        if request.want_scores or settings.method == "beam":
             found = self._scored(rows, found, rules)
-        if asked.want_attention:
+        if request.want_attention:
             found = self._looked(decoder, rows, found)
         return found
 
-    def _unfit(self, decoder: StepDecoder, device: torch.device, settings: DecodingSettings) -> str:
+    def _unfit(self, decoder: StepDecoder, settings: DecodingSettings) -> str:
         """Why this cannot be searched for here; nothing if it can."""
         widest = (len(self._tokens) - len(self.special.unwritten)) // 2
         if opened(decoder)[1] is not None:
             return "it is given no shortlists"
         if type(decoder) is Begun:
             return "it goes on from no given beginning"
-        if not self.examined.still_is(decoder, device):
-            return "the model is not as it was exported, or something looks into it"
+        if decoder is not self.model or self.model._forward_hooks:
+            return "the model is not the one that was exported, or something looks into it"
         if settings.draws:
             return "it draws no samples"
         return f"its widest beam is {widest} here" if settings.rows > widest else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headway.decoding.beam import Chosen, beam_search, best
@@ -145,8 +145,6 @@ class _Notes:
         scores: Float[Tensor, "rows tokens"],
         before: Float[Tensor, "1 rows"],
         count: int,
-        _sentence: Int[Tensor, "1"],
-        _room: Int[Tensor, "1"],
     ) -> Chosen:
         """As `headway.decoding.beam.best`, but for tokens that are forced."""
         if self.n_steps < len(self.forced):

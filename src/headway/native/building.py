@@ -32,7 +32,7 @@ class NoEngineError(HeadwayError):
     """Why there is no compiled engine here."""
 
 
-class Engine(NamedTuple):
+class EngineLibrary(NamedTuple):
     """The library and what it was compiled for."""
 
     library: ctypes.CDLL
@@ -46,7 +46,7 @@ class Engine(NamedTuple):
     has_int8: int
 
 
-def engine() -> Engine:
+def engine_library() -> EngineLibrary:
     """This processor's, compiled if need be; raises `NoEngineError`, which says why not."""
     found, why_not = tried()
     if found is None:
@@ -55,7 +55,7 @@ def engine() -> Engine:
 
 
 @functools.cache
-def tried() -> tuple[Engine | None, str]:
+def tried() -> tuple[EngineLibrary | None, str]:
     """The engine, or why there is none: once a process, as a compiler that fails takes its time."""
     try:
         return made(), ""
@@ -63,7 +63,7 @@ def tried() -> tuple[Engine | None, str]:
         return None, str(error)
 
 
-def made() -> Engine:
+def made() -> EngineLibrary:
     """The library of this processor, compiler and sources, from the cache or new."""
     compiler = found_compiler()
     description = {
@@ -122,15 +122,15 @@ def compiled(compiler: str, to: Path, *flags: str) -> None:
     raise NoEngineError(f"{compiler} does not compile it: {said}")
 
 
-def opened(folder: Path) -> Engine:
+def opened(folder: Path) -> EngineLibrary:
     """The library in a sealed folder; raises DataError if it is damaged."""
     read_sealed(folder)
     return loaded(folder / NAME)
 
 
-def loaded(file: Path) -> Engine:
+def loaded(file: Path) -> EngineLibrary:
     """A library that was compiled before; raises DataError for what is none, or another one."""
-    names = Engine._fields[1:]
+    names = EngineLibrary._fields[1:]
     try:
         library = ctypes.CDLL(str(file))
         for name in (*names, "workspace", "translate", "product"):
@@ -151,7 +151,7 @@ def loaded(file: Path) -> Engine:
         *[ctypes.c_void_p] * 4,
     ]
     sizes: dict[str, Any] = {name: getattr(library, f"headway_{name}")() for name in names}
-    return Engine(library, **sizes)
+    return EngineLibrary(library, **sizes)
 
 
 def processor_flags() -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headway.native.building import Engine
+from headway.native.building import EngineLibrary
 from headway.native.matrices import Numbers, Precision, packed
 from headway.native.structures import Floats, LayerStruct, Matrix, Model, Norm, zeros
 from headway.nn.attention import MultiHeadAttention
@@ -33,7 +33,9 @@ def up_to(size: int, multiple: int) -> int:
 class Packed:
     """A model as the engine reads it: structures that point into arrays, and the arrays."""
 
-    def __init__(self, model: "Transformer", engine: Engine, precision: Precision = "fp32") -> None:
+    def __init__(
+        self, model: "Transformer", engine: EngineLibrary, precision: Precision = "fp32"
+    ) -> None:
         """Copies of the weights as they are now, those of products in `precision`."""
         self.engine, self.precision = engine, precision
         self.arrays: list[Numbers] = []

@@ -10,7 +10,7 @@ from everyday_run import FLAGS, Finished, command, write_pairs
 from headway.config import format_toml, merge
 from headway.disk import checksum
 from headway.errors import ConfigError
-from headway.native.building import NoEngineError, engine
+from headway.native.building import NoEngineError, engine_library
 from headway.runs.checking import accept, check_run
 from headway.runs.gate import known
 from headway.tasks.translation.precision import has_instructions
@@ -26,7 +26,7 @@ TEXTS = "She reads a book.\nThe dog runs.\nWhere is my hat?\n"
 
 def built() -> bool:
     try:
-        engine()
+        engine_library()
     except NoEngineError:
         return False
     return True
@@ -91,7 +91,7 @@ def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     of_itself = translated(able)
     assert ("int8 products: on 24" in of_itself.err) == has_instructions("int8")
     assert "int8" not in translated(able, "--precision", "fp32").err
-    assert Translator.load(able.path, device="cpu").plain.how["precision"] == "fp32"
+    assert Translator.load(able.path, device="cpu").plain.choice.precision == "fp32"
     loaded = Translator.load(able.path, device="cpu", precision="int8")
     assert loaded.translate(TEXTS.splitlines()) == first.out.splitlines()
     drawn = translated(able, "--precision", "int8", "--method", "sampling")

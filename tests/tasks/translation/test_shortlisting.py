@@ -15,6 +15,7 @@ from headway.errors import ConfigError, DataError, RunError
 from headway.runs import gate
 from headway.runs.checking import accept
 from headway.tasks.translation import shortlisting
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.shortlisting import shorten
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder
@@ -78,13 +79,13 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
     folder.write_sealed(format_toml(merge(folder.settings(), {"data": tuned})), {})
     accept(run, print)
     gated: list[set[tuple[int, ...]]] = []
-    decode_all = shortlisting.decode_all
+    decode = shortlisting.decode
 
     def noted(decoder: Any, sources: Any, *given: Any, **how: Any) -> Any:
         gated.append({tuple(map(int, ids)) for ids in sources})
-        return decode_all(decoder, sources, *given, **how)
+        return decode(decoder, sources, *given, **how)
 
-    monkeypatch.setattr(shortlisting, "decode_all", noted)
+    monkeypatch.setattr(shortlisting, "decode", noted)
     translator = Translator.load(run, device="cpu")
     shorten(translator.plain, run, translator.settings, 3, print)
     encode, end = translator.subwords.encode_batch, translator.subwords.special.end
@@ -106,7 +107,8 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
 def test_each_precision_has_a_list_that_was_gated_in_it(run: Path) -> None:
     translator, said = Translator.load(run, device="cpu"), list[str]()
     shorten(translator.plain, run, translator.settings, 3, said.append)
-    translator.plain.how["precision"] = "int8"
+    translator.plain.choice = EngineChoice(precision="int8")
+    translator.plain.refresh()
     for _ in range(2):
         shorten(translator.plain, run, translator.settings, 3, said.append)
     assert sum("training pairs, once" in line for line in said) == 2
@@ -119,7 +121,7 @@ def test_an_interrupt_leaves_the_translator_as_it_was(
     def interrupted(*_given: Any, **_how: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shortlisting, "decode_all", interrupted)
+    monkeypatch.setattr(shortlisting, "decode", interrupted)
     translator = Translator.load(run, device="cpu")
     with pytest.raises(KeyboardInterrupt):
         shorten(translator.plain, run, translator.settings, 3, print)

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Literal, cast
 
 from headway.data.cache import cache_root, key_of, made_once
-from headway.decoding.compiled import ELSEWHERE, SAY
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.errors import ConfigError
 from headway.exchange import ctranslate2
@@ -14,6 +13,7 @@ from headway.native.matrices import Precision
 from headway.runs.kind import Say
 from headway.runs.loading import Opened
 from headway.runtime import EngineName
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.exporting import token_strings, write_checked, writes_ctranslate2
 from headway.tasks.translation.precision import settled
 from headway.tasks.translation.texts import TextTranslator
@@ -35,10 +35,11 @@ def settle(
     Raises:
         ConfigError: they are not for this run, or not installed.
     """
-    plain.how["precision"] = settled(folder, plain, opened.settings, precision, say)
-    plain.how["kept"][SAY] = say
+    plain.choice = EngineChoice(engine)
+    found = settled(folder, plain, opened.settings, precision, say)
+    plain.choice = EngineChoice(engine, found, say)
     if engine == "ctranslate2":
-        plain.how["kept"][ELSEWHERE] = in_ctranslate2(folder, opened, say)
+        plain.engine = in_ctranslate2(folder, opened, say)
 
 
 def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Search:

@@ -18,6 +18,7 @@ from headway.runs.kind import CardWords, Kind, Run, Say, Tokens
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.translation import fitting, pairs, tuning, tuning_data
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.measuring import measure
 from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
@@ -64,13 +65,14 @@ def build(settings: Settings, subwords: Tokens) -> nn.Module:
 def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> TranslationTask:
     """What the training loop asks for."""
     rows = data.valid_rows()[: settings.training.valid_sentences]
-    seed, device, engine = settings.runtime.seed, runtime.device, settings.runtime.engine
+    seed, device = settings.runtime.seed, runtime.device
+    decode = EngineChoice(settings.runtime.engine).decode
     if settings.data.old_run:
         from headway.tasks.translation.tuning_task import tuning_task
 
-        return tuning_task(settings, cast("TunedPairs", data), device, engine)
+        return tuning_task(settings, cast("TunedPairs", data), device, decode)
     return TranslationTask(
-        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, engine=engine
+        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
     )
 
 

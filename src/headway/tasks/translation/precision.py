@@ -7,15 +7,15 @@ to its weights. `auto` measures nothing: it takes the quickest of what was found
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import torch
-
-from headway.decoding.compiled import Asked, beyond, compiled_search, unfit
 from headway.decoding.hypothesis import Hypothesis
+from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.disk import DiskError
 from headway.errors import ConfigError
-from headway.native.building import NoEngineError, engine
+from headway.native.building import NoEngineError, engine_library
+from headway.native.engine import beyond, prepare
 from headway.native.matrices import Precision
+from headway.native.supported import unsupported
 from headway.runs.gate import Gate, keep, known, measured
 from headway.runs.kind import Say
 from headway.runs.settings import Settings
@@ -61,18 +61,20 @@ def settled(
 
 def without_engine(plain: TextTranslator) -> str:
     """Why the compiled engine does not translate here; nothing if it does."""
-    if (asked := plain.how["engine"]) in ("torch", "ctranslate2"):
+    if (asked := plain.choice.name) in ("torch", "ctranslate2"):
         return f"the engine is {asked}"
     try:
-        engine()
+        engine_library()
     except NoEngineError as error:
         return str(error)
-    return unfit(plain.model, plain.device)
+    return unsupported(plain.model, plain.device)
 
 
 def has_instructions(precision: Precision) -> bool:
     """Whether this processor multiplies so, and it need not be done in plain C."""
-    return bool({"bf16": engine().has_bfloat16, "int8": engine().has_int8}[precision])
+    return bool(
+        {"bf16": engine_library().has_bfloat16, "int8": engine_library().has_int8}[precision]
+    )
 
 
 def quickest(folder: RunFolder, say: Say) -> Precision:
@@ -132,13 +134,7 @@ def by_engine(
 ) -> list[list[Hypothesis]]:
     """What the compiled engine finds by this search; nothing for those that it leaves to torch,
     which would be the same in any precision."""
-    asked = Asked(
-        plain.subwords.special,
-        settings,
-        plain.device,
-        torch.get_num_threads(),
-        want_scores=False,
-        want_attention=False,
-        done=lambda n: None,
-    )
-    return compiled_search(plain.model, sources, asked, "auto", precision, None)
+    found = prepare(plain.model, plain.device, precision)
+    assert not isinstance(found, str)  # `without_engine` has been asked
+    request = SearchRequest(plain.subwords.special, settings, plain.device, want_scores=False)
+    return found.search(plain.model, sources, request)

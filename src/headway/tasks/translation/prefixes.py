@@ -88,7 +88,7 @@ def translate_begun(
             plain.device,
             plain.longest,
         )
-        once.how = plain.how
+        once.engine = plain.engine
         some = once([read[i] for i in places], settings, want_scores=want_scores, **how)
         found |= dict(zip(places, some, strict=True))
     return [found[i]._replace(source=text) for i, text in enumerate(texts)]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from headway.data.prepared import Prepared
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest
 from headway.decoding.shortlist import Shortlist, Shortlisted, opened
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.errors import ConfigError, DataError
@@ -15,6 +15,7 @@ from headway.models.interfaces import StepDecoder
 from headway.runs.gate import Gate, measured
 from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_data
+from headway.tasks.translation.decoding import decode
 from headway.tasks.translation.lexicon import learned
 from headway.tasks.translation.pairs import Pairs
 from headway.tasks.translation.task import TranslationTask
@@ -44,7 +45,7 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
     if not 1 <= n <= MOST:
         raise ConfigError(f"--shortlist is from 1 to {MOST:,} translations; got {n}. Try 100.")
     run_folder = open_folder(run)
-    precision = plain.how.get("precision", "fp32")
+    precision = plain.choice.precision
     name = f"shortlist-{n}" if precision == "fp32" else f"shortlist-{n}-{precision}"
     folder, model = run_folder.path / name, checksum(run_folder.model)
     if _gate(folder, model) is None:
@@ -92,8 +93,8 @@ def _make(
 
     @torch.inference_mode()
     def written(decoder: StepDecoder) -> list[str]:
-        how = {**plain.how, "device": plain.device, "want_scores": False}
-        return task.written(decode_all(decoder, sources, task.special, settings.decoding, **how))
+        request = SearchRequest(task.special, settings.decoding, plain.device, want_scores=False)
+        return task.written(decode(decoder, sources, request, plain.engine))
 
     quick, usual = written(Shortlisted(whole, shortlist)), written(whole)
     gate = measured(usual, quick, task.valid_texts, settings.data.target_language)

@@ -14,20 +14,17 @@ from headway.data.batching import BatchStream, Indices, TokenBatches, pad
 from headway.data.prepared import Prepared
 from headway.data.store import Store
 from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.search import decode_all
+from headway.decoding.search import Decode, SearchRequest, decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
-from headway.runtime import EngineName
 from headway.tasks.translation.texts import attended
 from headway.text.checks.signs import Reading
 from headway.text.cleaning import may_hold_sentences
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.settings import TrainingSettings
-
-Ids = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,10 @@ class TranslationTask:
         valid_rows: Indices,
         seed: int,
         device: torch.device,
-        engine: EngineName = "auto",
+        decode: Decode = decode_all,
     ) -> None:
         self.prepared, self.special, self.device = prepared, prepared.subwords.special, device
-        self.engine = engine
+        self.decode = decode
         self.train, self.valid, self.valid_rows = prepared.train, prepared.valid, valid_rows
         self.label_smoothing = training.label_smoothing
         self.valid_sources = [prepared.valid_texts[row][0] for row in valid_rows]
@@ -94,7 +91,7 @@ class TranslationTask:
         return [rows[batch] for batch in some.epoch(0)]
 
     def tensors(
-        self, store: Store, indices: Ids
+        self, store: Store, indices: Indices
     ) -> tuple[
         Int[Tensor, "batch source"], Int[Tensor, "batch target"], Int[Tensor, "batch target"]
     ]:
@@ -111,7 +108,7 @@ class TranslationTask:
         )
         return source, fed, expected
 
-    def batch(self, store: Store, rows: Ids) -> Batch:
+    def batch(self, store: Store, rows: Indices) -> Batch:
         """Some pairs, and how many tokens they have with their end markers."""
         n_source = int(store.lengths["source"][rows].sum()) + len(rows)
         n_target = int(store.lengths["target"][rows].sum()) + len(rows)
@@ -183,16 +180,8 @@ class TranslationTask:
         self, model: nn.Module, settings: DecodingSettings, *, evidence: bool = False
     ) -> list[list[Hypothesis]]:
         """Hypotheses for the validation sources; with scores and attention as `evidence`."""
-        return decode_all(
-            cast(StepDecoder, model),
-            self.sources,
-            self.special,
-            settings,
-            device=self.device,
-            want_scores=evidence,
-            want_attention=evidence,
-            engine=self.engine,
-        )
+        request = SearchRequest(self.special, settings, self.device, evidence, evidence)
+        return self.decode(cast(StepDecoder, model), self.sources, request)
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
         """The texts of the best ones, with the codes of the sources put back."""
@@ -209,7 +198,7 @@ class TranslationTask:
         return cut(self.prepared, self.valid_rows)
 
     @property
-    def sources(self) -> Sequence[Ids]:
+    def sources(self) -> Sequence[Indices]:
         """The validation sources as they are read, in portions where there are some."""
         whole = self.valid["source"]
         return self.portions.ids if self.portions else [whole[int(i)] for i in self.valid_rows]

@@ -66,7 +66,6 @@ class TermTranslator(TextTranslator):
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
         super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
-        self.how = plain.how
         self.first, self.terms = plain, terms
         self._n_tag = len(tagged("", tag)) if tag else 0
 

@@ -1,14 +1,16 @@
 """Clean text in, translations out: to ids, through the search, and back to text."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 
 from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.search import decode_all
+from headway.decoding.search import Engine, SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
+from headway.tasks.translation.decoding import EngineChoice, decode
 from headway.text.subwords import Subwords
 
 
@@ -65,14 +67,24 @@ class TextTranslator:
     ) -> None:
         """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
-        self.how: dict[str, Any] = {"engine": "auto", "kept": {}}  # see `decode_all`
+        self.choice = EngineChoice()
+
+    @cached_property
+    def engine(self) -> Engine | None:
+        """What searches in the place of torch, prepared when it is first asked for: it holds the
+        weights as they are then. None where torch searches."""
+        return self.choice.prepare(self.model, self.device)
+
+    def refresh(self) -> None:
+        """Have the next search take up the weights and the choice of an engine as they are then."""
+        vars(self).pop("engine", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what an engine made of the weights in this process."""
-        how = {**self.how, "kept": {}}
-        how["engine"] = "auto" if how["engine"] == "ctranslate2" else how["engine"]
-        kept = {name: value for name, value in vars(self).items() if name != "spellings"}
-        return {**kept, "how": how}
+        name, precision = self.choice.name, self.choice.precision
+        choice = EngineChoice("auto" if name == "ctranslate2" else name, precision)
+        left_out = ("engine", "spellings")
+        return {**{k: v for k, v in vars(self).items() if k not in left_out}, "choice": choice}
 
     def __call__(
         self,
@@ -89,19 +101,13 @@ class TextTranslator:
         read = [ids[: self.longest] for ids in encoded]
         worded = [i for i, ids in enumerate(read) if ids]
         done(len(texts) - len(worded))
-        hypotheses = decode_all(
-            self.model,
-            [read[i] for i in worded],
-            self.subwords.special,
-            settings,
-            device=self.device,
-            least_tokens=settings.least_tokens(len(self.subwords)),
-            want_attention=want_alignment,
-            want_scores=want_scores,
-            done=done,
-            generator=generator,
-            **self.how,
+        request = SearchRequest(
+            self.subwords.special, settings, self.device, want_scores, want_alignment, done
         )
+        least = settings.least_tokens(len(self.subwords))
+        some = [read[i] for i in worded]
+        request = request._replace(least_tokens=least)
+        hypotheses = decode(self.model, some, request, self.engine, generator)
         found = dict(zip(worded, hypotheses, strict=True))
         return [
             Translation(

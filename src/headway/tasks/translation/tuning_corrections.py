@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -19,9 +19,11 @@ from headway.data.batching import Indices
 from headway.data.joined import AmendedStore
 from headway.data.prepared import SIDES
 from headway.data.store import Store
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest
+from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.tasks import kind_named
+from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.pairs import Pairs
 from headway.text.memory.words import pieces
 from headway.text.replacements import Correction, Replacement, learned, replaced
@@ -70,7 +72,8 @@ def written_by(run: Path, sources: Sequence[Any]) -> list[str]:
         return []
     opened = open_run(kind_named("translation"), run)
     special, settings = opened.vocabulary.special, opened.settings.decoding
-    found = decode_all(opened.model, sources, special, settings, device=opened.device)  # type: ignore[arg-type]
+    request = SearchRequest(special, settings, opened.device)
+    found = EngineChoice().decode(cast(StepDecoder, opened.model), sources, request)
     written: list[str] = opened.vocabulary.decode_batch([one[0].ids for one in found])
     return written
 

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from headway.decoding.search import Decode
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.translation import SentenceStatistics, bleu_by_language
 from headway.runs.settings import Settings
-from headway.runtime import EngineName
 from headway.tasks.translation.task import TranslationTask
 from headway.tasks.translation.tuning_corrections import Taught
 from headway.tasks.translation.tuning_data import TunedPairs
@@ -190,7 +190,7 @@ class TuningTask(TranslationTask):
 
 
 def tuning_task(
-    settings: Settings, data: TunedPairs, device: torch.device, engine: EngineName
+    settings: Settings, data: TunedPairs, device: torch.device, decode: Decode
 ) -> TuningTask:
     """What the training loop asks for, where the parent's data are mixed in."""
     return TuningTask(
@@ -205,5 +205,5 @@ def tuning_task(
         n_like=data.n_like,
         decoding=settings.decoding,
         forget_at_most=settings.training.forget_at_most,
-        engine=engine,
+        decode=decode,
     )

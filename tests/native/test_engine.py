@@ -19,14 +19,15 @@ from random_models import (
 )
 from torch import Tensor, nn
 
-from headway.decoding import compiled
-from headway.decoding.search import decode_all
+from headway.decoding.search import SearchRequest, decode_all
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, HeadwayError
 from headway.inspection.switching import switched
 from headway.models import Transformer
 from headway.native.building import NoEngineError
+from headway.native.engine import MOST_BEAM, NativeEngine, prepare
 from headway.native.matrices import KINDS
+from headway.native.supported import unsupported
 from headway.nn.layers import FeedForward
 from headway.text.subwords import SpecialIds
 
@@ -64,47 +65,25 @@ def test_without_scores_greedy_search_writes_the_same() -> None:
 
 
 @needs_engine
-def test_weights_are_packed_once_and_anew_when_they_are_written_to() -> None:
-    model, sources, kept = small(), [[5, 6, 7, 8]], dict[str, Any]()
-    before = found(model, sources, GREEDY, engine="native", kept=kept)
-    packed = kept[compiled.PACKED]
-    assert found(model, sources, GREEDY, engine="native", kept=kept) == before
-    assert kept[compiled.PACKED] is packed
+def test_what_is_prepared_holds_the_weights_and_leaves_what_has_changed_hands() -> None:
+    model, sources = small(), [[5, 6, 7, 8]]
+    request, left = SearchRequest(SpecialIds(), GREEDY, CPU), list[str]()
+    prepared = prepare(model, CPU, leave=left.append)
+    assert isinstance(prepared, NativeEngine)
+    before = prepared.search(model, sources, request)
     with torch.no_grad():
         model.output_weight.copy_(model.output_weight.flip(0))
-    after = found(model, sources, GREEDY, engine="native", kept=kept)
+    assert prepared.search(model, sources, request) == before
+    after = found(model, sources, GREEDY, engine="native")
     assert after != before
     assert equal_but_for_ties(after[0], found(model, sources, GREEDY, engine="torch")[0])
-
-
-def test_whatever_changes_a_model_that_was_examined_is_seen() -> None:
-    model = small()
-    examined = compiled.Examined(model)
-    assert examined.still_is(model, CPU)
-    assert not examined.still_is(small(), CPU)
-    assert not examined.still_is(model, torch.device("cuda"))
-    for part in ("encoder.0.self.head.0", "decoder.0.self.residual", "decoder.0.self.mask"):
-        with switched(model, [part]):
-            assert not examined.still_is(model, CPU)
-    hook = model.decoder[0].feed_forward.register_forward_pre_hook(lambda *_: None)
-    assert not examined.still_is(model, CPU)
-    hook.remove()
-    feed_forward = model.decoder[0].feed_forward
-    model.decoder[0].feed_forward = small().decoder[0].feed_forward
-    assert not examined.still_is(model, CPU)
-    model.decoder[0].feed_forward = feed_forward
-    bias = feed_forward.to_output.bias
-    feed_forward.to_output.bias = torch.nn.Parameter(bias.clone())
-    assert not examined.still_is(model, CPU)
-    feed_forward.to_output.bias = bias
-    activate, feed_forward.activate = feed_forward.activate, torch.tanh
-    assert not examined.still_is(model, CPU)
-    feed_forward.activate = activate
-    feed_forward.__class__ = Doubled
-    assert not examined.still_is(model, CPU)
-    feed_forward.__class__ = FeedForward
-    assert not examined.still_is(model.train(), CPU)
-    assert examined.still_is(model.eval(), CPU)
+    assert left == []
+    assert prepared.search(small(), sources, request) == [[]]
+    with switched(model, ["encoder.0.self.head.0"]):
+        assert prepared.search(model, sources, request) == [[]]
+        whole = decode_all(model, sources, request, prepared)
+        assert whole == decode_all(model, sources, request)
+    assert ["another" in why for why in left] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -156,26 +135,22 @@ def without_a_bias(model: Transformer) -> None:
     "exchange",
     [of_another_type, with_another_activation, with_fewer_heads, without_a_norm, without_a_bias],
 )
-def test_a_model_of_other_parts_is_torchs_from_the_next_call_on(
-    exchange: Callable[[Transformer], None],
-) -> None:
-    model, sources, kept = small(), [[5, 6, 7, 8], [9]], dict[str, Any]()
-    found(model, sources, GREEDY, engine="native", kept=kept)
+def test_a_model_of_other_parts_is_torchs(exchange: Callable[[Transformer], None]) -> None:
+    model, sources = small(), [[5, 6, 7, 8], [9]]
     exchange(model)
     torchs = found(model, sources, GREEDY, engine="torch")
-    assert found(model, sources, GREEDY, kept=kept) == torchs
+    assert found(model, sources, GREEDY) == torchs
     with pytest.raises(ConfigError, match="parts of it were exchanged"):
-        found(model, sources, GREEDY, engine="native", kept=kept)
+        found(model, sources, GREEDY, engine="native")
 
 
-def test_a_model_loaded_in_inference_mode_is_torchs() -> None:
+@needs_engine
+def test_a_model_loaded_in_inference_mode_is_searched_with_too() -> None:
     with torch.inference_mode():
         model = small()
     sources = [[5, 6, 7], []]
-    assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
-    with pytest.raises(ConfigError, match="inference mode"):
-        found(model, sources, GREEDY, engine="native")
-    assert not compiled.Examined(model).still_is(model, CPU)
+    native = found(model, sources, GREEDY, engine="native")
+    assert all(map(equal_but_for_ties, native, found(model, sources, GREEDY, engine="torch")))
 
 
 @needs_engine
@@ -193,7 +168,7 @@ def test_a_text_that_is_too_long_is_torchs_and_its_batch_mates_stay_as_alone(
 @needs_engine
 def test_a_wide_beam_is_nothing_to_greedy_search() -> None:
     model, sources = small(), [[5, 6]]
-    wide = DecodingSettings(method="greedy", beam=compiled.MOST_BEAM + 1, max_extra_length=5)
+    wide = DecodingSettings(method="greedy", beam=MOST_BEAM + 1, max_extra_length=5)
     assert found(model, sources, wide, engine="native") == found(
         model, sources, GREEDY, engine="native"
     )
@@ -205,8 +180,8 @@ def test_a_wide_beam_is_nothing_to_greedy_search() -> None:
     [
         (DecodingSettings(method="sampling", max_extra_length=5), "no samples"),
         (
-            DecodingSettings(beam=compiled.MOST_BEAM + 1, max_extra_length=5),
-            f"beam is {compiled.MOST_BEAM}",
+            DecodingSettings(beam=MOST_BEAM + 1, max_extra_length=5),
+            f"beam is {MOST_BEAM}",
         ),
     ],
 )
@@ -220,15 +195,15 @@ def test_a_search_that_it_cannot_do_is_torchs_and_refused_by_name(
 
 
 def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
-    assert "being trained" in compiled.unfit(small().train(), CPU)
-    assert "being trained" in compiled.unfit(small().bfloat16(), CPU)
-    assert "on cuda" in compiled.unfit(small(), torch.device("cuda"))
+    assert "being trained" in unsupported(small().train(), CPU)
+    assert "being trained" in unsupported(small().bfloat16(), CPU)
+    assert "on cuda" in unsupported(small(), torch.device("cuda"))
     shorter = small()
     shorter.encoder = type(shorter.encoder)()
-    assert "layers were taken out" in compiled.unfit(shorter, CPU)
+    assert "layers were taken out" in unsupported(shorter, CPU)
     hooked = small()
     hooked.decoder[0].feed_forward.register_forward_hook(lambda *_: None)
-    assert "changes it" in compiled.unfit(hooked, CPU)
+    assert "changes it" in unsupported(hooked, CPU)
 
 
 @pytest.mark.parametrize(
@@ -236,18 +211,18 @@ def test_other_types_of_models_and_models_in_training_are_torchs() -> None:
 )
 def test_parts_that_are_switched_off_are_off_in_the_engines_place_too(part: str) -> None:
     model = small()
-    assert compiled.unfit(model, CPU) == ""
+    assert unsupported(model, CPU) == ""
     with switched(model, [part]):
-        assert "changes it" in compiled.unfit(model, CPU)
-    assert compiled.unfit(model, CPU) == ""
-    assert "is no plain Transformer" in compiled.unfit(type("Own", (Transformer,), {}), CPU)
+        assert "changes it" in unsupported(model, CPU)
+    assert unsupported(model, CPU) == ""
+    assert "is no plain Transformer" in unsupported(type("Own", (Transformer,), {}), CPU)
 
 
 def test_without_a_compiler_torch_translates(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> None:
         raise NoEngineError("there is no C compiler")
 
-    monkeypatch.setattr(compiled, "engine", absent)
+    monkeypatch.setattr("headway.native.engine.engine_library", absent)
     model, sources = small(), [[5, 6, 7], []]
     assert found(model, sources, GREEDY) == found(model, sources, GREEDY, engine="torch")
     with pytest.raises(ConfigError, match="there is no C compiler"):
@@ -305,10 +280,10 @@ def test_tokens_that_are_banned_by_a_bias_of_minus_infinity_change_nothing_else(
     with torch.no_grad():
         model.output_bias[:128] = -torch.inf  # all that the engine reads first
     sources, special = sources_for(model, [5, 2]), SpecialIds(end=299)
-    native, torchs = (
-        decode_all(model, sources, special, how, device=CPU, engine=engine)
-        for engine in ("native", "torch")
-    )
+    request, prepared = SearchRequest(special, how, CPU), prepare(model, CPU)
+    assert isinstance(prepared, NativeEngine)
+    native = prepared.search(model, sources, request)
+    torchs = decode_all(model, sources, request)
     assert all(map(equal_but_for_ties, native, torchs))
 
 

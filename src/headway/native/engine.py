@@ -1,0 +1,113 @@
+"""The compiled engine as search asks for it: prepared once, with a copy of the weights."""
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import torch
+
+from headway.decoding.begun import unbegun
+from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
+from headway.decoding.search import Ids, SearchRequest
+from headway.decoding.settings import DecodingSettings
+from headway.decoding.shortlist import opened
+from headway.models.interfaces import StepDecoder
+from headway.models.transformer import Transformer
+from headway.native.building import NoEngineError, engine_library
+from headway.native.matrices import Precision
+from headway.native.packing import Packed
+from headway.native.supported import CHANGED, unsupported
+from headway.native.translating import Search, translate
+from headway.runtime import available_cores
+
+MOST_BEAM = 64
+"""What `workspace.h` says; a wider one searches in torch."""
+
+
+class NativeEngine:
+    """Searches with a copy of a Transformer's weights; a `headway.decoding.search.Engine`."""
+
+    def __init__(
+        self, model: Transformer, packed: Packed, leave: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`leave` hears why a search is left to torch; it may refuse that."""
+        self.model, self.packed, self.leave = model, packed, leave
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `Engine`. Of a decoder that is another, or has a hook by now, nothing is found."""
+        results: list[list[Hypothesis]] = [[] for _ in sources]
+        plain, beginning = unbegun(decoder)
+        plain, shortlist = opened(plain)
+        if reason := self._foreign(plain) or beyond(request.settings):
+            self.leave(reason)
+            return results
+        special, settings = request.special, request.settings
+        rows = [[*map(int, ids), special.end] for ids in sources]
+        n_read = torch.tensor(list(map(len, rows)), dtype=torch.long)
+        limits = length_limits(n_read, settings.max_extra_length, plain.longest)
+        lengths, longest = limits.tolist(), self.packed.longest
+        some = [i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) <= longest]
+        want_scores = request.want_scores or settings.method == "beam"
+        try:
+            found = translate(
+                self.packed,
+                [rows[i] for i in some],
+                [lengths[i] for i in some],
+                Search(
+                    begin=special.decoder_begin,
+                    end=special.end,
+                    forbidden=special.unwritten,
+                    beam=settings.rows,
+                    n_best=settings.n_best,
+                    length_penalty=settings.length_penalty,
+                    want_scores=want_scores,
+                    want_attention=request.want_attention,
+                    beginning=beginning,
+                ),
+                None if shortlist is None else [shortlist.tokens(sources[i]) for i in some],
+                threads=min(torch.get_num_threads(), available_cores() if sources[1:] else 1),
+                done=request.done,
+            )
+        except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
+            return results
+        if not all(found):
+            raise diverged()
+        rules = Rules(settings, special.end, limits, want_scores=want_scores)
+        for i, each in zip(some, found, strict=True):
+            looks = [None if one.looked is None else torch.from_numpy(one.looked) for one in each]
+            results[i] = ranked(
+                scored(one.tokens[:-1], one.log_probs, rules, look)
+                for one, look in zip(each, looks, strict=True)
+            )
+        return results
+
+    def _foreign(self, decoder: StepDecoder) -> str:
+        if decoder is not self.model:
+            return "the model is another than was prepared"
+        return CHANGED if self.model._forward_hooks or self.model._forward_pre_hooks else ""
+
+
+def prepare(
+    decoder: StepDecoder,
+    device: torch.device,
+    precision: Precision = "fp32",
+    leave: Callable[[str], None] = lambda _: None,
+) -> NativeEngine | str:
+    """The engine with the weights as they are now, of products in `precision`; else why there is
+    none for this model or machine. `leave` is that of `NativeEngine`."""
+    plain = opened(unbegun(decoder)[0])[0]
+    if reason := unsupported(plain, device):
+        return reason
+    model = cast(Transformer, plain)
+    try:
+        return NativeEngine(model, Packed(model, engine_library(), precision), leave)
+    except NoEngineError as error:
+        return str(error)
+
+
+def beyond(settings: DecodingSettings) -> str:
+    """Why the engine cannot search so; nothing if it can."""
+    if settings.draws:
+        return "it draws no samples"
+    return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
