@@ -30,8 +30,9 @@ from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.exchange.ctranslate2 import write_ctranslate2
 from headway.models import Transformer, TransformerConfig
+from headway.native.engine import EngineChoice
 from headway.native.matrices import Precision
-from headway.tasks.translation.decoding import EngineChoice, decode
+from headway.tasks.translation.decoding import decode
 from headway.text.subwords import SpecialIds
 from headway.translator import Translator
 

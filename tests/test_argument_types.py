@@ -222,6 +222,17 @@ def test_weights_are_saved_as_they_are_now(tmp_path):
         assert torch.equal(one, other)
 
 
+def test_a_model_that_was_changed_after_a_translation_is_taken_up_by_refresh():
+    changed = Translator.load("demo", device="cpu")
+    before = changed.translate(TEXTS)
+    with torch.no_grad():
+        next(changed.model.parameters())[300:600] *= 0.1
+    torchs = Translator.load("demo", device="cpu", engine="torch")
+    torchs.model.load_state_dict(changed.model.state_dict())
+    changed.refresh()
+    assert changed.translate(TEXTS) == torchs.translate(TEXTS) != before
+
+
 def test_what_was_made_in_memory_has_no_files_to_save(translator, tmp_path):
     made = Translator(translator.model, translator.subwords, translator.settings, translator.device)
     with pytest.raises(RunError, match="made in memory"):

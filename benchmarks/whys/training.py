@@ -22,7 +22,7 @@ from headway.models import MODELS
 from headway.models.interfaces import StepDecoder
 from headway.runs.gradient import trainer_of
 from headway.runtime import RuntimeSettings, start
-from headway.tasks.translation.decoding import EngineChoice
+from headway.tasks.translation.decoding import decode_anew
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.training.interfaces import Progress, Validation
 from headway.training.loop import NotFiniteError, Trainer
@@ -190,7 +190,7 @@ def ids_written(model: nn.Module, lesson: Lesson, sources: Sequence[str]) -> lis
     vocabulary = lesson.prepared.subwords
     request = SearchRequest(vocabulary.special, GREEDY, torch.device("cpu"), want_scores=False)
     ids = vocabulary.encode_batch(list(sources))
-    found = EngineChoice().decode(cast(StepDecoder, model), ids, request)
+    found = decode_anew()(cast(StepDecoder, model), ids, request)
     return [list(hypotheses[0].ids) for hypotheses in found]
 
 

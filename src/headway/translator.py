@@ -10,14 +10,15 @@ from torch import nn
 
 from headway.argument_types import in_shape, path, paths, string
 from headway.config import build
-from headway.decoding.settings import ONLY_DRAWN, DecodingSettings
+from headway.decoding.sampling import ONLY_DRAWN
+from headway.decoding.settings import DecodingSettings
 from headway.errors.settings import only_for_sampling
 from headway.models.interfaces import StepDecoder
+from headway.native.engine import EngineChoice
 from headway.runs.loading import open_run
 from headway.runs.settings import Settings
 from headway.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.tasks.translation.attention import Attention, attention, refuse_blind
-from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.checks.held import TrainingStats
@@ -110,6 +111,11 @@ class Translator:
 
             settle(folder, opened, found.plain, engine, precision, say)
         return found
+
+    def refresh(self) -> None:
+        """Translate with `model` as it is now, where it was changed after a first translation: the
+        compiled engine has a copy of its weights. CTranslate2 refuses to from then on."""
+        self.plain.refresh()
 
     @property
     def target_language(self) -> str | None:

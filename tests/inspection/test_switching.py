@@ -10,6 +10,7 @@ from torch import nn
 from translators import BEGIN, END, SOURCE, step_by_step
 from translators import FED as LONGER
 
+from headway.decoding.processes import shared
 from headway.decoding.search import SearchRequest, decode_all, in_turn
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -334,14 +335,14 @@ def test_search_and_the_processes_that_share_it_are_without_the_part(part):
 
     whole = decoded(1)
     with switched(model, [part]):
-        alone, shared = decoded(1), decoded(2)
+        alone, together = decoded(1), decoded(2)
         for source, best in zip(sources, alone, strict=True):
             rows = torch.tensor([[*source, END]]), torch.tensor([[BEGIN, *best.ids]])
             steps = model(*rows).log_softmax(-1)[0]
             last = steps[len(best.ids), END].item()
             assert best.token_log_probs[-1] == pytest.approx(last, abs=1e-4)
-    assert [one.ids for one in alone] == [one.ids for one in shared]
-    for one, other, before in zip(alone, shared, whole, strict=True):
+    assert [one.ids for one in alone] == [one.ids for one in together]
+    for one, other, before in zip(alone, together, whole, strict=True):
         assert one.log_prob == pytest.approx(other.log_prob, abs=1e-5)
         assert one.log_prob != pytest.approx(before.log_prob, abs=1e-4)
 

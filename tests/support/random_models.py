@@ -12,10 +12,11 @@ from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer, TransformerConfig
 from headway.native.building import NoEngineError, engine_library
+from headway.native.engine import EngineChoice
 from headway.native.matrices import Precision
 from headway.nn.layers import Activation
 from headway.runtime import EngineName
-from headway.tasks.translation.decoding import EngineChoice
+from headway.tasks.translation.decoding import decode
 from headway.text.subwords import SpecialIds
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
@@ -95,7 +96,8 @@ def found(
 ) -> Any:
     """What search finds on the processor, by an engine that is prepared for this call."""
     request = SearchRequest(SpecialIds(), how, torch.device("cpu"), **options)
-    return EngineChoice(engine, precision).decode(model, sources, request)
+    prepared = EngineChoice(engine, precision).prepare(model, request.device)
+    return decode(model, sources, request, prepared)
 
 
 def equal_but_for_ties(ours: Sequence[Hypothesis], theirs: Sequence[Hypothesis]) -> bool:

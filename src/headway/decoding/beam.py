@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headway.decoding.hypothesis import (
+    Choices,
     Hypothesis,
     Permissions,
     Rules,
@@ -64,12 +65,9 @@ def beam_search(
         total, place = (choose or best)(scores, total, beam)  # all of [live, new width]
         first_row = torch.arange(len(total), device=device).unsqueeze(1) * width
         row, token = first_row + place // scores.size(1), place % scores.size(1)
-        trace.append(
-            parents[row.flatten()],
-            token.flatten(),
-            scores[row, token].flatten(),
-            None if attention is None else attention[row.flatten()],
-        )
+        looked = None if attention is None else attention[row.flatten()]
+        log_probs = scores[row, token].flatten()
+        trace.choices.append(Choices(parents[row.flatten()], token.flatten(), log_probs, looked))
         n_written += 1
 
         ended = token == rules.end

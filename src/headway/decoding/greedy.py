@@ -8,6 +8,7 @@ from torch import Tensor
 
 from headway.decoding.beam import best
 from headway.decoding.hypothesis import (
+    Choices,
     Hypothesis,
     Permissions,
     Rules,
@@ -66,7 +67,8 @@ def roll_out(
             normalize_(scores)
         permissions.apply_(scores, rules.max_lengths[sentence], n_written)
         last = choose(scores)
-        trace.append(parents, last, scores.gather(1, last.unsqueeze(1)).squeeze(1), attention)
+        log_probs = scores.gather(1, last.unsqueeze(1)).squeeze(1)
+        trace.choices.append(Choices(parents, last, log_probs, attention))
 
         ending = ((last == rules.end) & (last_step[written] < 0)).nonzero().squeeze(1)
         last_step[written[ending]] = n_written

@@ -110,32 +110,22 @@ class Permissions:
         logits.index_fill_(1, self.forbidden, -torch.inf)
 
 
-class Trace:
-    """Every choice of a search, step by step; hypotheses are read from it backwards, at the end.
+class Choices(NamedTuple):
+    """Those of one step."""
 
-    The choices of step t each continue one choice of step t - 1, their parent, with a token.
-    """
+    parents: Int[Tensor, " choices"]
+    """The choice of the step before that each continues; at the first step they mean nothing."""
+    tokens: Int[Tensor, " choices"]
+    log_probs: Float[Tensor, " choices"]
+    attention: Float[Tensor, "choices source"] | None
+
+
+class Trace:
+    """Every choice of a search, step by step; hypotheses are read from it backwards, at the end."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.parents: list[Int[Tensor, " choices"]] = []
-        self.tokens: list[Int[Tensor, " choices"]] = []
-        self.log_probs: list[Float[Tensor, " choices"]] = []
-        self.attention: list[Float[Tensor, "choices source"]] = []
-
-    def append(
-        self,
-        parents: Int[Tensor, " choices"],
-        tokens: Int[Tensor, " choices"],
-        log_probs: Float[Tensor, " choices"],
-        attention: Float[Tensor, "choices source"] | None,
-    ) -> None:
-        """Remember the choices of one step (at the first step parents mean nothing)."""
-        self.parents.append(parents)
-        self.tokens.append(tokens)
-        self.log_probs.append(log_probs)
-        if attention is not None:
-            self.attention.append(attention)
+        self.choices: list[Choices] = []
 
     def read(
         self, steps: Int[Tensor, " found"], choices: Int[Tensor, " found"]
@@ -146,15 +136,15 @@ class Trace:
         """
         if not steps.numel():
             return []
-        n_steps = int(steps.max()) + 1
         tokens, log_probs, attention = [], [], []
-        for step in reversed(range(n_steps)):
+        for step in reversed(range(int(steps.max()) + 1)):
+            made = self.choices[step]
             here = torch.where(steps >= step, choices, 0)  # 0: anything, it is cut off below
-            tokens.append(self.tokens[step][here])
-            log_probs.append(self.log_probs[step][here])
-            if self.attention:
-                attention.append(self.attention[step][here])
-            choices = torch.where(steps >= step, self.parents[step][here], choices)
+            tokens.append(made.tokens[here])
+            log_probs.append(made.log_probs[here])
+            if made.attention is not None:
+                attention.append(made.attention[here])
+            choices = torch.where(steps >= step, made.parents[here], choices)
         all_tokens = torch.stack(tokens[::-1], 1).tolist()
         all_log_probs = torch.stack(log_probs[::-1], 1).tolist()
         maps = torch.stack(attention[::-1], 1).float().cpu() if attention else None

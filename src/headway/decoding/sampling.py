@@ -9,6 +9,9 @@ from headway.decoding.greedy import roll_out
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged
 from headway.models.interfaces import State, StepDecoder
 
+ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
+"""Settings of sampling, which no other method looks at."""
+
 
 def draw(
     logits: Float[Tensor, "rows vocabulary"],

@@ -1,15 +1,17 @@
 """The compiled engine as search asks for it: prepared once, with a copy of the weights."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 
+from headway.data.cache import silent
 from headway.decoding.begun import unbegun
 from headway.decoding.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
 from headway.decoding.search import Ids, SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.decoding.shortlist import opened
+from headway.errors import ConfigError
 from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer
 from headway.native.building import NoEngineError, engine_library
@@ -17,7 +19,7 @@ from headway.native.matrices import Precision
 from headway.native.packing import Packed
 from headway.native.supported import CHANGED, unsupported
 from headway.native.translating import Search, translate
-from headway.runtime import available_cores
+from headway.runtime import EngineName, available_cores
 
 MOST_BEAM = 64
 """What `workspace.h` says; a wider one searches in torch."""
@@ -27,10 +29,11 @@ class NativeEngine:
     """Searches with a copy of a Transformer's weights; a `headway.decoding.search.Engine`."""
 
     def __init__(
-        self, model: Transformer, packed: Packed, leave: Callable[[str], None] = lambda _: None
+        self, model: Transformer, packed: Packed, leave: Callable[[str], None] = silent
     ) -> None:
-        """`leave` hears why a search is left to torch; it may refuse that."""
+        """`leave` hears why searches are left to torch; it may refuse that."""
         self.model, self.packed, self.leave = model, packed, leave
+        self.left = ""
 
     def search(
         self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
@@ -40,7 +43,9 @@ class NativeEngine:
         plain, beginning = unbegun(decoder)
         plain, shortlist = opened(plain)
         if reason := self._foreign(plain) or beyond(request.settings):
-            self.leave(reason)
+            if reason != self.left:
+                self.leave(reason)
+            self.left = reason
             return results
         special, settings = request.special, request.settings
         rows = [[*map(int, ids), special.end] for ids in sources]
@@ -92,7 +97,7 @@ def prepare(
     decoder: StepDecoder,
     device: torch.device,
     precision: Precision = "fp32",
-    leave: Callable[[str], None] = lambda _: None,
+    leave: Callable[[str], None] = silent,
 ) -> NativeEngine | str:
     """The engine with the weights as they are now, of products in `precision`; else why there is
     none for this model or machine. `leave` is that of `NativeEngine`."""
@@ -111,3 +116,41 @@ def beyond(settings: DecodingSettings) -> str:
     if settings.draws:
         return "it draws no samples"
     return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
+
+
+class EngineChoice(NamedTuple):
+    """What [runtime] says of search on a processor: which engine, products in which precision."""
+
+    name: EngineName = "auto"
+    precision: Precision = "fp32"
+    say: Callable[[str], None] = silent
+    """Hears where torch searches although products of fewer bits were asked for."""
+
+    def prepare(self, decoder: StepDecoder, device: torch.device) -> NativeEngine | None:
+        """With the model's weights as they are now; None where torch searches.
+
+        Raises ConfigError where it is asked for by name and there is none for this model or
+        machine, and for another program, which has the weights of a run's folder and no others.
+        """
+        if self.name == "torch":
+            return None
+        if self.name == "ctranslate2":
+            raise ConfigError(
+                "runtime.engine ctranslate2 is for the weights of a run's folder, which these are "
+                "no more. Save them, and load that, or use --runtime.engine auto."
+            )
+        found = prepare(decoder, device, self.precision, self.leave)
+        if isinstance(found, NativeEngine):
+            return found
+        self.leave(found)
+        return None
+
+    def leave(self, reason: str) -> None:
+        """Have torch search; raises ConfigError where the engine is asked for by its name."""
+        if self.name == "native":
+            raise ConfigError(
+                f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
+            )
+        if self.precision != "fp32":
+            products = f"{self.precision} products are the compiled engine's"
+            self.say(f"headway: torch translates, in fp32: {products}; {reason}")

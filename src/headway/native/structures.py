@@ -1,6 +1,7 @@
 """The structures of `model.h`, field by field, and arrays that processors like."""
 
 import ctypes
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ class Matrix(ctypes.Structure):
     """Packed weights of one product."""
 
     _fields_ = (
-        *((name, _pointer) for name in ("weights", "bias", "starts", "steps")),
-        *((name, _int) for name in ("kind", "inputs", "outputs")),
+        *zip(("weights", "bias", "starts", "steps"), repeat(_pointer)),
+        *zip(("kind", "inputs", "outputs"), repeat(_int)),
     )
 
 
@@ -32,10 +33,10 @@ class LayerStruct(ctypes.Structure):
     """One layer of encoder or decoder."""
 
     _fields_ = (
-        *((name, Matrix) for name in ("self_projections", "self_output")),
-        *((name, Matrix) for name in ("cross_query", "cross_memory", "cross_output")),
-        *((name, Matrix) for name in ("inner", "outer")),
-        *((name, Norm) for name in ("around_self", "around_cross", "around_feed_forward")),
+        *zip(("self_projections", "self_output"), repeat(Matrix)),
+        *zip(("cross_query", "cross_memory", "cross_output"), repeat(Matrix)),
+        *zip(("inner", "outer"), repeat(Matrix)),
+        *zip(("around_self", "around_cross", "around_feed_forward"), repeat(Norm)),
     )
 
 
@@ -43,18 +44,15 @@ class Model(ctypes.Structure):
     """A whole Transformer."""
 
     _fields_ = (
-        *((name, _int) for name in ("d_model", "width", "heads", "key", "value", "keys", "values")),
-        *((name, _int) for name in ("inner", "activation", "norm_first")),
-        *(
-            (name, _int)
-            for name in ("encoder_layers", "decoder_layers", "alignment_layer", "n_tokens")
-        ),
-        *((name, _int) for name in ("source_positions", "target_positions")),
-        *((name, _float) for name in ("embedding_scale", "epsilon")),
-        *((name, _pointer) for name in ("source_embedding", "target_embedding")),
-        *((name, _pointer) for name in ("source_table", "target_table", "output_rows")),
-        *((name, ctypes.POINTER(LayerStruct)) for name in ("encoder", "decoder")),
-        *((name, Norm) for name in ("encoder_norm", "decoder_norm")),
+        *zip(("d_model", "width", "heads", "key", "value", "keys", "values"), repeat(_int)),
+        *zip(("inner", "activation", "norm_first"), repeat(_int)),
+        *zip(("encoder_layers", "decoder_layers", "alignment_layer", "n_tokens"), repeat(_int)),
+        *zip(("source_positions", "target_positions"), repeat(_int)),
+        *zip(("embedding_scale", "epsilon"), repeat(_float)),
+        *zip(("source_embedding", "target_embedding"), repeat(_pointer)),
+        *zip(("source_table", "target_table", "output_rows"), repeat(_pointer)),
+        *zip(("encoder", "decoder"), repeat(ctypes.POINTER(LayerStruct))),
+        *zip(("encoder_norm", "decoder_norm"), repeat(Norm)),
         ("vocabulary", Matrix),
     )
 
@@ -64,19 +62,16 @@ class Job(ctypes.Structure):
 
     _fields_ = (
         ("n_sentences", _int),
-        *((name, _pointer) for name in ("ids", "first", "limits")),
-        *((name, _pointer) for name in ("allowed", "allowed_first")),
-        *((name, _pointer) for name in ("beginning", "forbidden")),
-        *(
-            (name, _int)
-            for name in ("n_beginning", "n_forbidden", "begin", "end", "beam", "n_best")
-        ),
+        *zip(("ids", "first", "limits"), repeat(_pointer)),
+        *zip(("allowed", "allowed_first"), repeat(_pointer)),
+        *zip(("beginning", "forbidden"), repeat(_pointer)),
+        *zip(("n_beginning", "n_forbidden", "begin", "end", "beam", "n_best"), repeat(_int)),
         ("want_scores", _int),
         ("length_penalty", _double),
-        *((name, _int) for name in ("slots", "encoded_rows", "longest_source", "longest_output")),
-        *((name, _pointer) for name in ("results", "lengths", "tokens", "log_probs")),
-        *((name, _pointer) for name in ("looks", "looked")),
-        *((name, _int) for name in ("next", "done", "stop")),
+        *zip(("slots", "encoded_rows", "longest_source", "longest_output"), repeat(_int)),
+        *zip(("results", "lengths", "tokens", "log_probs"), repeat(_pointer)),
+        *zip(("looks", "looked"), repeat(_pointer)),
+        *zip(("next", "done", "stop"), repeat(_int)),
     )
 
 

@@ -12,10 +12,10 @@ from headway.config import format_toml, merge
 from headway.decoding.shortlist import opened
 from headway.disk import checksum
 from headway.errors import ConfigError, DataError, RunError
+from headway.native.engine import EngineChoice
 from headway.runs import gate
 from headway.runs.checking import accept
 from headway.tasks.translation import shortlisting
-from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.shortlisting import shorten
 from headway.text.everyday import generate
 from headway.training.run_folder import RunFolder

@@ -9,11 +9,11 @@ from headway.errors import ConfigError
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.models.transformer import Transformer
+from headway.native.engine import EngineChoice
 from headway.native.matrices import Precision
 from headway.runs.kind import Say
 from headway.runs.loading import Opened
 from headway.runtime import EngineName
-from headway.tasks.translation.decoding import EngineChoice
 from headway.tasks.translation.exporting import token_strings, write_checked, writes_ctranslate2
 from headway.tasks.translation.precision import settled
 from headway.tasks.translation.texts import TextTranslator

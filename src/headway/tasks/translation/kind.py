@@ -18,7 +18,7 @@ from headway.runs.kind import CardWords, Kind, Run, Say, Tokens
 from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.tasks.translation import fitting, pairs, tuning, tuning_data
-from headway.tasks.translation.decoding import EngineChoice
+from headway.tasks.translation.decoding import decode_anew
 from headway.tasks.translation.measuring import measure
 from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
@@ -66,7 +66,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
     """What the training loop asks for."""
     rows = data.valid_rows()[: settings.training.valid_sentences]
     seed, device = settings.runtime.seed, runtime.device
-    decode = EngineChoice(settings.runtime.engine).decode
+    decode = decode_anew(settings.runtime.engine)
     if settings.data.old_run:
         from headway.tasks.translation.tuning_task import tuning_task
 

@@ -6,7 +6,7 @@ import torch
 
 from headway.runs.kind import Say
 from headway.runs.loading import open_run
-from headway.tasks.translation.decoding import EngineChoice
+from headway.tasks.translation.decoding import decode_anew
 from headway.tasks.translation.kind import KIND, read
 from headway.tasks.translation.measuring import Measured, measure
 from headway.tasks.translation.task import TranslationTask
@@ -42,7 +42,7 @@ def measured_again(run: Path, say: Say) -> Measured:
         valid_rows=rows,
         seed=settings.runtime.seed,
         device=opened.device,
-        decode=EngineChoice().decode,
+        decode=decode_anew(),
     )
     say(f"translating {len(rows):,} validation sentences")
     with torch.inference_mode():

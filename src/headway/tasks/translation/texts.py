@@ -10,7 +10,8 @@ from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import Engine, SearchRequest
 from headway.decoding.settings import DecodingSettings
 from headway.models.interfaces import StepDecoder
-from headway.tasks.translation.decoding import EngineChoice, decode
+from headway.native.engine import EngineChoice
+from headway.tasks.translation.decoding import decode
 from headway.text.subwords import Subwords
 
 
@@ -73,7 +74,8 @@ class TextTranslator:
     def engine(self) -> Engine | None:
         """What searches in the place of torch, prepared when it is first asked for: it holds the
         weights as they are then. None where torch searches."""
-        return self.choice.prepare(self.model, self.device)
+        torchs = self.choice.name == "torch"
+        return None if torchs else self.choice.prepare(self.model, self.device)
 
     def refresh(self) -> None:
         """Have the next search take up the weights and the choice of an engine as they are then."""
@@ -81,10 +83,10 @@ class TextTranslator:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what an engine made of the weights in this process."""
-        name, precision = self.choice.name, self.choice.precision
+        name, precision, _ = self.choice
         choice = EngineChoice("auto" if name == "ctranslate2" else name, precision)
-        left_out = ("engine", "spellings")
-        return {**{k: v for k, v in vars(self).items() if k not in left_out}, "choice": choice}
+        held = {k: v for k, v in vars(self).items() if k not in ("engine", "spellings")}
+        return {**held, "choice": choice}
 
     def __call__(
         self,
@@ -102,11 +104,10 @@ class TextTranslator:
         worded = [i for i, ids in enumerate(read) if ids]
         done(len(texts) - len(worded))
         request = SearchRequest(
-            self.subwords.special, settings, self.device, want_scores, want_alignment, done
-        )
-        least = settings.least_tokens(len(self.subwords))
+            self.subwords.special, settings, self.device, want_scores, want_alignment, done,
+            least_tokens=settings.least_tokens(len(self.subwords)),
+        )  # fmt: skip
         some = [read[i] for i in worded]
-        request = request._replace(least_tokens=least)
         hypotheses = decode(self.model, some, request, self.engine, generator)
         found = dict(zip(worded, hypotheses, strict=True))
         return [

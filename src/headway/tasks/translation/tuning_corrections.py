@@ -23,7 +23,7 @@ from headway.decoding.search import SearchRequest
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import open_run
 from headway.tasks import kind_named
-from headway.tasks.translation.decoding import EngineChoice
+from headway.tasks.translation.decoding import decode_anew
 from headway.tasks.translation.pairs import Pairs
 from headway.text.memory.words import pieces
 from headway.text.replacements import Correction, Replacement, learned, replaced
@@ -73,7 +73,7 @@ def written_by(run: Path, sources: Sequence[Any]) -> list[str]:
     opened = open_run(kind_named("translation"), run)
     special, settings = opened.vocabulary.special, opened.settings.decoding
     request = SearchRequest(special, settings, opened.device)
-    found = EngineChoice().decode(cast(StepDecoder, opened.model), sources, request)
+    found = decode_anew()(cast(StepDecoder, opened.model), sources, request)
     written: list[str] = opened.vocabulary.decode_batch([one[0].ids for one in found])
     return written
 
