@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from headway.decoding.hypothesis import Hypothesis, Rules
-from headway.decoding.search import search
+from headway.decoding.sampling import sample
+from headway.decoding.search import METHODS, search
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
 from headway.models import LANGUAGE_MODELS
@@ -173,5 +174,6 @@ def test_it_learns_ten_sentences_by_heart_and_search_writes_them(kind):
             model.start(None, fed[:, :1]),
             sentences[:, 0],
             Rules(settings, END, torch.full((10,), 8)),
+            {**METHODS, "sampling": sample},
         )
         assert [[*best.ids] for best, *_ in found] == sentences[:, 1:].tolist()
