@@ -198,7 +198,7 @@ class TranslationTask:
         return cut(self.prepared, self.valid_rows)
 
     @property
-    def sources(self) -> Sequence[Indices]:
+    def sources(self) -> Sequence[np.ndarray[Any, np.dtype[Any]]]:
         """The validation sources as they are read, in portions where there are some."""
         whole = self.valid["source"]
         return self.portions.ids if self.portions else [whole[int(i)] for i in self.valid_rows]
