@@ -15,6 +15,7 @@ from headway.decoding.search import (
     METHODS,
     SHARES,
     Batch,
+    Decode,
     Engine,
     Ids,
     Method,
@@ -26,7 +27,6 @@ from headway.decoding.search import (
 from headway.models.interfaces import StepDecoder
 from headway.native.engine import EngineChoice
 from headway.runtime import EngineName, available_cores
-from headway.tasks.translation.task import Decode
 
 
 def decode(
