@@ -24,11 +24,12 @@ from record import add_data_option, add_record_option, exit_status, parser, tabl
 from headway.errors import DataError
 from headway.text.cleaning import Report
 from headway.text.corpora import Corpus
+from headway.text.file_kinds import suffix_of
 from headway.text.formats import tmx, xliff
 from headway.text.formats.segments import Code, Document, Segment
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import read_contents
-from headway.text.lines import open_bytes, suffix_of
+from headway.text.lines import open_bytes
 from headway.text.readers import READERS
 
 ARGUED = {

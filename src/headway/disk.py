@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from headway.errors import DataError
-from headway.errors.text_files import undecodable
 
 _META = "meta.json"
 _DAY_S = 24 * 3600.0
@@ -82,7 +81,10 @@ def refuse_undecodable(*paths: Path) -> None:
         try:
             str(path).encode("utf-8")
         except UnicodeEncodeError:
-            raise undecodable(path) from None
+            raise DataError(
+                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
+                "Rename it. If it is UTF-8, this process does not know: set PYTHONUTF8=1."
+            ) from None
 
 
 def digest(value: Any) -> str:

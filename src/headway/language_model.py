@@ -8,8 +8,8 @@ import torch
 
 from headway.argument_types import in_shape, paths, string
 from headway.decoding.sampling import draw
+from headway.errors.argument_types import refuse_no_unicode
 from headway.errors.settings import other_than_fp32
-from headway.errors.text_files import refuse_no_unicode
 from headway.models.interfaces import StepDecoder
 from headway.runs.loading import Opened, open_run
 from headway.runtime import Device, Precision

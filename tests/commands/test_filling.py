@@ -15,12 +15,12 @@ from headway import disk
 from headway.commands.filling import tell
 from headway.errors import ConfigError, DataError
 from headway.tasks.translation.coded import SegmentTranslation
+from headway.text.file_kinds import KEYED, PAIRED, is_plain_text, suffix_of
 from headway.text.fillers import FILLERS
 from headway.text.formats import tmx, xliff
 from headway.text.formats.piecewise import AT_ONCE
 from headway.text.formats.segments import Segment
 from headway.text.languages import LanguagePair
-from headway.text.lines import KEYED, PAIRED, is_plain_text, suffix_of
 from headway.workflow.files import Call, Wishes, check_place, fill_files
 from headway.workflow.filling import Filler
 from headway.workflow.inputs import FileJob

@@ -9,9 +9,9 @@ import pytest
 from headway.errors import DataError
 from headway.text.cleaning import Report
 from headway.text.corpora import Corpus, languages, read_pairs
+from headway.text.file_kinds import KEYED, PAIRED
 from headway.text.keyed import KINDS
 from headway.text.language_names import named_language
-from headway.text.lines import KEYED, PAIRED
 from headway.text.memory.building import memory_of
 from headway.text.memory.units import Given
 from headway.text.readers import READERS

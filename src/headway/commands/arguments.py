@@ -14,7 +14,7 @@ from headway.config import SECTIONS, build, parse_overrides
 from headway.errors import CONTROLS
 from headway.errors import settings as refused
 from headway.runs.flags import ShortFlag
-from headway.text.lines import is_plain_text
+from headway.text.file_kinds import is_plain_text
 
 if TYPE_CHECKING:
     from headway.runtime import RuntimeSettings

@@ -30,7 +30,7 @@ from headway.disk import written_aside
 from headway.errors import ConfigError
 from headway.text.cleaning import CleaningSettings, Pair
 from headway.text.corpora import Corpus, CorpusFiles, directions
-from headway.text.lines import suffix_of
+from headway.text.file_kinds import suffix_of
 from headway.text.mixing import both_ways
 from headway.text.places.held import Places
 from headway.text.places.kinds import places_of

@@ -201,8 +201,8 @@ def _evaluate_corpus(runs: list[Path], corpus: list[Path], others: list[str], js
 
 
 def _read(path: Path) -> list[str]:
-    from headway.errors.text_files import NO_TEXT, no_plain_text
-    from headway.text.lines import MAX_LINE_BYTES, read_lines, suffix_of
+    from headway.text.file_kinds import NO_TEXT, no_plain_text, suffix_of
+    from headway.text.lines import MAX_LINE_BYTES, read_lines
 
     if suffix_of(path) in NO_TEXT:
         raise no_plain_text(path)

@@ -8,9 +8,10 @@ from headway.commands.arguments import plain, say
 from headway.commands.filling import Told, translate_files
 from headway.commands.translate_lines import TextOutput, translate_text
 from headway.errors import ConfigError
+from headway.text.file_kinds import suffix_of
 from headway.text.fillers import FILLERS
 from headway.text.languages import LanguagePair
-from headway.text.lines import shown, suffix_of
+from headway.text.lines import shown
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import DEMO
 from headway.workflow.files import Wishes

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from headway.errors import UserError
+from headway.errors import ConfigError, UserError
 
 
 class ArgumentTypeError(UserError, TypeError):
@@ -67,3 +67,16 @@ def _remedy(given: Any, name: str) -> str:
     if getattr(given, "ndim", 1) != 1:
         return "Give one column of it."
     return "What is no text can be made one: str(..)."
+
+
+def refuse_no_unicode(*texts: str) -> None:
+    """Raise ConfigError for a text that held bytes other than UTF-8 where it was typed."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = text[:80].encode(errors="backslashreplace").decode()
+            raise ConfigError(
+                f"a text that is typed must be UTF-8; got '{shown}'. Type it in a "
+                "terminal whose LANG ends in UTF-8."
+            ) from None

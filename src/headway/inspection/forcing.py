@@ -15,7 +15,7 @@ import torch
 
 from headway.decoding.forced import attention_over
 from headway.errors import ConfigError
-from headway.errors.text_files import refuse_no_unicode
+from headway.errors.argument_types import refuse_no_unicode
 from headway.inspection.beam_tree import grown
 from headway.inspection.merging import words_of
 from headway.inspection.searches import writing_of

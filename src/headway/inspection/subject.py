@@ -18,7 +18,7 @@ from torch import Tensor
 from headway.decoding.hypothesis import Rules
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError, RunError
-from headway.errors.text_files import refuse_no_unicode
+from headway.errors.argument_types import refuse_no_unicode
 from headway.models.interfaces import State, StepDecoder
 from headway.runs.settings import Settings, task_of
 from headway.runtime import Device

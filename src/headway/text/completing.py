@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import ConfigError
+from headway.text.file_kinds import KEYED, suffix_of
 from headway.text.formats import subtitles
 from headway.text.formats.segments import Counts, Document, Gap, Segment
 from headway.text.keyed import KINDS, texts_of
-from headway.text.lines import KEYED, suffix_of
 
 
 def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument":

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
-from headway.errors.text_files import NO_TEXT
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import KEYED, NO_TEXT, PAIRED, is_language, suffix_of
 from headway.text.languages import folded
-from headway.text.lines import KEYED, PAIRED, check_file, is_language, read_lines, shown, suffix_of
+from headway.text.lines import check_file, read_lines, shown
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 

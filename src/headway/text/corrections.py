@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Report, clean
+from headway.text.file_kinds import suffix_of
 from headway.text.formats.po import named_header
 from headway.text.formats.po_entries import read_entries
 from headway.text.formats.po_plurals import message_forms, message_text
@@ -17,7 +18,6 @@ from headway.text.formats.tmx import tmx_units
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.languages import Languages, same_language
-from headway.text.lines import suffix_of
 from headway.text.readers import reader_of
 from headway.text.replacements import Correction
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headway.errors import DataError
+from headway.text.file_kinds import suffix_of
 from headway.text.formats import (
     csv_files,
     docx_files,
@@ -17,7 +18,6 @@ from headway.text.formats import (
 )  # fmt: skip
 from headway.text.formats.segments import Document
 from headway.text.keyed import KINDS
-from headway.text.lines import suffix_of
 
 Opener = Callable[[Path, str | None, str | None, bool], Document]
 """From a file, the languages that are asked for, and whether translations are to be replaced."""

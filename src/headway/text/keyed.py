@@ -5,6 +5,7 @@ from pathlib import Path
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import KEYED, suffix_of
 from headway.text.formats import (
     android,
     json_files,
@@ -15,7 +16,7 @@ from headway.text.formats import (
     yaml_files,
 )
 from headway.text.formats.spans import Keyed, SpanDocument
-from headway.text.lines import KEYED, shown, suffix_of
+from headway.text.lines import shown
 
 Opener = Callable[[Path, str | None, str | None, bool], SpanDocument]
 """From a file, the languages that are asked for, and whether translations are to be replaced."""

@@ -1,7 +1,7 @@
-"""Text files of any size: lines, of which only `\\n` ends one, and the kind that a name tells."""
+"""Text files of any size, plain or gzipped: lines, of which only `\\n` ends one."""
 
+import gzip
 import io
-import re
 import stat
 import sys
 import zlib
@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from headway.errors import text_files as refused
-from headway.text.gzipped import unpacked
+from headway.errors import DataError
 
 LINES_AT_ONCE = 2000
 """Lines sorted by length together; more would hold back the first output for longer."""
@@ -22,14 +21,14 @@ MAX_LINE_BYTES = 1 << 20
 
 _BUFFER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-_NOT_LANGUAGES = frozenset(
-    "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
-)
-KEYED = tuple(".json .arb .properties .strings .resx .srt .vtt .xml .yml .yaml".split())
-"""Kinds of files that hold texts of one language by their keys: see `headway.text.keyed`."""
-PAIRED = tuple(".csv .tsv .jsonl .po .ts .tmx .xlf .xliff .sdlxliff .mqxliff".split())
-"""Kinds of files that hold both sides of pairs: see `headway.text.readers`."""
+_OTHER_ENCODINGS = {
+    b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
+    b"PK": ("a zip archive", "unpack it first"),
+    b"%P": ("a PDF", "copy its text out, or convert the document that it was made of"),
+    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+}
+_UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
 
 
 def check_file(path: Path) -> None:
@@ -40,12 +39,14 @@ def check_file(path: Path) -> None:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise refused.no_file(path)
+            raise _no_file(path)
         with path.open("rb") as file:
             if not file.read(1):
-                raise refused.empty(path, "is empty")
+                raise _empty(path, "is empty")
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}. Check the name and the folder.") from None
     except (OSError, ValueError) as error:
-        raise refused.unusable(path, error) from None
+        raise DataError(f"cannot read {path}: {error}. Check its name and permissions.") from None
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     check_file(path)
     with io.FileIO(path) as file:
         packed = path.suffix.lower() == ".gz"
-        raw = unpacked(io.BufferedReader(file, _BUFFER_BYTES)) if packed else file
+        raw = _Piecemeal(gzip.GzipFile(fileobj=file)) if packed else file
         yield io.BufferedReader(raw, _BUFFER_BYTES)
 
 
@@ -73,7 +74,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
     """
     for line, raw in enumerate(raw_lines(path), start=1):
         if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
-            raise refused.holds_zeros(path, raw)
+            raise _holds_zeros(path, raw)
         yield None if raw is None else _decode(raw, line, path, mended)
 
 
@@ -89,7 +90,7 @@ def raw_lines(path: Path) -> Iterator[bytes | None]:
             for n_read, raw in enumerate(bounded_lines(file), start=1):  # noqa: B007
                 yield raw
         if not n_read:
-            raise refused.empty(path, "unpacks to nothing")
+            raise _empty(path, "unpacks to nothing")
 
 
 @contextmanager
@@ -98,7 +99,7 @@ def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
     try:
         yield
     except (EOFError, OSError, zlib.error) as error:
-        raise refused.damaged(path, place(), error) from None
+        raise _damaged(path, place(), error) from None
 
 
 def shown(path: Path) -> str:
@@ -109,21 +110,6 @@ def shown(path: Path) -> str:
 def printable(text: str) -> str:
     """A text that can be written as UTF-8, whatever names it holds."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def is_language(name: str) -> bool:
-    """Whether a suffix or a column's name looks like the code of a language."""
-    return bool(_LANGUAGE.fullmatch(name)) and name.lower() not in _NOT_LANGUAGES
-
-
-def suffix_of(path: Path) -> str:
-    """What tells the kind of a file: its suffix in lower case, without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def is_plain_text(path: Path) -> bool:
-    """Whether a file is of no kind that is known, and so translated line by line."""
-    return suffix_of(path) not in {*KEYED, *PAIRED, *refused.NO_TEXT}
 
 
 def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
@@ -179,4 +165,66 @@ def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> s
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         whole = _BYTE_ORDER_MARK[:removed] + raw
-        raise refused.not_utf8(path, line, whole, error.start + removed + 1) from None
+        raise _not_utf8(path, line, whole, error.start + removed + 1) from None
+
+
+class _Piecemeal(io.RawIOBase):
+    """Gives what could be unpacked before it meets damage, so that its line can be named."""
+
+    def __init__(self, unpacked: gzip.GzipFile) -> None:
+        self._unpacked = unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._unpacked.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _no_file(path: Path) -> DataError:
+    """For a directory, a pipe or a device."""
+    if path.is_dir():
+        return DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
+    return DataError(
+        f"a text file is read more than once; {path} is a pipe or a device. "
+        "Write it to a file first."
+    )
+
+
+def _empty(path: Path, does: str) -> DataError:
+    """For a file without a single line; `does` is `is empty`, or `unpacks to nothing`."""
+    return DataError(f"a text file needs at least one line; {path} {does}.")
+
+
+def _damaged(path: Path, place: str, error: Exception) -> DataError:
+    """For a file that cannot be read to its end; `place` says how far it was."""
+    if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
+        return DataError(
+            f"a .gz file must be whole; {path} is damaged or cut off{place} "
+            f"({error}). Copy or download it again."
+        )
+    why = error.strerror if isinstance(error, OSError) else None
+    return DataError(f"cannot read {path}{place}: {why or error}. Check the disk.")
+
+
+def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
+    """For a line that is no UTF-8 at a byte, counted from 1."""
+    with path.open("rb") as file:
+        start = raw[:2] if line == 1 else file.read(2)
+    what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
+    return DataError(
+        f"text must be UTF-8; {path} is {what} "
+        f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
+    )
+
+
+def _holds_zeros(path: Path, raw: bytes) -> DataError:
+    """For a first line that is full of zero bytes."""
+    if raw[:2] in _OTHER_ENCODINGS:
+        return _not_utf8(path, 1, raw, raw.index(0) + 1)
+    return DataError(
+        f"text must be UTF-8; the first line of {path} is full of zero bytes, as in UTF-16 and in "
+        "binary files. If it is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8."
+    )

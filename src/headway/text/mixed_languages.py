@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from headway.errors import ConfigError, DataError
 from headway.text.corpora import Corpus, directions
+from headway.text.file_kinds import suffix_of
 from headway.text.formats.tmx import unit_languages
 from headway.text.formats.xliff_units import XliffUnits
 from headway.text.formats.xml_encoding import utf8_chunks
 from headway.text.languages import same_language
-from headway.text.lines import shown, suffix_of
+from headway.text.lines import shown
 from headway.text.mixing import USE_KEYS
 from headway.text.readers import reader_of
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headway.argument_types import string
 from headway.errors import ConfigError
-from headway.text.lines import is_language
+from headway.text.file_kinds import is_language
 
 USE_KEYS = {"tag": "tag", "source": "source_language", "target": "target_language"}
 """What is said of a file by `key=value`, and how it is called here."""

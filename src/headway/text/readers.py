@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
-from headway.errors.text_files import no_plain_text
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import KEYED, no_plain_text, suffix_of
 from headway.text.formats.csv_files import csv_languages, read_csv
 from headway.text.formats.po import po_languages, read_po
 from headway.text.formats.qt import qt_languages, read_qt
@@ -14,7 +14,6 @@ from headway.text.formats.tables import jsonl_languages, read_jsonl, read_tsv, t
 from headway.text.formats.tmx import read_tmx, tmx_languages
 from headway.text.formats.xliff import read_xliff, xliff_languages
 from headway.text.languages import Languages
-from headway.text.lines import KEYED, suffix_of
 
 
 class Reader(NamedTuple):

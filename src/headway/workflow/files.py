@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from headway.errors import ConfigError
 from headway.locks import only_writer_of_file, only_writer_of_folder
+from headway.text.file_kinds import PAIRED, is_plain_text, suffix_of
 from headway.text.fillers import FILLERS
 from headway.text.languages import LanguagePair
-from headway.text.lines import PAIRED, is_plain_text, shown, suffix_of
+from headway.text.lines import shown
 from headway.workflow.filling import (
     UNKNOWN,
     Filler,

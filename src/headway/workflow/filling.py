@@ -11,12 +11,13 @@ from headway.disk import write_bytes
 from headway.errors import DataError, UserError
 from headway.text.accelerators import sign_of
 from headway.text.completing import completed
+from headway.text.file_kinds import is_plain_text, suffix_of
 from headway.text.fillers import filler_of
 from headway.text.formats.piecewise import MISSING
 from headway.text.formats.segments import Document, Gap
 from headway.text.formats.splitting import lines_of
 from headway.text.languages import LanguagePair, same_language
-from headway.text.lines import check_file, is_plain_text, shown, suffix_of
+from headway.text.lines import check_file, shown
 from headway.text.units import Outcome, Unit
 from headway.workflow.flow import Cut, Flow, Steps, Translate
 from headway.workflow.inputs import FileJob

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.text.accelerators import Bare, bare, with_accelerator
+from headway.text.file_kinds import suffix_of
 from headway.text.formats.piecewise import Piecewise, Translated
 from headway.text.formats.segments import Segment
 from headway.text.formats.splitting import lines_of
-from headway.text.lines import suffix_of
 from headway.text.names import with_codes_of
 from headway.text.own_codes import Patterns
 from headway.text.segment_texts import restored, stripped

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import ConfigError, DataError, UserError
+from headway.text.file_kinds import suffix_of
 from headway.text.fillers import FILLERS
-from headway.text.lines import suffix_of
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",
               ".md", ".html", ".htm")  # fmt: skip

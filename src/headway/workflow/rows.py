@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.text.file_kinds import is_plain_text
 from headway.text.formats.piecewise import CHOICE, CUT, MISSING, SILENT
-from headway.text.lines import is_plain_text
 from headway.text.units import DOUBTFUL, FUZZY, Outcome
 
 UNWRITABLE = "unwritable"

@@ -15,7 +15,7 @@ from headway.runs.kind import Say
 from headway.runs.settings import Settings
 from headway.runs.train import write_record
 from headway.tasks.translation.kind import KIND
-from headway.text.lines import is_language
+from headway.text.file_kinds import is_language
 from headway.text.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
 from headway.text.subwords import Subwords
 from headway.training import tensor_files

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import is_language
 from headway.text.formats.segments import Segment, Width
 from headway.text.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.text.languages import LanguagePair, Languages, same_language
-from headway.text.lines import is_language, shown
+from headway.text.lines import shown
 
 _SIGNS = ",;\t|"
 _LOOKED_AT = 50

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import is_language
 from headway.text.formats.po_entries import (
     BYTE_ORDER_MARK,
     Header,
@@ -20,7 +21,7 @@ from headway.text.formats.po_plurals import MessageForm, learned, message_forms,
 from headway.text.formats.po_text import wrapped
 from headway.text.formats.segments import EXACT, Counts, Gap, Segment, among, with_percents
 from headway.text.languages import Languages, same_language
-from headway.text.lines import damage_told, is_language, open_bytes, shown
+from headway.text.lines import damage_told, open_bytes, shown
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _LINE_END = re.compile(rb"(?<!\r)\r*+\n\Z")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import DataError
+from headway.text.file_kinds import is_language
 from headway.text.formats.po_text import unescape
-from headway.text.lines import MAX_LINE_BYTES, is_language, raw_lines
+from headway.text.lines import MAX_LINE_BYTES, raw_lines
 
 _TOKEN = re.compile(
     r"""[ \t\r\f\v]*(?:

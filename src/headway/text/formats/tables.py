@@ -10,16 +10,10 @@ from typing import NamedTuple
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report, clean
+from headway.text.file_kinds import is_language, suffix_of
 from headway.text.formats.segments import Counts, Gap, Segment, among
 from headway.text.languages import LanguagePair, Languages, same_language
-from headway.text.lines import (
-    damage_told,
-    is_language,
-    open_bytes,
-    read_lines,
-    shown,
-    suffix_of,
-)
+from headway.text.lines import damage_told, open_bytes, read_lines, shown
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _BREAKS = re.compile(r"[\t\r\n]+")

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from headway.errors import DataError
 from headway.text.cleaning import Pair, Report
+from headway.text.file_kinds import suffix_of
 from headway.text.fillers import FILLERS
 from headway.text.keyed import KINDS
 from headway.text.languages import Languages, same_language
-from headway.text.lines import shown, suffix_of
+from headway.text.lines import shown
 from headway.text.memory.memory import Memory
 from headway.text.memory.store import StoreBuilder
 from headway.text.memory.units import NO_LABEL, Given, MemoryUnit, read_keyed_units, read_units

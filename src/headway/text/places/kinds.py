@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headway.errors import DataError
-from headway.text.lines import KEYED, suffix_of
+from headway.text.file_kinds import KEYED, suffix_of
 from headway.text.places.held import Places, mended_text
 from headway.text.places.line_places import (
     jsonl_units,

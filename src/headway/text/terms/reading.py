@@ -5,7 +5,8 @@ from pathlib import Path
 
 from headway.errors import DataError
 from headway.text.corpora import Corpus, languages
-from headway.text.lines import shown, suffix_of
+from headway.text.file_kinds import suffix_of
+from headway.text.lines import shown
 from headway.text.terms import tables, tbx
 from headway.text.terms.glossary import Glossary, GlossaryRow
 

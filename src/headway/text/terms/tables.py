@@ -6,8 +6,9 @@ from pathlib import Path
 
 from headway.disk import write_text
 from headway.errors import DataError
+from headway.text.file_kinds import is_language
 from headway.text.languages import same_language
-from headway.text.lines import is_language, read_lines, shown
+from headway.text.lines import read_lines, shown
 from headway.text.terms.glossary import SAME, Glossary, GlossaryRow
 
 _COLUMNS = ("source", "target", "comment", "forms")
