@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.data.cleaned import CleanedCorpus, clean_corpus
-from headway.data.fates import held_out_size
+from headway.data.dedup_split import held_out_size
 from headway.disk import sweep
 from headway.errors import DataError
 from headway.text.cleaning import CleaningSettings

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data import many_pieces
-from headway.data.fates import text_hashes
+from headway.data.dedup_split import text_hashes
 from headway.data.many_pieces import blocks, clean_block, hashes
 from headway.text.cleaning import CleaningSettings, Pair
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data import repeats
-from headway.data.fates import pair_hashes, text_hashes
+from headway.data.dedup_split import pair_hashes, text_hashes
 from headway.data.repeats import repeats_among
 
 any_hash = st.integers(0, 12) | st.integers(2**64 - 9, 2**64 - 1) | st.integers(0, 2**64 - 1)

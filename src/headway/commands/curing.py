@@ -186,7 +186,8 @@ def _refuse_other_kind(parts: Sequence[tuple[CorpusFiles, Places]], files: Seque
 def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
     """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak.
 
-    With `both` a text leaks that is on any side of a validation pair, as in `headway.data.fates`.
+    With `both` a text leaks that is on any side of a validation pair, as in
+    `headway.data.dedup_split`.
     """
     held = list(cleaned.pairs("valid"))
     sources, targets = {pair.source for pair in held}, {pair.target for pair in held}

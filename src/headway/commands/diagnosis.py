@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headway.data.cleaned import CleanedCorpus
+from headway.data.dedup_split import held_out_size
 from headway.data.doctor.examination import Examination
 from headway.data.doctor.sizes import Histogram
-from headway.data.fates import held_out_size
 from headway.errors import DataError
 from headway.text.cleaning import Report, refuse_unusable
 from headway.text.corpora import Corpus, languages

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headway.data.cache import Say, key_of, made_once, silent
-from headway.data.fates import KEPT, in_memory, repeats_in_memory
+from headway.data.dedup_split import KEPT, in_memory, repeats_in_memory
 from headway.data.pieces import CleanedPairs, Cleaning, Piece, Progress, taken_out, write_piece
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.text.alignment import suspicious
@@ -192,12 +192,13 @@ def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
     pairs = list(clean_pairs(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
     cleaning.progress("reading", read.read, None)
     n_rows = Counter(pair.file for pair in pairs)
-    fate = cleaning.fates([in_memory(pairs)], [in_memory(valid_pairs)], n_rows, repeats_in_memory)
-    piece = write_piece(part, "train-00000", pairs, fate == KEPT)
+    rows, valid_rows = [in_memory(pairs)], [in_memory(valid_pairs)]
+    outcome = cleaning.split(rows, valid_rows, n_rows, repeats_in_memory)
+    piece = write_piece(part, "train-00000", pairs, outcome == KEPT)
     return CleanedPairs(
         train=[piece],
         valid=[write_piece(part, "valid-00000", valid_pairs)] if cleaning.valid else [],
-        held_out=taken_out(piece, fate, cleaned),
+        held_out=taken_out(piece, outcome, cleaned),
         read=read,
         cleaned=cleaned,
         valid_report=valid_read,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from headway.data.cache import reopened
-from headway.data.fates import (
+from headway.data.dedup_split import (
     DROPPED,
     KEPT,
     HashedRows,
@@ -67,7 +67,7 @@ def cleaned_in_pieces(
     for one in train:
         for file, rows in one.piece.rows_by_file():
             n_rows[file] += len(rows)
-    fate = cleaning.fates(runs, valid_runs, n_rows, find_repeats)
+    outcome = cleaning.split(runs, valid_runs, n_rows, find_repeats)
     for one in train:
         cleaned.add(one.report)
     for one in valid:
@@ -76,9 +76,9 @@ def cleaned_in_pieces(
     def fill(part: Path) -> CleanedPairs:
         pieces, held_out = [], []
         for one, (_, span) in zip(train, spans(runs), strict=True):
-            cleaning.progress("comparing", span.start, len(fate))
-            held_out += taken_out(one.piece, fate[span], cleaned)
-            pieces.append(moved(one.piece, part, fate[span] == KEPT))
+            cleaning.progress("comparing", span.start, len(outcome))
+            held_out += taken_out(one.piece, outcome[span], cleaned)
+            pieces.append(moved(one.piece, part, outcome[span] == KEPT))
         for reason in filter(cleaned.dropped.__contains__, DROPPED.values()):  # in their order
             cleaned.dropped[reason] = cleaned.dropped.pop(reason)
             cleaned.examples[reason] = cleaned.examples.pop(reason)

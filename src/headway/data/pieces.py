@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.fates import DROPPED, HELD_OUT, Draw, Fates, FindRepeats, HashedRows, Marks, fates
+from headway.data.dedup_split import (
+    DROPPED,
+    HELD_OUT,
+    Draw,
+    FindRepeats,
+    HashedRows,
+    Marks,
+    Outcomes,
+    dedup_split,
+)
 from headway.text.cleaning import CleaningSettings, Pair, Report
 from headway.text.corpora import Corpus, directions
 from headway.text.mixing import both_ways
@@ -100,20 +109,27 @@ class Cleaning:
     seed: int
     progress: Progress
 
-    def fates(
+    def split(
         self,
         train: Sequence[HashedRows],
         valid: Iterable[HashedRows],
         n_rows: Mapping[str, int],
         find_repeats: FindRepeats,
-    ) -> Fates:
+    ) -> Outcomes:
         """What becomes of each clean pair of `train`, of which each file has `n_rows`: [rows]."""
         weights = {part.name: part.use.weight for part in self.corpus.parts}
+        wanted = 0 if self.valid else self.hold_out
+        n_drawn_from = sum(n_rows.values())
+        if len(set(weights.values())) > 1:
+            from headway.data.weighted import LEAST_DRAWN_FROM, rows_of_heaviest
+
+            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
+            n_drawn_from = rows_of_heaviest(n_rows, weights, least)
         ways = directions(self.corpus).values()
-        return fates(
+        return dedup_split(
             train,
             valid,
-            Draw.of(n_rows, weights, 0 if self.valid else self.hold_out, self.seed),
+            Draw.of(n_drawn_from, wanted, self.seed),
             deduplicate=self.settings.deduplicate,
             both_ways=len(ways) > 1 and both_ways(ways),
             find_repeats=find_repeats,
@@ -135,12 +151,12 @@ class CleanedPairs(NamedTuple):
     may_hold_codes: bool
 
 
-def taken_out(piece: Piece, fate: Fates, report: Report) -> list[Pair]:
-    """Count as dropped what `report` counts as kept, by its `fate`; the pairs that are held out."""
+def taken_out(piece: Piece, outcome: Outcomes, report: Report) -> list[Pair]:
+    """Count as dropped what `report` counts as kept, by `outcome`; the pairs that are held out."""
     rows = piece.rows()
     for number, reason in DROPPED.items():
-        dropped = fate == number
+        dropped = outcome == number
         if n_dropped := int(dropped.sum()):
             noticed = Counter({k: int(rows[k][dropped].sum()) for k in ("copy", "doubtful_note")})
             report.drop_kept(reason, n_dropped, noticed, piece.pairs(dropped))
-    return list(piece.pairs(fate == HELD_OUT)) if (fate == HELD_OUT).any() else []
+    return list(piece.pairs(outcome == HELD_OUT)) if (outcome == HELD_OUT).any() else []

@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.fates import HashedRows, Hashes, PairHashes, Repeats, repeats
+from headway.data.dedup_split import HashedRows, Hashes, PairHashes, Repeats, repeats
 
 AT_ONCE = 1 << 21
 """Rows compared at a time, each of 50 bytes or so."""

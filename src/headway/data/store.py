@@ -149,7 +149,7 @@ def write_store(
             rows = [side.encode(list(some)) for side, some in zip(sides, by_side, strict=True)]
             kept = []
             for place, sequences in enumerate(zip(*rows, strict=True)):
-                if reason := _refusal(list(map(len, sequences)), max_length):
+                if reason := refusal(list(map(len, sequences)), max_length):
                     on_drop(reason, chunk[place])
                 else:
                     kept.append(place)
@@ -197,7 +197,8 @@ class _SideWriter:
             self.n_unknown += int((ids == self._unknown).sum())
 
 
-def _refusal(lengths: Sequence[int], max_length: int) -> str:
+def refusal(lengths: Sequence[int], max_length: int) -> str:
+    """Why a row with so many ids on each side is left out; empty if it is not."""
     if not min(lengths):
         return "no_tokens"
     return "too_many_tokens" if max_length and max(lengths) > max_length else ""

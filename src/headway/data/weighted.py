@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 _PHASES = 1 << 20
 
+LEAST_DRAWN_FROM = 400
+"""A twentieth of so many is the least that says anything about a model."""
+
 
 def times_seen(weights: NDArray[np.float64], seed: int, n: int) -> NDArray[np.int64]:
     """How often each row comes in epoch `n`: [rows].
@@ -35,7 +38,7 @@ def rounds(
 def rows_of_heaviest(n_rows: Mapping[str, int], weights: Mapping[str, float], least: int) -> int:
     """How many rows the heaviest files have, which come first; lighter ones too up to `least`.
 
-    Both say by name what a file has.
+    Both say by name what a file has. The heaviest files say which text a model is for.
     """
     of_weight: Counter[float] = Counter()
     for file, n in n_rows.items():

@@ -7,12 +7,14 @@ Nothing happens silently: a `Report` counts every pair that was read, kept, mend
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
+from headway.text.lines import read_lines, shown
 from headway.text.mending import mend
 from headway.text.sentences import ENDS, TIGHT
 
@@ -26,6 +28,7 @@ EXAMPLES = 3
 """How many pairs of each reason are shown."""
 
 _EXAMPLE_CHARACTERS, _HALF = 120, 60
+_MISSING = object()
 
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
@@ -216,6 +219,41 @@ def no_text(text: str) -> str:
 def may_hold_sentences(text: str) -> bool:
     """False where `headway.text.sentences` is sure to find no more than one; quick."""
     return _SENTENCES.search(text) is not None
+
+
+def unequal_lines(source: Path, target: Path, counts: tuple[int, int]) -> DataError:
+    """For two files that cannot be parallel."""
+    return DataError(
+        f"line i of one file is the translation of line i of the other; {source} has "
+        f"{counts[0]:,} lines, {target} has {counts[1]:,}. Give files of as many lines."
+    )
+
+
+def read_parallel(
+    source: Path,
+    target: Path,
+    report: Report,
+    unequal: Callable[[Path, Path, tuple[int, int]], DataError] = unequal_lines,
+) -> Iterator[Pair]:
+    """Line i of one file with line i of the other, uncleaned; `unequal` words what is refused.
+
+    Raises:
+        DataError: a file cannot be read, or one has more lines than the other.
+    """
+    sides = (read_lines(path, report.mended) for path in (source, target))
+    both = zip_longest(*sides, fillvalue=_MISSING)
+    file = shown(source)
+    for line, (left, right) in enumerate(both, start=1):
+        if left is _MISSING or right is _MISSING:
+            more = line + sum(1 for _ in both)
+            counts = (more, line - 1) if right is _MISSING else (line - 1, more)
+            raise unequal(source, target, counts)
+        report.read += 1
+        if left is None or right is None:
+            long = target if right is None else source
+            report.drop("line_too_long", shown(long), line, "")
+            continue
+        yield Pair(left, right, file, line)  # type: ignore[arg-type]
 
 
 def clean_pairs(

@@ -3,22 +3,20 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.errors import ConfigError
-from headway.text.cleaning import Pair, Report
+from headway.text.cleaning import Pair, Report, read_parallel
 from headway.text.file_kinds import KEYED, NO_TEXT, PAIRED, is_language, suffix_of
 from headway.text.languages import folded
-from headway.text.lines import check_file, read_lines, shown
+from headway.text.lines import check_file, shown
 from headway.text.mixing import PLAIN, Use
 from headway.text.shifts import unequal
 
 if TYPE_CHECKING:
     from headway.text.readers import Reader
-
-_MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -133,20 +131,7 @@ def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]
 
         yield from read_keyed(source, target, report)
         return
-    sides = (read_lines(path, report.mended) for path in (source, target))
-    both = zip_longest(*sides, fillvalue=_MISSING)
-    file = shown(source)
-    for line, (left, right) in enumerate(both, start=1):
-        if left is _MISSING or right is _MISSING:
-            more = line + sum(1 for _ in both)
-            counts = (more, line - 1) if right is _MISSING else (line - 1, more)
-            raise unequal(source, target, counts)
-        report.read += 1
-        if left is None or right is None:
-            long = target if right is None else source
-            report.drop("line_too_long", shown(long), line, "")
-            continue
-        yield Pair(left, right, file, line)  # type: ignore[arg-type]
+    yield from read_parallel(source, target, report, unequal)
 
 
 def languages(

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.data.fates import text_hashes
+from headway.data.dedup_split import text_hashes
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.text.code_patterns import find
 from headway.text.corpora import Corpus, CorpusFiles, read_pairs

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.data.dedup_split import pair_hashes
 from headway.data.doctor.batches import PairBatch
 from headway.data.doctor.findings import EXAMPLES, FindingsLog, Symptom
 from headway.data.doctor.folding import Hashes, folded_hashes
-from headway.data.fates import pair_hashes
 from headway.data.repeats import repeats_among
 from headway.text.cleaning import Pair
 

@@ -1,7 +1,7 @@
-"""What becomes of each clean pair: what only all the pairs of a corpus together can tell."""
+"""Repeats, leaks and held-out pairs: what only all the pairs of a corpus together can tell."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,9 @@ KEPT, DUPLICATE, LEAKAGE, HELD_OUT = range(4)
 """What becomes of a pair; where two reasons hold, the higher number counts."""
 DROPPED = {DUPLICATE: "duplicate", LEAKAGE: "leakage", HELD_OUT: "held_out"}
 
-LEAST_DRAWN_FROM = 400
-"""A twentieth of so many is the least that says anything about a model."""
-
 _DRAWN = np.dtype([("key", "<u8"), ("row", "<i8"), ("source", "<u8"), ("target", "<u8")])
 
-Fates = NDArray[np.uint8]
+Outcomes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
 
@@ -86,42 +83,46 @@ class Draw(NamedTuple):
     seed: int
 
     @classmethod
-    def of(
-        cls, n_rows: Mapping[str, int], weights: Mapping[str, float], wanted: int | None, seed: int
-    ) -> "Draw":
-        """By the rows and the weight of each file; None pairs stand for `held_out_size`.
-
-        The heaviest files say which text the model is for, and come first. Lighter ones join them
-        where they have under `LEAST_DRAWN_FROM` pairs.
-        """
-        n_drawn_from = sum(n_rows.values())
-        if len(set(weights.values())) > 1:
-            from headway.data.weighted import rows_of_heaviest
-
-            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
-            n_drawn_from = rows_of_heaviest(n_rows, weights, least)
+    def of(cls, n_drawn_from: int, wanted: int | None, seed: int) -> "Draw":
+        """None pairs stand for `held_out_size`."""
         return cls(held_out_size(n_drawn_from) if wanted is None else wanted, n_drawn_from, seed)
 
 
-def fates(
+def repeats(hashes: Hashes) -> Repeats:
+    """Mark the rows whose hash occurs more than once."""
+    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
+    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    later = np.zeros(len(hashes), np.bool_)
+    later[order[same + 1]] = True
+    shared = later.copy()
+    shared[order[same]] = True
+    return Repeats(later, shared)
+
+
+def repeats_in_memory(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
+    """A `FindRepeats` for few rows."""
+    return repeats(np.concatenate([of(run.hashes()) for run in runs]))
+
+
+def dedup_split(
     runs: Sequence[HashedRows],
     valid: Iterable[HashedRows],
     draw: Draw,
     *,
     deduplicate: bool,
-    both_ways: bool,
-    find_repeats: FindRepeats,
-) -> Fates:
+    both_ways: bool = False,
+    find_repeats: FindRepeats = repeats_in_memory,
+) -> Outcomes:
     """What becomes of each row of all runs, one after the other: [rows].
 
     Validation pairs are those of `valid`, and those that are drawn here: at most half of those that
     may be. A row leaks that shares its source or its target with one of them; if a corpus is read
     `both_ways`, also one whose source is a target there, or the other way round.
     """
-    fate = np.zeros(sum(run.n_rows for run in runs), np.uint8)
+    outcome = np.zeros(sum(run.n_rows for run in runs), np.uint8)
     if deduplicate:
-        fate[find_repeats(runs, lambda found: found.pair).later] = DUPLICATE
-    drawn = _drawn(runs, fate == DUPLICATE, draw, find_repeats)
+        outcome[find_repeats(runs, lambda found: found.pair).later] = DUPLICATE
+    drawn = _drawn(runs, outcome == DUPLICATE, draw, find_repeats)
     held = [run.hashes() for run in valid]
     sources = np.concatenate([*(found.source for found in held), drawn["source"]])
     targets = np.concatenate([*(found.target for found in held), drawn["target"]])
@@ -130,9 +131,9 @@ def fates(
         leaks = np.isin(source, sources) | np.isin(target, targets)
         if both_ways:
             leaks |= np.isin(source, targets) | np.isin(target, sources)
-        fate[span][leaks] = LEAKAGE
-    fate[drawn["row"]] = HELD_OUT
-    return fate
+        outcome[span][leaks] = LEAKAGE
+    outcome[drawn["row"]] = HELD_OUT
+    return outcome
 
 
 def spans(runs: Iterable[HashedRows]) -> Iterator[tuple[HashedRows, slice]]:
@@ -177,19 +178,3 @@ def _shuffled(hashes: Hashes, seed: int) -> Hashes:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
-
-
-def repeats(hashes: Hashes) -> Repeats:
-    """Mark the rows whose hash occurs more than once."""
-    order = np.argsort(hashes, kind="stable")  # equal values stay in the order of their rows
-    same = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
-    later = np.zeros(len(hashes), np.bool_)
-    later[order[same + 1]] = True
-    shared = later.copy()
-    shared[order[same]] = True
-    return Repeats(later, shared)
-
-
-def repeats_in_memory(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
-    """A `FindRepeats` for few rows."""
-    return repeats(np.concatenate([of(run.hashes()) for run in runs]))
