@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from headway.tasks.translation.texts import Translation
     from headway.translator import Translator
 
+MOST_TOLD = 3
+"""Doubtful lines of which it is said why, where nobody types them."""
+
 
 def translate(
     run: Path | None = None,
@@ -191,7 +194,8 @@ def translate_lines(
             n_cut += sum(translation.n_cut > 0 for translation in translations)
             n_mended += sum(not translation.codes_complete for translation in translations)
             verdicts = list(map(translator.judged, translations))
-            doubtful += [n for n, one in enumerate(verdicts, n_lines + 1) if one.flags]
+            odd = {n: one.flags[0].why for n, one in enumerate(verdicts, n_lines + 1) if one.flags}
+            doubtful += odd
             n_lines += len(chunk)
             if json:
                 collected += map(as_json, translations, verdicts)
@@ -199,9 +203,12 @@ def translate_lines(
             for translation in translations:
                 output.write(as_text(translation, scores=scores, alignment=alignment))
             output.flush()
+            if len(doubtful) <= MOST_TOLD or (file is None and sys.stdin.isatty()):
+                for n, why in odd.items():
+                    say(f"line {n} looks doubtful: {why}")
         if json:
             output.write(dumps({"translations": collected}, ensure_ascii=False) + "\n")
-    if doubtful:
+    if len(doubtful) > MOST_TOLD or (doubtful and json):
         some = ", ".join(map(str, doubtful[:5])) + ", .." * (len(doubtful) > 5)
         say(f"{len(doubtful)} of {n_lines} lines look doubtful ({some}): --json says why")
     if n_cut or n_mended:

@@ -26,6 +26,7 @@ from headway.text.scripts import UNSPACED_SCRIPTS
 
 GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
 """Sentence chrF of a good translation; in Chinese, Japanese or Thai a character says more."""
+MANY = 5_000  # pairs, of which each word of a small vocabulary may be known
 ENOUGH = 220  # good translations: of fewer, what none of them shows is no flag yet
 ENOUGH_TO_JOIN = 1_000  # pairs; fewer say nothing of what is rare in texts put together of them
 
@@ -87,6 +88,12 @@ def _of_training(
     sources = [_untagged(text, tags) for text in subwords.decode_batch(read)]
     pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
     held = measured(pairs, list(map(len, read)), languages)
+    if len(train) >= MANY:
+        from headway.text.checks.few_words import few_words  # a side room
+
+        rows = (train["source"][row].tolist() for row in range(len(train)))
+        texts = (_untagged(subwords.decode(row), tags) for row in rows)
+        held = replace(held, words=few_words(texts, len(train)))
     strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
     for ids, (source, target) in zip(read, pairs, strict=True):
         signs = signs_of_texts(source, target, held, data.prepared.own_codes)

@@ -51,6 +51,8 @@ class TrainingStats:
     """Share of the letters of targets by script."""
     languages: tuple[str | None, str | None] = (None, None)
     """Of sources and targets, where they are known and one."""
+    words: frozenset[str] = frozenset()
+    """Of all sources, where they are few and each was seen often; else none."""
 
     @property
     def at_once(self) -> AtOnce:
@@ -60,7 +62,7 @@ class TrainingStats:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return asdict(self)
+        return {**asdict(self), "words": sorted(self.words)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "TrainingStats":
@@ -72,11 +74,13 @@ class TrainingStats:
         try:
             expansion = tuple(Expansion(**one) for one in plain.get("expansion", ()))
             source, target = plain.get("languages", (None, None))
-            found = cls(**{**plain, "expansion": expansion, "languages": (source, target)})
+            given = {"expansion": expansion, "languages": (source, target)}
+            found = cls(**{**plain, **given, "words": frozenset(plain.get("words", ()))})
             numbers = [v for one in expansion for v in asdict(one).values()]
             numbers += [*found.subwords.values(), *found.scripts.values(), found.single]
             sound = all(math.isfinite(number) and number > 0 for number in (*numbers, 1))
             sound = sound and isinstance(found.sentences, int) and found.sentences > 0
+            sound = sound and all(isinstance(word, str) for word in found.words)
         except (TypeError, ValueError, AttributeError):
             sound = False
         if not sound:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from headway.text.checks.held import TrainingStats, script_counts
@@ -76,7 +77,7 @@ def signs_of_texts(
     found.update(_of_length(bare.replace(CODE, ""), written.replace(CODE, ""), held))
     ours, theirs = ([s for s in sentences(text) if _has_word(s)] for text in (bare, written))
     found[SENTENCES] = _of_sentences(len(ours), len(theirs))
-    found[LOOP] = _loop(*([_words(s) for s in side] for side in (ours, theirs)))
+    found[LOOP] = _loop(*([words_of(s) for s in side] for side in (ours, theirs)))
     found[COPY] = _copy(ours if len(ours) == len(theirs) else [bare] * len(theirs), theirs)
     found[NUMBER] = _number(bare, written)
     found[NUMBER_WORD] = _number_word(bare, written, held)
@@ -85,7 +86,8 @@ def signs_of_texts(
 
         found[CODES] = Sign(*odd_codes(source, target, own))
         found[TAG_IN_WORD] = Sign(*tags_in_words(source, target))
-    found[SCRIPT] = _script(written, set(_words(bare)), held)
+    found[UNKNOWN] = _new(bare, held)
+    found[SCRIPT] = _script(written, set(words_of(bare)), held)
     found[LANGUAGE] = _language(written.replace(CODE, ""), held.languages[1])
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
@@ -145,7 +147,8 @@ def n_sentences(text: str) -> int:
     return sum(map(_has_word, sentences(text)))
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Its words in lower case; a character of Chinese or Japanese is one."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
@@ -190,8 +193,8 @@ def _copy(sources: Sequence[str], targets: Sequence[str]) -> Sign:
     beside what it translates."""
     found = [Sign(0.0)]
     for source, sentence in zip(sources, targets, strict=True):
-        known, names = set(_words(source)), _names(source)
-        words = [word for word in _words(sentence) if not word.isdigit()]
+        known, names = set(words_of(source)), _names(source)
+        words = [word for word in words_of(sentence) if not word.isdigit()]
         counted = [word for word in words if word not in names]
         copied = [word for word in counted if word in known]
         if len(copied) > 1 or (copied and len(counted) == 1):
@@ -251,15 +254,21 @@ def _uncovered(reading: Reading) -> Sign:
     tokens, attended = reading.source_tokens, reading.attended
     if not attended or not tokens:
         return Sign(0.0)
-    runs: list[list[str]] = [[]]
-    for token, weight in zip(tokens, attended, strict=False):
-        if weight < _COVERED:
-            runs[-1].append(token)
-        else:
-            runs.append([])
-    longest = max(runs, key=lambda run: sum(bool(_LETTERS.search(token)) for token in run))
-    n = sum(bool(_LETTERS.search(token)) for token in longest)
+    looked_at = zip(tokens, (weight >= _COVERED for weight in attended), strict=False)
+    runs = [[t for t, _ in run] for seen, run in groupby(looked_at, itemgetter(1)) if not seen]
+    longest = max(runs, key=lambda run: sum(map(_has_letter, run)), default=[])
+    n = sum(map(_has_letter, longest))
     return Sign(float(n), f"nothing looked at: {''.join(longest).strip()}")
+
+
+def _has_letter(token: str) -> bool:
+    return bool(_LETTERS.search(token))
+
+
+def _new(source: str, held: TrainingStats) -> Sign:
+    """Words that training did not have, where it is known by name what it had."""
+    new = [word for word in words_of(source) if word not in held.words] if held.words else []
+    return Sign(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
 
 
 def _unknown(tokens: Sequence[str]) -> Sign:

@@ -178,7 +178,7 @@ def calibration_error(confidences: Features, good: Good) -> float:
 def _logistic(features: Features, good: Good) -> tuple[Features, Features, Features]:
     """Weights and constant by Newton's method, with a penalty on the weights' squares."""
     centre, spread = features.mean(0), np.maximum(features.std(0), 1e-6)
-    rows = np.column_stack([_standardized(features, centre, spread), np.ones(len(features))])
+    rows = _rows(features, centre, spread)
     # one good and one bad one more: the constant is finite where all were alike
     truth = (good + 1 / len(good)) / (1 + 2 / len(good))
     weights = np.zeros(rows.shape[1])
@@ -195,14 +195,14 @@ def _logistic(features: Features, good: Good) -> tuple[Features, Features, Featu
     return weights, centre, spread
 
 
-def _standardized(features: Features, centre: Features, spread: Features) -> Features:
-    scaled: Features = np.clip((features - centre) / spread, -4, 4)
-    return scaled
+def _rows(features: Features, centre: Features, spread: Features) -> Features:
+    """Standardized, and a constant."""
+    scaled = np.clip((features - centre) / spread, -4, 4)
+    return np.column_stack([scaled, np.ones(len(features))])
 
 
 def _predicted(
     features: Features, weights: Features, centre: Features, spread: Features
 ) -> Features:
-    rows = np.column_stack([_standardized(features, centre, spread), np.ones(len(features))])
-    found: Features = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+    found: Features = 1 / (1 + np.exp(-np.clip(_rows(features, centre, spread) @ weights, -30, 30)))
     return found

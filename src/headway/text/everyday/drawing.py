@@ -1,4 +1,4 @@
-"""The sentences of the everyday corpus: patterns in two languages, and who fills them.
+"""Who and what fills the patterns of the everyday corpus.
 
 A pattern stands in a table as English | Chinese with the same slots in the order that each
 language wants. A `Writer` draws what fills the slots. Each English sentence has one Chinese,
@@ -6,50 +6,50 @@ whose words are parted by spaces: numbers stand apart from measure words, 这 an
 """
 
 import random
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headway.text.everyday import lexicon, words
-from headway.text.everyday.lexicon import Adjective, Noun, Phrase, Verb, rows
+from headway.text.everyday.lexicon import Noun, Phrase, Verb, rows, third_person
 
-Slots = dict[str, str]
 Pair = tuple[str, str]
+_AGREEING = re.compile(r"(\w+)\(s\)")
+_SLOT = re.compile(r"\{(\w+)\}")
+_PERSONS = {"I": "am was do have", "he": "is was does has", "they": "are were do have"}
 
 
 @dataclass(frozen=True)
 class Who:
-    """Somebody, in every form that a sentence may need."""
+    """Somebody, or an animal or a thing, in every form that a sentence may need."""
 
     en: str
     zh: str
     object: str
     own: str
     own_zh: str
-    be: str
-    was: str
-    aux: str
-    have: str
+    person: str
+    """Is, was, does, has."""
     again: str
     again_zh: str
+    kinds: frozenset[str] = frozenset({"person"})
 
     @property
     def third(self) -> bool:
         """Whether the present tense takes its -s."""
-        return self.aux == "does"
+        return " does " in self.person
 
-    def english(self) -> Slots:
-        """What the English patterns may say of this person."""
-        return {"who": self.en, "be": self.be, "was": self.was, "aux": self.aux, "have": self.have}
+    def slots(self) -> dict[str, Pair]:
+        """What patterns may say of this person."""
+        forms = zip(("be", "was", "aux", "have"), self.person.split(), strict=True)
+        named = {"who": (self.en, self.zh), "again": (self.again, self.again_zh)}
+        return named | {name: (form, "") for name, form in forms}
 
 
 def _third(en: str, zh: str, pronoun: str, own_zh: str = "") -> Who:
-    own = f"{en}'s"
     again_zh = {"he": "他", "she": "她"}[pronoun]
-    return Who(en, zh, en, own, own_zh or f"{zh} 的", "is", "was", "does", "has", pronoun, again_zh)
-
-
-def _it(en: str, zh: str, plural: bool = False) -> Who:
-    be, was, aux, have = ("are", "were", "do", "have") if plural else ("is", "was", "does", "has")
-    return Who(en, zh, en, en, f"{zh} 的", be, was, aux, have, "it", zh)
+    own_zh = own_zh or f"{zh} 的"
+    return Who(en, zh, en, f"{en}'s", own_zh, _PERSONS["he"], pronoun, again_zh)
 
 
 def article(phrase: str) -> str:
@@ -57,69 +57,84 @@ def article(phrase: str) -> str:
     return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
 
 
-def parted(pattern: str, chinese: Slots) -> str:
-    """A Chinese pattern with its slots filled; where a slot begins or ends, so does a word."""
-    return pattern.format(**{name: f" {words} " for name, words in chinese.items()})
+def filled(pattern: Sequence[str], slots: Mapping[str, Pair], who: Who | None = None) -> Pair:
+    """Both languages of a pattern; where a Chinese slot begins or ends, so does a word.
+
+    `verb(s)` in the English agrees with `who`. Slots may be drawn when they are first asked for.
+    """
+
+    def agreeing(verb: re.Match[str]) -> str:
+        return third_person(verb[1]) if who and who.third else verb[1]
+
+    english = _AGREEING.sub(agreeing, pattern[0])
+    english = _SLOT.sub(lambda slot: slots[slot[1]][0], english)
+    return english, _SLOT.sub(lambda slot: f" {slots[slot[1]][1]} ", pattern[1])
 
 
 class Writer:
-    """Draws sentences; the same random numbers give the same sentences."""
+    """Draws words and clauses; the same random numbers give the same ones."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
     def one(self, table: str, kind: str = "") -> Phrase:
-        """A row of a three-column table, of that kind if one is asked for."""
-        found = lexicon.phrases(table)
-        return self.random.choice([p for p in found if not kind or kind in p.kinds])
+        """An entry of a table, of that kind if one is asked for."""
+        return self.random.choice(
+            [p for p in lexicon.phrases(table) if not kind or kind in p.kinds]
+        )
+
+    def pair(self, table: str, kind: str = "") -> Pair:
+        """The same as two strings."""
+        found = self.one(table, kind)
+        return found.en, found.zh
 
     def chance(self, share: float) -> bool:
         """True that often."""
         return self.random.random() < share
 
-    # --- people -----------------------------------------------------------------------------
+    # --- people and animals -----------------------------------------------------------------
 
-    def pronoun(self) -> Who:
-        """I, you, he, she, we, they."""
-        en, obj, own, zh, be, was, aux, have = self.random.choice(rows(words.PRONOUNS))
-        return Who(en, zh, obj, own, f"{zh} 的", be, was, aux, have, en, zh)
-
-    def you(self) -> Who:
-        """The one who is spoken to."""
-        en, obj, own, zh, be, was, aux, have = rows(words.PRONOUNS)[1]
-        return Who(en, zh, obj, own, f"{zh} 的", be, was, aux, have, en, zh)
+    def pronoun(self, en: str = "") -> Who:
+        """I, you, he, she, we, they; or the one that is named."""
+        fits = [row for row in rows(words.PRONOUNS) if en in ("", row[0])]
+        en, obj, own, zh, *forms = self.random.choice(fits)
+        return Who(en, zh, obj, own, f"{zh} 的", " ".join(forms), en, zh)
 
     def again(self, who: Who) -> Who:
         """The same person as a pronoun."""
-        while (found := self.pronoun()).en != who.again:
-            pass
-        return replace(found, zh=who.again_zh)
+        return replace(self.pronoun(who.again), zh=who.again_zh)
 
     def name(self) -> Who:
         """Somebody with a name."""
-        return _third(*self.random.choice(rows(words.NAMES)))
+        found = self.one(words.NAMES)
+        return _third(found.en, found.zh, *found.kinds)
 
     def relative(self) -> Who:
         """My mother, Tom's friend."""
-        en, zh, pronoun, between = self.random.choice(rows(words.RELATIVES))
+        found, owner = self.one(words.RELATIVES), self.name()
+        between = owner.own_zh
         if self.chance(0.7):
             owner = self.pronoun()
-            return _third(f"{owner.own} {en}", f"{owner.zh} {between} {zh}", pronoun)
-        owner = self.name()
-        return _third(f"{owner.own} {en}", f"{owner.own_zh} {zh}", pronoun)
+            between = owner.own_zh if "的" in found.kinds else owner.zh
+        (pronoun,) = found.kinds - {"的"}
+        return _third(f"{owner.own} {found.en}", f"{between} {found.zh}", pronoun)
 
     def role(self) -> Who:
         """The doctor, this girl, the boys."""
-        one, many, measure, zh, pronoun, _ = self.random.choice(rows(words.ROLES))
+        role = self.noun({"person"})
         if self.chance(0.3):
-            group = f"那些 {zh}"
-            own = f"the {many}'" if many.endswith("s") else f"the {many}'s"
-            return Who(
-                f"the {many}", group, f"the {many}", own, f"{group} 的", "are", "were", "do",
-                "have", "they", {"he": "他们", "she": "她们"}[pronoun],
-            )  # fmt: skip
+            return self._role(f"the {role.many}", f"那些 {role.zh}", role, "they")
         this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
-        return _third(f"{this} {one}", f"{this_zh}{measure} {zh}", pronoun)
+        return self._role(f"{this} {role.one}", f"{this_zh}{role.measure} {role.zh}", role)
+
+    def _role(self, en: str, zh: str, role: Noun, person: str = "he") -> Who:
+        (pronoun,) = role.kinds & {"he", "she"}
+        found = _third(en, zh, pronoun)
+        if person == "he":
+            return found
+        own = f"{en}'" if en.endswith("s") else f"{en}'s"
+        again_zh = {"he": "他们", "she": "她们"}[pronoun]
+        return replace(found, own=own, person=_PERSONS["they"], again="they", again_zh=again_zh)
 
     def who(self) -> Who:
         """Anybody."""
@@ -137,19 +152,29 @@ class Writer:
             other = self.who()
         return other
 
+    def seen(self, *kinds: str) -> Who:
+        """One of these kinds, or several: a dog, the small cat, two boys."""
+        noun = self.noun({self.random.choice(kinds)})
+        if self.chance(0.4):
+            en, zh = self.one_of(noun)
+        elif self.chance(0.25):
+            en, zh = self.several(noun)
+            return Who(en, zh, en, "", "", _PERSONS["they"], "they", "", noun.kinds)
+        elif "person" in noun.kinds:
+            return self.role()
+        else:
+            return self.thing(noun)
+        return Who(en, zh, en, "", "", _PERSONS["he"], "it", "", noun.kinds)
+
     # --- things -----------------------------------------------------------------------------
 
-    def noun(self, kinds: frozenset[str]) -> Noun:
+    def noun(self, kinds: set[str] | frozenset[str]) -> Noun:
         """A noun of one of the kinds."""
-        return self.random.choice([n for n in lexicon.nouns() if n.kinds & kinds])
-
-    def qualities(self, noun: Noun) -> list[Adjective]:
-        """The adjectives that may be said of the noun after "is"."""
-        return [a for a in lexicon.adjectives() if a.zh and a.kinds & noun.kinds]
+        return self.random.choice(lexicon.nouns_of(frozenset(kinds)))
 
     def quality(self, noun: Noun, share: float) -> Pair:
         """An adjective in front of the noun, that often; else nothing."""
-        fits = [a for a in lexicon.adjectives() if a.before and a.kinds & noun.kinds]
+        fits = [a for a in lexicon.adjectives_of(noun.kinds) if a.before]
         if not fits or not self.chance(share):
             return "", ""
         found = self.random.choice(fits)
@@ -177,37 +202,44 @@ class Writer:
 
     def thing(self, noun: Noun) -> Who:
         """The book, these books, my book, Tom's new book."""
-        en, zh = self.quality(noun, 0.2)
-        if self.chance(0.4) and not noun.lead:
+        (en, zh), person = self.quality(noun, 0.2), "he"
+        if self.chance(0.4) and not noun.lead and "wild" not in noun.kinds:
             owner = self.owner()
-            return _it(f"{owner.own} {en} {noun.one}", f"{owner.own_zh} {zh} {noun.zh}")
-        if self.chance(0.25) and noun.one != noun.many:
+            name, name_zh = f"{owner.own} {en} {noun.one}", f"{owner.own_zh} {zh} {noun.zh}"
+        elif self.chance(0.25) and noun.one != noun.many:
             these, these_zh = self.random.choice((("the", "那些"), ("these", "这些")))
-            return _it(f"{these} {en} {noun.many}", f"{these_zh} {zh} {noun.zh}", plural=True)
-        this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
-        name = f"{this} {noun.lead} {en} {noun.one}"
-        return _it(name, f"{this_zh}{noun.measure} {zh} {noun.zh}")
+            name, name_zh, person = (
+                f"{these} {en} {noun.many}",
+                f"{these_zh} {zh} {noun.zh}",
+                "they",
+            )
+        else:
+            this, this_zh = self.random.choice((("the", "那"), ("this", "这")))
+            name = f"{this} {noun.lead} {en} {noun.one}"
+            name_zh = f"{this_zh}{noun.measure} {zh} {noun.zh}"
+        forms = _PERSONS[person]
+        return Who(name, name_zh, name, name, f"{name_zh} 的", forms, "it", name_zh, noun.kinds)
 
     def known(self, noun: Noun) -> Pair:
         """The same as two strings."""
         thing = self.thing(noun)
         return thing.en, thing.zh
 
-    def state(self) -> Adjective:
+    def state(self) -> Pair:
         """How somebody feels."""
-        return self.random.choice([a for a in lexicon.adjectives() if "state" in a.kinds])
+        found = self.random.choice([a for a in lexicon.adjectives() if "state" in a.kinds])
+        return found.en, found.zh
 
     def doing(self) -> Pair:
         """Swimming, reading a book."""
-        verb = self.random.choice([v for v in lexicon.verbs() if v.ing and "{}" not in v.base])
+        fits = [v for v in lexicon.verbs() if "now" in v.tenses and v.by == "person"]
+        verb = self.random.choice([v for v in fits if "{}" not in v.base])
         what, what_zh = self.what(verb, "bare")
         return f"{verb.ing} {what}", " ".join(f"{verb.zh} {what_zh}".split())
 
-    def spot(self, noun: Noun) -> Pair:
-        """On the table, behind the door."""
-        spot = self.one(words.SPOTS)
-        while spot.en == noun.one:
-            spot = self.one(words.SPOTS)
+    def spot(self, noun: str = "") -> Pair:
+        """On the table, behind the door; not with respect to itself."""
+        spot = self.random.choice([p for p in lexicon.phrases(words.SPOTS) if p.en != noun])
         fits = [p for p in lexicon.phrases(words.RELATIONS) if p.kinds & spot.kinds]
         relation = self.random.choice(fits)
         return f"{relation.en} the {spot.en}", f"{spot.zh} {relation.zh}"
@@ -215,12 +247,14 @@ class Writer:
     def pastime(self) -> Pair:
         """What one may like: cats, tea, swimming, reading newspapers."""
         if self.chance(0.5):
-            noun = self.noun(frozenset({"food", "drink", "pet", "farm", "read", "film", "flower"}))
-            en, zh = self.quality(noun, 0.15)
-            return f"{en} {noun.many}", f"{zh} {noun.zh}"
+            return self._bare(self.noun({"food", "drink", "pet", "farm", "read", "film", "flower"}))
         return self.doing()
 
-    def what(self, verb: Verb, style: str) -> tuple[str, str]:
+    def _bare(self, noun: Noun) -> Pair:
+        en, zh = self.quality(noun, 0.15)
+        return f"{en} {noun.many}", f"{zh} {noun.zh}"
+
+    def what(self, verb: Verb, style: str) -> Pair:
         """The object of a verb in the style that a pattern wants."""
         if not verb.objects or style == "asked":
             return "", ""
@@ -234,8 +268,7 @@ class Writer:
         if style == "any" and self.chance(0.6):
             return f"any {noun.many}", noun.zh
         if style == "bare":
-            en, zh = self.quality(noun, 0.15)
-            return f"{en} {noun.many}", f"{zh} {noun.zh}"
+            return self._bare(noun)
         return self.count(noun) if style == "number" else self.known(noun)
 
     # --- actions ----------------------------------------------------------------------------
@@ -245,38 +278,34 @@ class Writer:
         if tense == "past" and self.chance(0.2):
             n, span = self.one(words.NUMBERS, "few"), self.one(words.SPANS)
             return f"{n.en} {span.en} ago", f"{n.zh} {span.zh} 前"
-        found = self.one(words.TIMES, tense)
-        return found.en, found.zh
+        return self.pair(words.TIMES, tense)
 
-    def verb(self, tense: str, style: str, who: Who) -> Verb:
-        """An action that the pattern can say; people act on somebody else."""
-        if style not in ("asked", "count") and tense in ("past", "future") and self.chance(0.1):
+    def verb(self, tense: str, style: str, who: Who) -> tuple[Verb, bool]:
+        """An action that the pattern can say, and whether it is done to somebody else."""
+        person, needs_object = "person" in who.kinds, style in ("asked", "count")
+        if person and not needs_object and tense in ("past", "future") and self.chance(0.1):
             to = self.one(words.DESTINATIONS)
-            return Verb(
-                f"go {to.en}", f"goes {to.en}", f"went {to.en}", f"going {to.en}", f"去 {to.zh}",
-                f"去 了 {to.zh}", "能", frozenset(), frozenset(), frozenset(),
-            )  # fmt: skip
-        fits = [v for v in lexicon.verbs() if tense in v.tenses or tense == "can"]
-        fits = [v for v in fits if v.objects or style not in ("asked", "count")]
-        found = self.random.choice(fits)
+            return Verb(f"go {to.en}", f"went {to.en}", f"去 {to.zh}", f"去 了 {to.zh}"), False
+        fits = [v for v in lexicon.verbs() if v.by in who.kinds]
+        fits = [v for v in fits if tense in v.tenses or tense == "can"]
+        fits = [v for v in fits if v.objects or not needs_object]
+        (found,) = self.random.choices(fits, [v.weight for v in fits])
         if "{}" not in found.base:
-            return found
+            return found, False
         whom = self.other(who)
-        en, zh = whom.object, whom.zh
         return replace(
-            found, base=found.base.format(en), third=found.third.format(en), whom=zh,
-            past=found.past.format(en), ing=found.ing.format(en), zh=found.zh.format(zh),
-            done=found.done.format(zh),
-        )  # fmt: skip
+            found, base=found.base.format(whom.object), past=found.past.format(whom.object),
+            zh=found.zh.format(whom.zh), done=found.done.format(whom.zh),
+        ), True  # fmt: skip
 
-    def where(self, verb: Verb, who: Who) -> tuple[str, str, str]:
+    def where(self, verb: Verb, who: Who, *, alone: bool) -> tuple[str, str, str]:
         """With whom and where, if at all: English, Chinese, and Chinese after 正在."""
         en, zh, inside = "", "", ""
         fits = [p for p in lexicon.phrases(words.PLACES) if p.kinds & verb.places]
         if fits and self.chance(0.4):
             place = self.random.choice(fits)
             en, zh, inside = place.en, f"在 {place.zh}", place.zh
-        if not verb.whom and self.chance(0.12):
+        if alone and self.chance(0.12) and verb.by == "person":
             friend = self.other(who)
             en, zh = f"with {friend.object} {en}", f"和 {friend.zh} 一起 {zh}"
             inside = zh
@@ -287,27 +316,24 @@ class Writer:
     ) -> Pair:
         """A clause: somebody does, did, will do, can do something, somewhere, some time."""
         every = [row for row in rows(table) if row[0].startswith(tense)]
-        tense, style, english, chinese = self.random.choice(every)
+        tense, style, *pattern = self.random.choice(every)
         who = who or self.who()
-        verb = self.verb("habit" if tense == "often" else tense, style, who)
-        what, what_zh = self.what(verb, style)
-        where, where_zh, inside = self.where(verb, who)
-        when, when_zh = "", ""
-        if timed and "{when}" in english:
-            when, when_zh = self.when(tense)
-        often = self.one(words.FREQUENCIES)
-        want, plan = ("wants", "plans") if who.third else ("want", "plan")
-        does = verb.third if who.third else verb.base
-        slots = {
-            "do": verb.base,
-            "third": verb.third,
-            "does": does,
-            "did": verb.past,
-            "doing": verb.ing,
+        verb, to_somebody = self.verb("habit" if tense == "often" else tense, style, who)
+        what = self.what(verb, style)
+        where, where_zh, inside = self.where(verb, who, alone=not to_somebody)
+        when = self.when(tense) if timed and "{when}" in pattern[0] else ("", "")
+        slots = who.slots() | {
+            "do": (verb.base, verb.zh),
+            "does": (verb.third if who.third else verb.base, ""),
+            "third": (verb.third, ""),
+            "did": (verb.past, ""),
+            "done": ("", verb.done),
+            "doing": (verb.ing, ""),
+            "can": ("", verb.can),
             "what": what,
+            "where": (where, where_zh),
+            "inside": ("", inside),
+            "when": when,
+            "often": self.pair(words.FREQUENCIES),
         }
-        slots |= {"where": where, "when": when, "often": often.en, "want": want, "plan": plan}
-        filled = english.format(**who.english(), **slots)
-        slots_zh = {"who": who.zh, "do": verb.zh, "done": verb.done, "can": verb.can}
-        slots_zh |= {"what": what_zh, "where": where_zh, "inside": inside}
-        return filled, parted(chinese, slots_zh | {"when": when_zh, "often": often.zh})
+        return filled(pattern, slots, who)

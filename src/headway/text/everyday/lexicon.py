@@ -1,50 +1,13 @@
 """The words of the everyday corpus as typed records, read from the tables in `words`."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from headway.text.everyday import words
 
-
-@dataclass(frozen=True)
-class Noun:
-    """Something countable, or what is counted by the cup or pair (`lead`: "cup of")."""
-
-    lead: str
-    leads: str
-    one: str
-    many: str
-    measure: str
-    zh: str
-    kinds: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Verb:
-    """An action. `{}` in its forms stands for a person; `done` is the Chinese of the past."""
-
-    base: str
-    third: str
-    past: str
-    ing: str
-    zh: str
-    done: str
-    can: str
-    objects: frozenset[str]
-    places: frozenset[str]
-    tenses: frozenset[str]
-    whom: str = ""
-
-
-@dataclass(frozen=True)
-class Adjective:
-    """A quality: `zh` after the noun, `before` in front of it (- if it does not stand there)."""
-
-    en: str
-    comparative: str
-    zh: str
-    before: str
-    kinds: frozenset[str]
+Kinds = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -53,7 +16,73 @@ class Phrase:
 
     en: str
     zh: str
-    kinds: frozenset[str]
+    kinds: Kinds = frozenset()
+
+
+@dataclass(frozen=True)
+class Noun:
+    """Something countable, or what is counted by the cup or pair (`lead`: "cup of")."""
+
+    one: str
+    many: str
+    measure: str
+    zh: str
+    kinds: Kinds
+    lead: str = ""
+    leads: str = ""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """An action. `{}` in its forms stands for a person; `done` is the Chinese of the past."""
+
+    base: str
+    past: str
+    zh: str
+    done: str
+    can: str = "能"
+    objects: Kinds = frozenset()
+    places: Kinds = frozenset()
+    tenses: Kinds = frozenset()
+    by: str = "person"
+
+    @property
+    def weight(self) -> int:
+        """How often it is said, against others: what few animals do is said of them more often."""
+        return 1 if self.by in ("person", "animal", "beast") else 5
+
+    @property
+    def third(self) -> str:
+        """As in "she runs"."""
+        return third_person(self.base)
+
+    @property
+    def ing(self) -> str:
+        """As in "is running"."""
+        first, _, rest = self.base.partition(" ")
+        if first.endswith("e"):
+            first = first[:-1]
+        elif _DOUBLED.search(first):
+            first += first[-1]
+        return f"{first}ing {rest}".rstrip()
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """A quality: `zh` after the noun, `before` in front of it (empty if it cannot be)."""
+
+    en: str
+    zh: str
+    before: str
+    kinds: Kinds
+
+    @property
+    def comparative(self) -> str:
+        """Taller, more famous."""
+        if len(self.en) > 6 or self.en.endswith("ous"):
+            return f"more {self.en}"
+        stem = f"{self.en}{self.en[-1]}" if _DOUBLED.search(self.en) else self.en
+        return f"{stem.removesuffix('e')}er"
 
 
 @dataclass(frozen=True)
@@ -63,8 +92,12 @@ class Thing:
     en: str
     measure: str
     zh: str
-    group: str
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """As the Chinese says it when it is known."""
+        return f"那{self.measure} {self.zh}"
 
 
 @dataclass(frozen=True)
@@ -74,9 +107,35 @@ class Scene:
     first: str
     second: str
     modes: tuple[str, ...]
-    en: str
-    zh: str
+    event: Verb
     reasons: tuple[str, ...]
+
+
+_DOUBLED = re.compile(r"^[^aeiou]*[aeiou][^aeiouwxy]$")
+
+
+def third_person(verb: str) -> str:
+    """Runs, teaches, flies: of the first word, the others stay. (So are nouns made plural.)"""
+    first, space, rest = verb.partition(" ")
+    if re.search(r"[^aeiou]y$", first):
+        first = f"{first[:-1]}ie"
+    return f"{first}{'es' if re.search(r'(s|sh|ch|o)$', first) else 's'}{space}{rest}"
+
+
+def _verb(en: str, zh: str, *rest: str) -> Verb:
+    """`rest`: can, objects, places, tenses."""
+    base, _, irregular = en.partition("/")
+    first, space, others = base.partition(" ")
+    regular = f"{first}d" if first.endswith("e") else re.sub(r"[^aeiou]y$", "ri", first) + "ed"
+    past = f"{irregular or regular}{space}{others}"
+    before, star, after = zh.partition("*")
+    can, *kinds = rest or ("",)
+    objects, places, tenses = (frozenset(cell.split()) for cell in kinds or ("", "", ""))
+    by = next((each[3:] for each in tenses if each.startswith("by:")), "person")
+    always = frozenset({"past", "habit", "now", "future"})
+    done = f"{before} 了 {after}" if star else f"{zh} 了"
+    tenses = always if by != "person" or not tenses else tenses
+    return Verb(base, past, before + after, done.strip(), can, objects, places, tenses, by)
 
 
 @cache
@@ -86,53 +145,71 @@ def rows(table: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(c.strip() if c.strip() != "-" else "" for c in line) for line in lines)
 
 
-def _kinds(cell: str) -> frozenset[str]:
-    return frozenset(cell.split())
+def _entries(table: str) -> Iterator[tuple[str, str, Kinds]]:
+    """English, Chinese and kinds of every entry of a table of `kinds | English=Chinese, ..`."""
+    for kinds, entries in rows(table):
+        for entry in entries.split(","):
+            en, _, zh = entry.strip().partition("=")
+            yield en, zh, frozenset(kinds.split())
+
+
+@cache
+def phrases(table: str) -> tuple[Phrase, ...]:
+    """The entries as they are."""
+    return tuple(Phrase(*entry) for entry in _entries(table))
 
 
 @cache
 def nouns(table: str = words.NOUNS) -> tuple[Noun, ...]:
     """Every noun that can be bought, read, eaten, seen ..., or those of another table."""
     found = []
-    for one, many, measure, zh, kinds in rows(table):
+    for en, zh, kinds in _entries(table):
+        one, _, irregular = en.partition("/")
         lead, of, single = one.rpartition(" of ")
-        leads, _, several = many.rpartition(" of ")
-        counted = (f"{lead}{of}".rstrip(), f"{leads}{of}".rstrip())
-        found.append(Noun(*counted, single, several, measure, zh, _kinds(kinds)))
+        container, pair = lead.partition(" ")[0], f"{lead}{of}".rstrip()
+        leads = pair.replace(container, third_person(container), 1) if lead else ""
+        measure, _, name = zh.partition(" ")
+        many = irregular or third_person(single)
+        found.append(Noun(single, many, measure, name, kinds, pair, leads))
     return tuple(found)
+
+
+@cache
+def nouns_of(kinds: Kinds) -> tuple[Noun, ...]:
+    """Those of one of the kinds."""
+    return tuple(noun for noun in nouns() if noun.kinds & kinds)
 
 
 @cache
 def verbs() -> tuple[Verb, ...]:
     """Every action."""
-    return tuple(
-        Verb(base, third, past, ing, zh, done, can, _kinds(objects), _kinds(places), _kinds(tenses))
-        for base, third, past, ing, zh, done, can, objects, places, tenses in rows(words.VERBS)
-    )
+    return tuple(_verb(*row) for row in rows(words.VERBS))
 
 
 @cache
 def adjectives() -> tuple[Adjective, ...]:
     """Every quality of a person or a thing."""
-    return tuple(
-        Adjective(en, comparative, zh, before, _kinds(kinds))
-        for en, comparative, zh, before, kinds in rows(words.ADJECTIVES)
-    )
+    entries = ((en, *zh.partition("/")[::2], kinds) for en, zh, kinds in _entries(words.ADJECTIVES))
+    return tuple(Adjective(*entry) for entry in entries)
 
 
 @cache
-def phrases(table: str) -> tuple[Phrase, ...]:
-    """A table of English | Chinese | kinds."""
-    return tuple(Phrase(en, zh, _kinds(kinds)) for en, zh, kinds in rows(table))
+def adjectives_of(kinds: Kinds) -> tuple[Adjective, ...]:
+    """Those that may be said of what is of one of the kinds."""
+    return tuple(adjective for adjective in adjectives() if adjective.kinds & kinds)
 
 
 @cache
 def things() -> dict[str, tuple[Thing, ...]]:
-    """The candidates for *it*, by group."""
-    found: dict[str, tuple[Thing, ...]] = {}
-    for en, measure, zh, group, fits in rows(words.THINGS):
-        thing = Thing(en, measure, zh, group, tuple(fits.split()))
-        found[group] = (*found.get(group, ()), thing)
+    """The candidates for *it*, by group; every animal that walks is one."""
+    beasts = (Thing(n.one, n.measure, n.zh) for n in nouns() if "beast" in n.kinds)
+    found = {"beast": tuple(beasts)}
+    for en, zh, group in _entries(words.THINGS):
+        name, _, fits = zh.partition(":")
+        measure, own = name.split()
+        thing = Thing(en, measure, own, tuple(fits.split()))
+        kind = "".join(group)
+        found[kind] = (*found.get(kind, ()), thing)
     return found
 
 
@@ -140,7 +217,7 @@ def things() -> dict[str, tuple[Thing, ...]]:
 def scenes() -> tuple[Scene, ...]:
     """The events in which *it* needs an antecedent."""
     return tuple(
-        Scene(first, second, tuple(modes.split()), en, zh, tuple(fits.split()))
+        Scene(first, second, tuple(modes.split()), _verb(en, zh), tuple(fits.split()))
         for first, second, modes, en, zh, fits in rows(words.SCENES)
     )
 
@@ -148,4 +225,5 @@ def scenes() -> tuple[Scene, ...]:
 @cache
 def reasons() -> dict[str, tuple[str, str]]:
     """English and Chinese of every reason for which something did not happen to *it*."""
-    return {name: (en, zh) for name, en, zh in rows(words.REASONS)}
+    found = ((en.partition("/"), zh) for en, zh, _ in _entries(words.REASONS))
+    return {name: (other or name, zh) for (name, _, other), zh in found}

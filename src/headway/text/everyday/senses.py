@@ -7,6 +7,8 @@ pairs from; the others are paragraphs of one theme, of `headway.text.everyday.th
 that are compared in `CONTRASTS` are in none of them.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from string import Formatter
 from typing import Literal, NamedTuple
@@ -144,7 +146,8 @@ def _compared() -> tuple[str, ...]:
 def _themed(writer: Writer) -> list[Pair]:
     """A paragraph of one theme, spaced."""
     theme = writer.random.choice(themes.THEMES)
-    headings, beginnings, more = (rows(table) for table in theme.split("\n\n"))
+    headings, beginnings, once = (rows(table) for table in theme.split("\n\n"))
+    more = [row[:2] for row in once for _ in range(int(row[2]) if row[2:] else 1)]
     who, friend = writer.name(), writer.name()
     while friend.en == who.en:
         friend = writer.name()
@@ -176,34 +179,31 @@ def _filler(writer: Writer, slot: str) -> Filler:
     if slot == "seer":
         return writer.pronoun()
     if slot == "past":
-        return Phrase(*writer.when("past"), frozenset())
+        return Phrase(*writer.when("past"))
     return writer.random.choice(_fillers()[slot])
 
 
 @cache
-def _fillers() -> dict[str, tuple[Filler, ...]]:
+def _fillers() -> dict[str, Sequence[Filler]]:
     """What may stand in the other slots: words of the themes, and of the everyday sentences."""
     nouns = {noun.one: noun for noun in (*lexicon.nouns(), *lexicon.nouns(themes.NOUNS))}
-    found: dict[str, tuple[Filler, ...]] = {
-        slot: tuple(nouns[name] for name in names.split())
-        for slot, names in rows(themes.NOUN_SLOTS)
+    found: dict[str, Sequence[Filler]] = {
+        slot: [nouns[name] for name in names.split()] for slot, names in rows(themes.NOUN_SLOTS)
     }
     phrases = lexicon.phrases(themes.PHRASES)
     for slot in {slot for phrase in phrases for slot in phrase.kinds}:
-        found[slot] = tuple(p for p in phrases if slot in p.kinds)
+        found[slot] = [p for p in phrases if slot in p.kinds]
     traits = [a for a in lexicon.adjectives() if "trait" in a.kinds]
     cities = [p for p in lexicon.phrases(words.DESTINATIONS) if "city" in p.kinds]
-    numbers = [p for p in lexicon.phrases(words.NUMBERS) if "few" in p.kinds]
+    verbs = [v for v in lexicon.verbs() if v.zh not in _ALSO_NOUNS and v.by == "person"]
     return found | {
-        "n": tuple(numbers),
-        "city": tuple(Phrase(p.en.removeprefix("to "), p.zh, p.kinds) for p in cities),
-        "noun": tuple(n for n in lexicon.nouns() if not n.lead),
-        "verb": tuple(
-            v for v in lexicon.verbs() if v.zh not in _ALSO_NOUNS and " " not in v.base + v.zh
-        ),
-        "adjective": tuple(a for a in lexicon.adjectives() if a.zh),
-        "trait": tuple(traits),
-        "best": tuple(Phrase(_superlative(a), a.zh, a.kinds) for a in traits),
+        "n": [p for p in lexicon.phrases(words.NUMBERS) if "few" in p.kinds],
+        "city": [replace(p, en=p.en.removeprefix("to ")) for p in cities],
+        "noun": [n for n in lexicon.nouns() if not n.lead and "animal" not in n.kinds],
+        "verb": [v for v in verbs if " " not in v.base + v.zh],
+        "adjective": [a for a in lexicon.adjectives() if a.zh],
+        "trait": traits,
+        "best": [replace(p, en=_superlative(p)) for p in traits],
     }
 
 

@@ -2,8 +2,8 @@
 
 Each theme is three tables, parted by blank lines: headings, how a paragraph begins, and what may
 follow in any order. `who` begins the paragraph and is `he` (or she) in it; what else stands in a
-slot is drawn for each sentence, see `headway.text.everyday.senses`; a row that stands twice is
-drawn more often. Everything here was written for headway; nothing was copied.
+slot is drawn for each sentence, see `headway.text.everyday.senses`; a row with a number behind it
+counts as so many. Everything here was written for headway; nothing was copied.
 """
 
 GRAMMAR = """
@@ -37,9 +37,7 @@ some words have two parts of speech | 有些 词 有 两 种 词性
 {friend.en} cannot tell nouns from verbs yet | {friend.zh} 还 分不清 名词 和 动词
 in this sentence, the verb comes after the noun | 在 这个 句子 里 ， 动词 在 名词 后面
 this sentence has {n.en} words and one verb | 这个 句子 有 {n.zh} 个 词 和 一 个 动词
-{seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
-{seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
-{seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性
+{seer.en} saw this word {past.en}, but {nobody.en} has {studied.en} its part of speech | 这个 词 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 词性 | 3
 """
 
 MAGNETS = """
@@ -75,9 +73,7 @@ what is the magnetism of this material like? | 这种 材料 的 磁性 怎么�
 many magnets are made of metal | 很多 磁铁 是 金属 做 的
 {he.en} put the magnet next to a {metal_thing.en} | {he.zh} 把 磁铁 放 在 {metal_thing.zh} 旁边
 this old magnet is big, but its magnetism is weak | 这块 旧 磁铁 很 大 ， 但是 它 的 磁性 很 弱
-{seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
-{seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
-{seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性
+{seer.en} saw this magnet {past.en}, but {nobody.en} has {studied.en} its magnetism | 这块 磁铁 {seer.zh} {past.zh} 见 过 ， 但是 {nobody.zh} {studied.zh} 过 它 的 磁性 | 3
 """
 
 FRUIT = """
@@ -160,9 +156,7 @@ many trees grow along the bank of the river | 河岸 上 长 着 很多 树
 {friend.en} waited on the bank in the sun | {friend.zh} 在 河岸 上 的 阳光 里 等
 the river is {n.en} metres deep here | 这里 的 河 有 {n.zh} 米 深
 is the water near the bank deep? | 河岸 旁边 的 水 深 吗 ？
-by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
-by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
-by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh}
+by the river, the bank that {seer.en} saw {past.en} was {ground.en} | 在 河边 ， {seer.zh} {past.zh} 看见 的 河岸 很 {ground.zh} | 3
 """
 
 MONEY = """
@@ -189,9 +183,7 @@ a clerk at the bank counted the coins | 银行 的 一 位 职员 数 了 硬币
 {he.own} money is safe in the bank | {he.own_zh} 钱 在 银行 里 很 安全
 {friend.en} lost a bank card {past.en} | {friend.zh} {past.zh} 丢 了 一 张 银行 卡
 {he.en} pays back {amount.en} yuan to the bank every month | {he.zh} 每月 还 银行 {amount.zh} 元
-in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
-in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
-in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh}
+in the city, the bank that {seer.en} saw {past.en} was {business.en} | 在 城 里 ， {seer.zh} {past.zh} 看见 的 银行 {business.zh} | 3
 """
 
 CAVE = """
@@ -219,9 +211,7 @@ it was cold and wet in the cave | 山洞 里 又 冷 又 湿
 {friend.en} counted {n.en} bats | {friend.zh} 数 了 {n.zh} 只 蝙蝠
 the bat flew over {he.own} head | 蝙蝠 从 {he.own_zh} 头 上 飞 过
 can a bat see in the dark? | 蝙蝠 在 黑暗 中 看得见 吗 ？
-in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
-in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
-in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh}
+in the cave, the bat that {seer.en} saw {past.en} was {bat_state.en} | 在 山洞 里 ， {seer.zh} {past.zh} 看见 的 蝙蝠 {bat_state.zh} | 3
 """
 
 BASEBALL = """
@@ -248,9 +238,7 @@ a good bat is not too heavy | 好 球棒 不 太 重
 the coach told the players to run | 教练 让 球员 跑
 who has the longest bat in the team? | 球队 里 谁 的 球棒 最 长 ？
 {he.en} scored {n.en} points {past.en} | {he.zh} {past.zh} 得 了 {n.zh} 分
-in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
-in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
-in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh}
+in the stadium, the bat that {seer.en} saw {past.en} was {wood_state.en} | 在 球场 上 ， {seer.zh} {past.zh} 看见 的 球棒 {wood_state.zh} | 3
 """
 
 NICK = """
@@ -283,89 +271,37 @@ THEMES = (GRAMMAR, MAGNETS, FRUIT, COMPANY, RIVER, MONEY, CAVE, BASEBALL, NICK)
 
 # --- what stands in the slots ---------------------------------------------------------------------
 
-# English | Chinese | kinds: the names of the slots that it may fill
+# the names of the slots that they may fill | English=Chinese, ..
 PHRASES = """
-a noun | 名词 | pos
-a verb | 动词 | pos
-an adjective | 形容词 | pos
-nobody | 没有 人 | nobody
-no student | 没有 学生 | nobody
-no teacher | 没有 老师 | nobody
-studied | 研究 | studied
-discussed | 讨论 | studied
-explained | 解释 | studied
-iron | 铁 | metal
-steel | 钢 | metal
-nickel | 镍 | metal
-wood | 木头 | plain bat_material
-paper | 纸 | plain
-glass | 玻璃 | plain
-plastic | 塑料 | plain
-rubber | 橡胶 | plain
-metal | 金属 | bat_material
-very strong | 很 强 | strength
-very weak | 很 弱 | strength
-strong enough | 够 强 | strength
-nail | 钉子 | metal_thing
-needle | 针 | metal_thing
-pin | 别针 | metal_thing
-sweet | 甜 | taste
-sour | 酸 | taste
-fresh | 新鲜 的 | taste
-ripe | 熟 的 | taste
-the south | 南方 | origin
-the north | 北方 | origin
-the mountains | 山 里 | origin
-screen | 屏幕 | part
-battery | 电池 | part
-camera | 相机 | part
-three hundred | 三百 | amount
-five hundred | 五百 | amount
-six thousand | 六千 | amount
-eight thousand | 八千 | amount
-ten thousand | 一万 | amount
-muddy | 泥泞 | ground
-wet | 潮湿 | ground
-dry | 干燥 | ground
-soft | 松软 | ground
-reeds | 芦苇 | water_thing
-grass | 草 | water_thing
-stones | 石头 | water_thing
-closed | 关门 了 | business
-open | 开 着 | business
-full | 人 很 多 | business
-farmers | 农民 | borrower
-young families | 年轻 的 家庭 | borrower
-small shops | 小 商店 | borrower
-students | 学生 | borrower
-two | 二 | percent
-three | 三 | percent
-four | 四 | percent
-five | 五 | percent
-hungry | 饥饿 | bat_kind
-young | 年轻 | bat_kind
-clever | 聪明 | bat_kind
-asleep | 睡着 了 | bat_state
-awake | 醒 着 | bat_state
-hungry | 很 饿 | bat_state
-broken | 断 了 | wood_state
-wooden | 是 木头 的 | wood_state
-heavy | 很 重 | wood_state
-student | 学生 | person
-boy | 男孩 | person
-man | 男人 | person
+pos | a noun=名词, a verb=动词, an adjective=形容词
+nobody | nobody=没有 人, no student=没有 学生, no teacher=没有 老师
+studied | studied=研究, discussed=讨论, explained=解释
+metal | iron=铁, steel=钢, nickel=镍
+plain bat_material | wood=木头
+plain | paper=纸, glass=玻璃, plastic=塑料, rubber=橡胶
+bat_material | metal=金属
+strength | very strong=很 强, very weak=很 弱, strong enough=够 强
+metal_thing | nail=钉子, needle=针, pin=别针
+taste | sweet=甜, sour=酸, fresh=新鲜 的, ripe=熟 的
+origin | the south=南方, the north=北方, the mountains=山 里
+part | screen=屏幕, battery=电池, camera=相机
+amount | three hundred=三百, five hundred=五百, six thousand=六千, eight thousand=八千
+amount | ten thousand=一万
+ground | muddy=泥泞, wet=潮湿, dry=干燥, soft=松软
+water_thing | reeds=芦苇, grass=草, stones=石头
+business | closed=关门 了, open=开 着, full=人 很 多
+borrower | farmers=农民, young families=年轻 的 家庭, small shops=小 商店, students=学生
+percent | two=二, three=三, four=四, five=五
+bat_kind | hungry=饥饿, young=年轻, clever=聪明
+bat_state | asleep=睡着 了, awake=醒 着, hungry=很 饿
+wood_state | broken=断 了, wooden=是 木头 的, heavy=很 重
+person | student=学生, boy=男孩, man=男人
 """
 
-# what the everyday nouns lack: singular | plural | measure word | Chinese | kinds
+# what the everyday nouns lack
 NOUNS = """
-pear   | pears   | 个 | 梨   | food
-peach  | peaches | 个 | 桃子 | food
-duck   | ducks   | 只 | 鸭子 | animal
-frog   | frogs   | 只 | 青蛙 | animal
-turtle | turtles | 只 | 乌龟 | animal
-moth   | moths   | 只 | 飞蛾 | animal
-fly    | flies   | 只 | 苍蝇 | animal
-beetle | beetles | 只 | 甲虫 | animal
+food   | pear=个 梨, peach=个 桃子
+animal | frog=只 青蛙, turtle=只 乌龟, moth=只 飞蛾, fly=只 苍蝇
 """
 
 # slot | the nouns that may fill it
@@ -375,5 +311,5 @@ other_fruit  | banana orange pear peach
 device       | phone computer watch
 clothes      | hat coat shirt
 water_animal | duck frog turtle
-insect       | moth fly beetle
+insect       | moth fly
 """
