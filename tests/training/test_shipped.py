@@ -1,6 +1,7 @@
 """The run named `demo`: one's own where there is one, else the package's, which stays as it is."""
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -10,15 +11,22 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
+from headway.commands.help_pages import EXAMPLES as HELP
 from headway.errors import RunError
 from headway.inspection.coreference_probe import named_right, unseen_sentences
 from headway.runs.checking import check_run
-from headway.text.everyday import EXAMPLES
+from headway.text.everyday import EXAMPLES, INVITED, finished
+from headway.text.everyday.drawing import Writer
+from headway.text.everyday.sentences import sight
 from headway.training import shipped
 from headway.training.shipped import open_folder
 from headway.translator import Translator
 
 ROOT = Path(__file__).parent.parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").glob("*.md"))]
+QUOTED = re.compile(r"""["“]([A-Z][A-Za-z' ,]+[.?])["”]""")
+OF_OTHERS = {"She doesn't like soccer.", "Dog a runs."}
+"""Of another run, and what a language model is to find odd."""
 FILES = {"README.md", "checks.json", "config.toml", "model.safetensors", "tokenizer.json"}
 
 
@@ -69,6 +77,39 @@ def test_it_translates_the_notes_sentences_and_others_it_has_never_seen() -> Non
     assert right >= 34
     sentences = unseen_sentences(40, 5, {english for part in parts for english, _ in part})
     assert named_right(translator, sentences).right >= 36
+
+
+def test_it_gets_the_sentences_right_that_documents_and_help_pages_invite_to_type() -> None:
+    help_pages = "\n".join(line for lines in HELP.values() for line in lines)
+    texts = [help_pages, *(file.read_text(encoding="utf-8") for file in DOCUMENTS)]
+    invited = {text for each in texts for text in QUOTED.findall(each)} - OF_OTHERS
+    expected = dict((*EXAMPLES, *INVITED))
+    assert {"A dog runs.", "The dog runs."} <= invited <= set(expected)
+    translator = Translator.load("demo", device="cpu")
+    assert translator.translate(list(expected)) == list(expected.values())
+
+
+def test_it_says_what_animals_and_people_do_in_sentences_that_it_has_never_seen() -> None:
+    from headway.commands.demo import corpus
+
+    seen = {english for english, _ in corpus().train}
+    writer, unseen = Writer(9), dict[str, str]()
+    while len(unseen) < 60:
+        english, chinese = finished(*sight(writer))
+        if english not in seen and len(english.split()) < 7:
+            unseen[english] = chinese
+    found = Translator.load("demo", device="cpu").translate(list(unseen))
+    right = sum(a == b for a, b in zip(found, unseen.values(), strict=True))
+    assert right >= 55
+
+
+def test_a_word_that_it_has_never_seen_is_named_beside_the_translation(tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_text("A dog runs.\nA zebra sings.\n", encoding="utf-8")
+    done = command("translate", "demo", "a.en")
+    assert done.status == 0
+    [said] = [line for line in done.err.splitlines() if "doubtful" in line]
+    assert "line 2 looks doubtful" in said
+    assert said.endswith(": zebra")
 
 
 def test_verbs_use_it_say_so_and_leave_it_as_it_is(tmp_path: Path) -> None:

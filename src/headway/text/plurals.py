@@ -4,17 +4,14 @@ The names are those of Unicode's CLDR; gettext's order of forms is that of the n
 numbers take, unless a file says otherwise by an expression of its own.
 """
 
-import operator
+import gettext
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
 _NUMBERS = 1_000
 """Counted up to here to see which form a number takes; what none takes has no number."""
-_DEEPEST = 12
-_LONGEST = 300
-"""Parts of an expression."""
 _FRACTION = 1.5
 _MILLION = 1_000_000
 
@@ -115,91 +112,11 @@ def only_one(expression: str) -> bool:
         return True
 
 
-_Value = Callable[[int], int]
-_TOKEN = re.compile(r"\s*(?:([0-9]{1,9})|(n)|(\|\||&&|[=!<>]=|[-+*/%<>!?:()]))")
-_LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
-    {"||": lambda a, b: int(bool(a or b))},
-    {"&&": lambda a, b: int(bool(a and b))},
-    {"==": operator.eq, "!=": operator.ne},
-    {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge},
-    {"+": operator.add, "-": operator.sub},
-    {"*": operator.mul, "/": operator.floordiv, "%": operator.mod},
-)
-"""Operators of C, those that bind least first."""
-
-
-def parsed(expression: str) -> _Value:
-    """An expression of C over `n`, as gettext has them, as a function.
+def parsed(expression: str) -> Callable[[int], int]:
+    """An expression of C over `n`, as a file says it, as a function: Python's gettext reads them.
 
     Raises:
         ValueError: it is none.
     """
-    tokens, position = list[str](), 0
-    expression = expression.rstrip()
-    while position < len(expression):
-        found = _TOKEN.match(expression, position)
-        if not found or len(tokens) > _LONGEST:
-            raise ValueError(f"no plural expression: {expression[position:][:20]!r}")
-        tokens.append(found[0].strip())
-        position = found.end()
-    reader = _PluralParser(tokens)
-    value = reader.choice(0)
-    if reader.tokens:
-        raise ValueError(f"no plural expression: {reader.tokens[0]!r}")
-    return value
-
-
-class _PluralParser:
-    """Takes an expression apart from left to right."""
-
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self.tokens = list(tokens)
-
-    def _take(self, *wanted: str) -> str:
-        if self.tokens and (not wanted or self.tokens[0] in wanted):
-            return self.tokens.pop(0)
-        return ""
-
-    def choice(self, depth: int) -> _Value:
-        """`condition ? value : value`, or a value."""
-        if depth > _DEEPEST:
-            raise ValueError("a plural expression is nested too deeply")
-        condition = self._binary(0, depth)
-        if not self._take("?"):
-            return condition
-        yes = self.choice(depth + 1)
-        if not self._take(":"):
-            raise ValueError("a plural expression has ? without :")
-        no = self.choice(depth + 1)
-        return lambda n: yes(n) if condition(n) else no(n)
-
-    def _binary(self, level: int, depth: int) -> _Value:
-        if level == len(_LEVELS):
-            return self._single(depth)
-        value = self._binary(level + 1, depth)
-        while sign := self._take(*_LEVELS[level]):
-            value = _combined(_LEVELS[level][sign], value, self._binary(level + 1, depth))
-        return value
-
-    def _single(self, depth: int) -> _Value:
-        if self._take("!"):
-            if depth > _DEEPEST:
-                raise ValueError("a plural expression is nested too deeply")
-            negated = self._single(depth + 1)
-            return lambda n: int(not negated(n))
-        if self._take("("):
-            value = self.choice(depth + 1)
-            if not self._take(")"):
-                raise ValueError("a plural expression has ( without )")
-            return value
-        token = self._take()
-        if token == "n":
-            return lambda n: n
-        if not token.isdecimal():
-            raise ValueError(f"a plural expression has no value before {token!r}")
-        number = int(token)
-        return lambda _: number
-
-
-def _combined(operation: Callable[[int, int], int], left: _Value, right: _Value) -> _Value:
-    return lambda n: int(operation(left(n), right(n)))
+    form_of: Callable[[int], int] = gettext.c2py(expression)
+    return form_of

@@ -8,11 +8,21 @@ from itertools import product
 import pytest
 
 from headway.errors import ConfigError
-from headway.text.everyday import EXAMPLES, Pair, finished, generate, sentence, split
+from headway.text.everyday import (
+    DEMO_SEED,
+    DEMO_SIZES,
+    EXAMPLES,
+    INVITED,
+    Pair,
+    finished,
+    generate,
+    sentence,
+    split,
+)
 from headway.text.everyday.drawing import Writer
-from headway.text.everyday.lexicon import Scene, Thing, rows, scenes, things
+from headway.text.everyday.lexicon import Scene, Thing, adjectives, rows, scenes, things, verbs
 from headway.text.everyday.patterns import IT
-from headway.text.everyday.sentences import KINDS, liking, told
+from headway.text.everyday.sentences import KINDS, liking, plain, sight, told
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +46,8 @@ def test_what_is_set_apart_never_occurs_in_training(corpus: list[Pair]) -> None:
     parts = split(corpus, n_valid=300, n_test=500)
     assert (len(parts.train), len(parts.valid), len(parts.test)) == (19_200, 300, 500)
     seen = {text for pair in parts.train for text in pair}
-    assert not seen & {text for pair in parts.valid + parts.test + list(EXAMPLES) for text in pair}
+    held_out = [*parts.valid, *parts.test, *EXAMPLES, *INVITED]
+    assert not seen & {text for pair in held_out for text in pair}
     assert not set(parts.valid) & set(parts.test)
 
 
@@ -75,7 +86,8 @@ def test_articles_agree_with_the_next_word(corpus: list[Pair]) -> None:
         assert not re.search(r"\ba [aeiou]|\ban [^aeiou]", english), english
 
 
-def test_every_word_is_seen_often_enough_to_be_learned(corpus: list[Pair]) -> None:
+def test_every_word_is_seen_often_enough_to_be_learned() -> None:
+    corpus = generate(sum(DEMO_SIZES), DEMO_SEED)
     count = Counter(re.findall(r"[a-z]+", " ".join(english.lower() for english, _ in corpus)))
     assert 300 <= len(count) <= 650
     assert min(count.values()) >= 8, count.most_common()[-5:]
@@ -123,6 +135,52 @@ def test_the_grammar_contains_the_sentences_that_the_demo_shows(
     monkeypatch.setattr(writer, "pastime", writer.doing)
     likings = {finished(*liking(writer)) for _ in range(10_000)}
     assert set(EXAMPLES) <= about_it | likings
+    sights: set[Pair] = set()
+    for kind in (sight, plain):
+        writer = Writer(2)
+        sights |= {finished(*kind(writer)) for _ in range(30_000)}
+    assert set(INVITED) <= sights
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        (r"^An? (\w+ )?dog \w+s\.$", r"^一只.*狗在.+。$"),
+        (r"^The (cat|bird|panda) \w+s\.$", r"^那只(猫|鸟|熊猫)(在.+|[坐站]着)。$"),
+        (r"^(Two|Three) \w+ (run|sleep|jump)\.$", r"^[两三].+在(跑|跑步|睡觉|跳)。$"),
+        (r"^The \w+ is (running|sleeping)\.$", r"正在(跑|跑步|睡觉)。$"),
+        (r"^An? \w+ runs in the park\.$", r"^一.+在公园里跑步?。$"),
+        (r"^(Tom|Mary|Anna|He|She) \w+s every", r"^(汤姆|玛丽|安娜|[他她])每"),
+    ],
+)
+def test_who_is_seen_is_doing_something_and_who_is_named_has_a_habit(
+    english: str, chinese: str
+) -> None:
+    writer = Writer(3)
+    pairs = [finished(*sight(writer)) for _ in range(15_000)] + generate(8_000, 2)
+    hits = [pair for pair in pairs if re.search(english, pair[0])]
+    assert len(hits) >= 3
+    assert [pair for pair in hits if not re.search(chinese, pair[1])] == []
+
+
+def test_forms_of_verbs_follow_the_rules_of_english() -> None:
+    of = {verb.base: verb for verb in verbs()}
+    assert [of[base].third for base in ("run", "wash", "cry", "fly", "play the piano")] == [
+        "runs", "washes", "cries", "flies", "plays the piano",
+    ]  # fmt: skip
+    assert [of[base].past for base in ("run", "use", "cry", "visit {}", "watch television")] == [
+        "ran", "used", "cried", "visited {}", "watched television",
+    ]  # fmt: skip
+    assert [of[base].ing for base in ("swim", "write", "eat", "visit {}", "feed")] == [
+        "swimming", "writing", "eating", "visiting {}", "feeding",
+    ]  # fmt: skip
+    assert [of[base].done for base in ("learn English", "call {}", "buy")] == [
+        "学习 了 英语", "给 {} 打 了 电话", "买 了",
+    ]  # fmt: skip
+    more = {adjective.en: adjective.comparative for adjective in adjectives()}
+    assert [more[en] for en in ("big", "clever", "famous", "expensive", "fresh")] == [
+        "bigger", "cleverer", "more famous", "more expensive", "fresher",
+    ]  # fmt: skip
 
 
 def test_measure_words_and_word_order_are_chinese(corpus: list[Pair]) -> None:

@@ -135,7 +135,8 @@ def _verb(en: str, zh: str, *rest: str) -> Verb:
     always = frozenset({"past", "habit", "now", "future"})
     done = f"{before} 了 {after}" if star else f"{zh} 了"
     tenses = always if by != "person" or not tenses else tenses
-    return Verb(base, past, before + after, done.strip(), can, objects, places, tenses, by)
+    done = " ".join(done.split())
+    return Verb(base, past, before + after, done, can, objects, places, tenses, by)
 
 
 @cache
