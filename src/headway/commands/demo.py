@@ -150,7 +150,9 @@ def _score(translator: "Translator", parts: "Split", out: Path) -> None:
 
     translations = translator.translate([english for english, _ in parts.test])
     (out / "test.translated.zh").write_text(
-        "".join(f"{line}\n" for line in translations), encoding="utf-8", newline="\n"
+        "".join(f"{line}\n" for line in (t.replace("\n", " ") for t in translations)),
+        encoding="utf-8",
+        newline="\n",
     )
     references = [chinese for _, chinese in parts.test]
     bleu = bleu_statistics(translations, references, target_language="zh")
