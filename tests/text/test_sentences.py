@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.cleaning import may_hold_sentences
 from headway.text.everyday import generate
 from headway.text.sentences import (
     CODE,
     AtOnce,
     cut,
+    may_hold_sentences,
     portion_ends,
     sentence_ends,
     sentences,

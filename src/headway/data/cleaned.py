@@ -13,15 +13,9 @@ from headway.data.dedup_split import KEPT, in_memory, repeats_in_memory
 from headway.data.pieces import CleanedPairs, Cleaning, Piece, Progress, taken_out, write_piece
 from headway.disk import checksum, read_sealed, sealed_folder
 from headway.text.alignment import suspicious
-from headway.text.cleaning import (
-    EXAMPLES,
-    CleaningSettings,
-    Pair,
-    Report,
-    clean_pairs,
-    may_hold_codes,
-)
+from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
 from headway.text.cleaning import VERSION as CLEANING_VERSION
+from headway.text.code_patterns import may_hold_codes
 from headway.text.corpora import Corpus, directions, read_pairs
 
 Split = Literal["train", "valid"]

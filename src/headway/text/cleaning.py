@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, Self
 
 from headway.errors import ConfigError, DataError
 from headway.text.lines import read_lines, shown
-from headway.text.mending import mend
-from headway.text.sentences import ENDS, TIGHT
 
 VERSION = 5
 """Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
@@ -31,24 +29,15 @@ _EXAMPLE_CHARACTERS, _HALF = 120, 60
 _MISSING = object()
 
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
-
-# One class of signs is found quickly. Some of them are common in plain text too, and are followed
-# by what makes a code of them: `f()`, `--all`, `a.b`, `www.x`, `mailto:me`, `:min`,
-# `!name`; or `aB`, `a1`, `.1`, which `headway.text.names` looks at.
-_SIGN = re.compile(
-    r"""[<&%{`|\\/@\[_$\#§©®•\u203c-\u2bff\ue000-\uf8ff\U0001f000-\U0001faff!:.(A-Z0-9*'-]
-        (?: (?<![!:.(A-Z0-9*'-]) | (?<=[!:])(?=[A-Za-z][\w+-]) | (?<=\*)\* | (?<=')''
-            | (?<=[a-z][A-Z]) | (?<=[A-Za-z][0-9]) | (?<=[A-Za-z]-[0-9]) | (?<=-[0-9A-F]{4}-)
-            | (?<=\.[0-9]\.[0-9]) | (?<=\.[0-9][0-9]\.[0-9]) | (?<=\.[0-9]{3}\.[0-9])
-            | (?<=\()\) | (?<=-)- | (?<=\.)[a-z] | (?<=-[0-9a-f]{4}-)
-            | (?<=www\.) | (?<=mailto:) | (?<=urn:) | (?<=doi:) )""",
-    re.VERBOSE | re.ASCII,
+_LINE_SEPARATORS = "\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_MENDING = (
+    ("byte_order_mark", re.compile("\ufeff"), ""),
+    ("nul", re.compile("\x00"), ""),
+    ("line_separator", re.compile(f"[{_LINE_SEPARATORS}]"), " "),
+    ("tab", re.compile("\t"), " "),
+    ("control_character", re.compile("[\x00-\x1f\x7f-\x9f]"), ""),
+    ("lone_surrogate", re.compile("[\ud800-\udfff]"), ""),
 )
-
-_SENTENCES = re.compile(
-    rf"[{ENDS}](?:[^\w\s]|_){{0,50}}+\s|[{TIGHT}?!](?:[^\w\s]|_){{0,50}}+\w|[\t-\r\u2028\u2029\x85]"
-)
-_NO_TEXT = re.compile(r"\A[\W\d_]*\Z|([^\W\d_]|\s)\1{4,}|((?=[^\W_]).{2,16}?)\2{3,}")
 
 
 class Pair(NamedTuple):
@@ -195,7 +184,10 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
     """
     before = text
     if _ODD.search(text):
-        text = mend(text, mended)
+        for kind, pattern, replacement in _MENDING:
+            text, n_found = pattern.subn(replacement, text)
+            if n_found and mended is not None:
+                mended[kind] += 1
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
         if mended is not None:
@@ -204,21 +196,6 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
     if mended is not None and text is before and len(stripped) < len(text):
         mended["outer_space"] += 1
     return stripped
-
-
-def may_hold_codes(text: str) -> bool:
-    """False where `headway.text.codes` is sure to find nothing in a text; quick, and often true."""
-    return _SIGN.search(text) is not None
-
-
-def no_text(text: str) -> str:
-    """All of it if it has no letter, or what it says again and again; else empty. Quick."""
-    return found[0] if (found := _NO_TEXT.search(text)) else ""
-
-
-def may_hold_sentences(text: str) -> bool:
-    """False where `headway.text.sentences` is sure to find no more than one; quick."""
-    return _SENTENCES.search(text) is not None
 
 
 def unequal_lines(source: Path, target: Path, counts: tuple[int, int]) -> DataError:

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 
 from headway.errors import ConfigError
-from headway.text.cleaning import clean, may_hold_codes
+from headway.text.cleaning import clean
+from headway.text.code_patterns import may_hold_codes
 from headway.text.mixing import tagged
 
 if TYPE_CHECKING:

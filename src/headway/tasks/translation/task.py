@@ -22,7 +22,7 @@ from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.objectives import Loss, projected_label_smoothed
 from headway.tasks.translation.texts import attended
 from headway.text.checks.signs import Reading
-from headway.text.cleaning import may_hold_sentences
+from headway.text.sentences import may_hold_sentences
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.settings import TrainingSettings
 

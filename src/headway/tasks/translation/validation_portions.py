@@ -12,10 +12,10 @@ from headway.data.batching import Indices
 from headway.data.prepared import Prepared
 from headway.tasks.translation.portions import Portions, with_spaces
 from headway.text.checks.held import SAMPLE, measured
-from headway.text.cleaning import may_hold_sentences
 from headway.text.codes import mask, mask_pair, parsed_text, unmask
 from headway.text.corpora import languages
 from headway.text.mixing import tagged
+from headway.text.sentences import may_hold_sentences
 
 One = TypeVar("One")
 
