@@ -11,6 +11,7 @@ import torch
 from everyday_run import command, left_behind, train, write_corpus
 
 from headway.config import merge
+from headway.decoding.search import decode_all
 from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_corrections, tuning_data
 from headway.tasks.translation.kind import KIND
@@ -130,7 +131,7 @@ def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
 def test_what_is_taken_up_is_counted_and_told(parent, fix):
     found = read(parent, fix)
     settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
-    task = tuning_task(settings, found, torch.device("cpu"), "auto")
+    task = tuning_task(settings, found, torch.device("cpu"), decode_all)
     wanted = list(task.valid_texts)
     n = len(wanted) - found.n_like
     task.before = {"like": ["它，也"] * found.n_like}

@@ -10,6 +10,7 @@ import torch
 from everyday_run import command, left_behind, train, write_corpus
 
 from headway.config import merge
+from headway.decoding.search import decode_all
 from headway.errors import DataError
 from headway.runs.settings import Settings
 from headway.tasks.translation import tuning_data
@@ -114,7 +115,10 @@ def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(paren
     assert weights is not None
     assert weights[:8].sum() == pytest.approx(tuning_data.FEW_AS)
     task = tuning_task(
-        Settings.of(RunFolder(parent / "run").settings(), KIND), found, torch.device("cpu"), "auto"
+        Settings.of(RunFolder(parent / "run").settings(), KIND),
+        found,
+        torch.device("cpu"),
+        decode_all,
     )
     task.before = {"searched": [50.0, 90.0]}
     assert "and nothing of sentences like them" in task.before_words([""] * len(valid))
@@ -153,7 +157,7 @@ def test_what_is_gone_or_changed_is_named(parent, own, tmp_path):
 def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     found = read(parent, own)
     settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
-    task = tuning_task(settings, found, torch.device("cpu"), "auto")
+    task = tuning_task(settings, found, torch.device("cpu"), decode_all)
     before = [50.0, 90.0]
     ranks = [
         task.limited(new + TIE * old, before[1] - old)
@@ -162,7 +166,7 @@ def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     assert ranks == sorted(ranks), "the more is forgotten beyond the limit, the worse"
     assert ranks[1] < 0 < ranks[2]
     task.before = {"greedy": before, "searched": before}
-    again = tuning_task(settings, found, torch.device("cpu"), "auto")
+    again = tuning_task(settings, found, torch.device("cpu"), decode_all)
     again.go_to(task.position())
     assert again.before == task.before
 
