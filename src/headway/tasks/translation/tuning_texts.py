@@ -21,7 +21,7 @@ def settings_of(folder: RunFolder) -> Settings:
     settings = Settings.of_run(folder, kind_named("translation"))
     if folder.path != SHIPPED:
         return settings
-    place = cache_root() / f"demo-texts-{DEMO_SEED}"
+    place = cache_root() / f"demo-texts-{DEMO_SEED}-of-2026-11-24"
 
     def make(_work: Path) -> None:
         _, n_valid, n_test = DEMO_SIZES
