@@ -4,9 +4,9 @@ import glob
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from cyclopts import Parameter
 
@@ -74,8 +74,10 @@ def option_names(verb: Callable[..., object], sections: Sequence[str] = SECTIONS
     """The verb's own options (`--out`, ..), then the settings of some sections, for a suggestion
     when one is misspelt: these take a second, and are found when they are asked for."""
     for one in inspect.signature(verb).parameters.values():
+        bundle = next(iter(get_args(one.annotation)), None)
+        names = [field.name for field in fields(bundle)] if is_dataclass(bundle) else [one.name]
         if one.kind is one.KEYWORD_ONLY:
-            yield f"--{one.name.replace('_', '-')}"
+            yield from (f"--{name.strip('_').replace('_', '-')}" for name in names)
     from headway.tasks.described import flags
 
     yield from (flag for flag in flags() if flag.startswith(tuple(f"--{s}." for s in sections)))

@@ -2,15 +2,17 @@
 
 import json as json_format
 import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from headway.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from headway.commands.evaluating import System
+    from headway.commands.evaluating import System, TestSet
 
 Tokenizer = Literal[
     "13a",
@@ -27,25 +29,91 @@ Tokenizer = Literal[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """What `headway evaluate` is told.
+
+    Parameters
+    ----------
+    source
+        File of the texts that were, or are to be, translated, one a line.
+    reference
+        File of right translations, one a line; several files if every line has several.
+    hypothesis
+        File of finished translations, instead of a run. Name two to compare the second
+        system with the first, with the p-values of a paired bootstrap test.
+    corpus
+        Text file(s) for language models: perplexity per token and per word, bits per
+        character, each with what it is divided by.
+    json
+        Print one JSON object on standard output.
+    score_card
+        BLEU under every convention as well, and what each compares to.
+    tokenize
+        What cuts text into BLEU's tokens; else by language. none is for text tokenized
+        already, moses and moses-split (words with hyphens cut too) are for older papers'
+        figures.
+    lowercase
+        Ignore case in BLEU and chrF (TER always does).
+    ter
+        Count TER; --no-ter leaves it out. Else it is counted but for languages without
+        spaces: of Chinese and Japanese a thousand long lines take minutes, of others it
+        splits no characters.
+    source_language
+        Such as en; else the run's, or from the suffix (test.en).
+    target_language
+        Such as de; else the run's, or from the suffix of the reference (test.de). Of
+        languages without spaces (zh, ja, th, lo, km, my, bo), characters are scored, not
+        words.
+    tag
+        Which of the run's tags stands before each source text; as in translate.
+    glossary
+        Terms that are to hold in what the run translates: .tsv, .csv or .tbx; else those of
+        the run, if it has some; none for no terms. How many do is said.
+    off
+        Parts of the run's model, such as encoder.2.head.3, cross.1 or
+        decoder.0.feed_forward: what they are worth is measured by translating without them
+        as well, with the p-values of a paired bootstrap test. docs/inspect.md names the
+        parts.
+    precision
+        Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
+        (docs/speed.md).
+    engine
+        What searches while the run translates: auto, torch, native or ctranslate2
+        (docs/speed.md).
+    shortlist
+        As in translate.
+    """
+
+    source: Path | None = None
+    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
+    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
+    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
+    json: bool = False
+    score_card: bool = False
+    tokenize: Tokenizer | None = None
+    lowercase: bool = False
+    ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None
+    source_language: str | None = None
+    target_language: str | None = None
+    tag: str | None = None
+    glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    precision: str | None = None
+    engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None
+    shortlist: int | None = None
+
+
+NOTHING_TOLD = EvaluateOptions()
+_OF_TRANSLATIONS = (
+    "reference", "source", "hypothesis", "off", "precision", "shortlist", "tag", "glossary",
+    "engine", "tokenize", "lowercase", "ter", "score_card", "source_language", "target_language",
+)  # fmt: skip
+_OF_RUNS = ("tag", "glossary", "off", "precision", "engine", "shortlist")
+
+
 def evaluate(
-    *runs: Path,
-    reference: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
-    corpus: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
-    source: Path | None = None,
-    hypothesis: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
-    tag: str | None = None,
-    glossary: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
-    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    precision: str | None = None,
-    engine: Annotated[str | None, Parameter(name="--runtime.engine")] = None,
-    shortlist: int | None = None,
-    tokenize: Tokenizer | None = None,
-    lowercase: bool = False,
-    ter: Annotated[bool | None, Parameter(negative="--no-ter")] = None,
-    score_card: bool = False,
-    json: bool = False,
+    *runs: Path, told: Annotated[EvaluateOptions, Parameter(name="*")] = NOTHING_TOLD
 ) -> None:
     """Score a translator, or finished translations, against references; a language model on text.
 
@@ -58,65 +126,39 @@ def evaluate(
     runs
         Folder of a trained translator; it translates --source, and that is scored. Or, with
         --corpus, of one or several language models.
-    reference
-        File of right translations, one a line; several files if every line has several.
-    corpus
-        Text file(s) for language models: perplexity per token and per word, bits per character,
-        each with what it is divided by.
-    source
-        File of the texts that were, or are to be, translated, one a line.
-    hypothesis
-        File of finished translations, instead of a run. Name two to compare the second system
-        with the first, with the p-values of a paired bootstrap test.
-    source_language
-        Such as en; else the run's, or from the suffix (test.en).
-    target_language
-        Such as de; else the run's, or from the suffix of the reference (test.de). Of languages
-        without spaces (zh, ja, th, lo, km, my, bo), characters are scored, not words.
-    tag
-        Which of the run's tags stands before each source text; as in translate.
-    glossary
-        Terms that are to hold in what the run translates: .tsv, .csv or .tbx; else those of the
-        run, if it has some; none for no terms. How many do is said.
-    off
-        Parts of the run's model, such as encoder.2.head.3, cross.1 or decoder.0.feed_forward: what
-        they are worth is measured by translating without them as well, with the p-values of a
-        paired bootstrap test. docs/inspect.md names the parts.
-    precision
-        Of the compiled engine's products while the run translates: auto, fp32, bf16 or int8
-        (docs/speed.md).
-    engine
-        What searches while the run translates: auto, torch, native or ctranslate2 (docs/speed.md).
-    shortlist
-        As in translate.
-    tokenize
-        What cuts text into BLEU's tokens; else by language. none is for text tokenized already,
-        moses and moses-split (words with hyphens cut too) are for older papers' figures.
-    lowercase
-        Ignore case in BLEU and chrF (TER always does).
-    ter
-        Count TER; --no-ter leaves it out. Else it is counted but for languages without spaces: of
-        Chinese and Japanese a thousand long lines take minutes, of others it splits no characters.
-    score_card
-        BLEU under every convention as well, and what each compares to.
-    json
-        Print one JSON object on standard output.
     """
-    from headway.commands.evaluating import TestSet, as_dict, score, translated
+    if told.corpus:
+        _evaluate_corpus([*runs], told.corpus, _given(told, _OF_TRANSLATIONS), told.json)
+        return
+    from headway.commands.evaluating import as_dict, score
+
+    systems, test_set = _systems(runs, told)
+    outcomes, differences = score(systems, test_set)
+    if told.json:
+        print(json_format.dumps(as_dict(outcomes, differences), ensure_ascii=False))
+    else:
+        from headway.commands.evaluation_tables import print_tables
+
+        print_tables(outcomes, differences, "references" if told.source is None else "sources")
+
+
+def _given(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
+    """Which of some options were given, as they are written, and what with."""
+    values = {name: getattr(told, name) for name in names}
+    return {
+        "--runtime.engine" if name == "engine" else f"--{name.replace('_', '-')}": value
+        for name, value in values.items()
+        if value is not None and (value is not False or name == "ter")
+    }
+
+
+def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[System], TestSet]":
+    """What is scored: a run's translations or finished ones; and what on."""
+    from headway.commands.evaluating import TestSet, translated
     from headway.metrics.evaluation import is_unspaced
     from headway.text.corpora import Corpus, languages
 
-    if corpus:
-        others = {
-            "--reference": reference, "--source": source, "--hypothesis": hypothesis, "--off": off,
-            "--precision": precision, "--shortlist": shortlist, "--tag": tag,
-            "--glossary": glossary, "--runtime.engine": engine, "--tokenize": tokenize,
-            "--lowercase": lowercase or None, "--ter": ter, "--score-card": score_card or None,
-            "--source-language": source_language, "--target-language": target_language,
-        }  # fmt: skip
-        named = [name for name, value in others.items() if value is not None]
-        _evaluate_corpus([*runs], corpus, named, json)
-        return
+    reference, source = told.reference, told.source
     if not reference:
         raise ConfigError(
             "translations are scored against --reference F, language models on --corpus F; got "
@@ -129,68 +171,55 @@ def evaluate(
             f"one translator is scored at a time; got {len(runs)} folders. Compare the files that "
             "they write: --hypothesis F F2."
         )
-    run = runs[0] if runs else None
     files = Corpus(source=(source or reference[0],), target=(reference[0],))
-    of_source, of_target = languages(files, source_language, target_language)
+    of_source, of_target = languages(files, told.source_language, told.target_language)
     references = [_read(path) for path in reference]
     sources = None if source is None else _read(source)
     for path, lines in zip(reference[1:], references[1:], strict=True):
         _check_counts(path, len(lines), reference[0], len(references[0]))
     if source is not None and sources is not None:
         _check_counts(source, len(sources), reference[0], len(references[0]))
-    if run is not None:
-        if hypothesis or sources is None:
+    systems: list[System]
+    if runs:
+        if told.hypothesis or sources is None:
             raise ConfigError(
                 "a run is scored on --source, without --hypothesis; got "
-                f"{'--hypothesis as well' if hypothesis else 'no --source'}. "
+                f"{'--hypothesis as well' if told.hypothesis else 'no --source'}. "
                 "Try: headway evaluate RUN --source F --reference F"
             )
         found = translated(
-            run, sources, tag, glossary or (), off or (), precision, shortlist, engine
-        )
+            runs[0], sources, told.tag, told.glossary or (), told.off or (), told.precision,
+            told.shortlist, told.engine,
+        )  # fmt: skip
         systems = found.systems
-        of_source = source_language or found.source_language or of_source
-        of_target = target_language or found.target_language or of_target
+        of_source = told.source_language or found.source_language or of_source
+        of_target = told.target_language or found.target_language or of_target
     else:
-        for option, given in (
-            ("--tag", tag),
-            ("--glossary", glossary),
-            ("--off", off),
-            ("--precision", precision),
-            ("--runtime.engine", engine),
-            ("--shortlist", shortlist),
-        ):
-            if given is not None:
-                raise ConfigError(
-                    f"{option} is for what a run translates; got {given!r} without a run."
-                )
-        systems = _finished(hypothesis or [], reference[0], len(references[0]))
-    if of_target is None and tokenize is None:
+        for option, given in _given(told, _OF_RUNS).items():
+            raise ConfigError(
+                f"{option} is for what a run translates; got {given!r} without a run."
+            )
+        systems = _finished(told.hypothesis or [], reference[0], len(references[0]))
+    if of_target is None and told.tokenize is None:
         print(
             "headway: the target language is not known: BLEU counts words. If the translations "
             "are written without spaces, say --target-language zh, ja or th, and it counts "
             "characters.",
             file=sys.stderr,
         )
-    if ter is None:
-        ter = not is_unspaced(of_target)
-    test_set = TestSet(
-        references, sources, of_source, of_target, tokenize, lowercase, ter, score_card
-    )
-    outcomes, differences = score(systems, test_set)
-    if json:
-        print(json_format.dumps(as_dict(outcomes, differences), ensure_ascii=False))
-    else:
-        from headway.commands.evaluation_tables import print_tables
-
-        print_tables(outcomes, differences, "references" if sources is None else "sources")
+    return systems, TestSet(
+        references, sources, of_source, of_target, told.tokenize, told.lowercase,
+        not is_unspaced(of_target) if told.ter is None else told.ter, told.score_card,
+    )  # fmt: skip
 
 
-def _evaluate_corpus(runs: list[Path], corpus: list[Path], others: list[str], json: bool) -> None:
+def _evaluate_corpus(
+    runs: list[Path], corpus: list[Path], others: Collection[str], json: bool
+) -> None:
     if others or not runs:
         raise ConfigError(
             "--corpus is what language models are scored on, in fp32 and by itself; got "
-            f"{f'{others[0]} as well' if others else 'no run'}. Try: headway evaluate RUN "
+            f"{f'{next(iter(others))} as well' if others else 'no run'}. Try: headway evaluate RUN "
             "--corpus F"
         )
     if len(corpus) > 1 and corpus[-1].is_dir():

@@ -7,8 +7,9 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from keyword import iskeyword
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from cyclopts import Group, Parameter
 
@@ -141,13 +142,23 @@ def _group(function: Callable[..., Any], groups: Mapping[str, str]) -> None:
     others = Group("Other options" if groups else "Options", sort_key=len(groups))
     signature = inspect.signature(function)
     kept, options = list[inspect.Parameter](), list[inspect.Parameter]()
+
+    def shown(name: str, annotation: Any, default: Any) -> Any:
+        told = None if default not in (None, False, "", ()) else False
+        how = Parameter(group=places.get(name, others), show_default=told)
+        return Annotated[annotation, how]
+
     for one in signature.parameters.values():
-        if one.kind is not one.KEYWORD_ONLY:
+        bundle = next(iter(get_args(one.annotation)), None)
+        if is_dataclass(bundle):  # options that travel together
+            bundle.__doc__ = _on_one_line(inspect.cleandoc(bundle.__doc__ or ""))
+            for field in fields(bundle):
+                field.type = shown(field.name, field.type, field.default)
+                bundle.__annotations__[field.name] = field.type
+        if one.kind is not one.KEYWORD_ONLY or is_dataclass(bundle):
             kept.append(one)
             continue
-        told = None if one.default not in (None, False, "", ()) else False
-        how = Parameter(group=places.get(one.name, others), show_default=told)
-        options.append(one.replace(annotation=Annotated[one.annotation, how]))
+        options.append(one.replace(annotation=shown(one.name, one.annotation, one.default)))
         if one.name in function.__annotations__:
             function.__annotations__[one.name] = options[-1].annotation
     order = list(places)

@@ -2,6 +2,7 @@
 
 import json as json_format
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -13,26 +14,83 @@ from headway.errors import ConfigError
 from headway.pages import refuse_no_place
 
 
+@dataclass(frozen=True, kw_only=True)
+class InspectOptions:
+    """What `headway inspect` is told.
+
+    Parameters
+    ----------
+    out
+        Where the page goes; RUN/inspect.html if nothing is said, demo.html of the run that
+        comes with headway.
+    open
+        Open the page in the browser.
+    live
+        Serve the page on this machine alone, where any sentence can be typed; Ctrl-C ends
+        it.
+    target
+        A translation to follow, as if the model had written it; without it the model's own.
+    json
+        Print the document that the page draws, as one JSON object on standard output.
+    off
+        Parts of the model to switch off, such as encoder.2.head.3 or cross.1: the
+        translation and its probabilities without them, beside the original. docs/inspect.md
+        names the parts.
+    force
+        Words to be written, such as 3=street (at step 3, counted from 0) or it=street (at
+        the step that looks most at the source's it); what follows is written anew.
+    beside
+        Another run, which is shown beside this one on the same text.
+    tag
+        One of the run's tags, if it has any; of a run --beside as well, if that has some.
+    texts
+        A file of texts, one a line: what each head does over all of them, and some of them
+        looked at one by one.
+    training
+        See how it was trained, or is being trained: curves of all runs that are named, and
+        a text under every checkpoint that RUN has kept.
+    watch
+        With --training: that text; without it one of the run's own.
+    full
+        Put the exact numbers of every layer on the page, however large it gets; without it
+        those that fit into 1 MB for one text, the last layer's attention to the source
+        first.
+    png
+        Draw every attention of the text into this folder, as PNG files, in the place of the
+        page.
+    port
+        Of the live page; 0 takes a free one.
+    pronouns
+        Instead of a page: how often heads and a probe pick what "it" stands for, in
+        sentences of the demo's grammar that the demo did not train on.
+    """
+
+    out: Path | None = None
+    open: bool = False
+    live: bool = False
+    target: str | None = None
+    json: bool = False
+    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    beside: Path | None = None
+    tag: str | None = None
+    texts: Path | None = None
+    training: bool = False
+    watch: str | None = None
+    full: bool = False
+    png: Path | None = None
+    port: int = 0
+    pronouns: bool = False
+
+
+NOTHING_TOLD = InspectOptions()
+
+
 def inspect(
     run: Path,
     /,
     *given: str,
-    target: str | None = None,
-    texts: Path | None = None,
-    tag: str | None = None,
-    off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    beside: Path | None = None,
-    training: bool = False,
-    watch: str | None = None,
-    full: bool = False,
-    out: Path | None = None,
-    png: Path | None = None,
-    live: bool = False,
-    port: int = 0,
-    open: bool = False,
-    pronouns: bool = False,
-    json: bool = False,
+    told: Annotated[InspectOptions, Parameter(name="*")] = NOTHING_TOLD,
 ) -> None:
     """See a run think: one text going through its model, every number of it, as one HTML page.
 
@@ -46,88 +104,54 @@ def inspect(
     given
         The text to look at; without it some sentences of the run's validation set. With --training
         other runs, whose curves are drawn over those of RUN.
-    target
-        A translation to follow, as if the model had written it; without it the model's own.
-    texts
-        A file of texts, one a line: what each head does over all of them, and some of them looked
-        at one by one.
-    tag
-        One of the run's tags, if it has any; of a run --beside as well, if that has some.
-    off
-        Parts of the model to switch off, such as encoder.2.head.3 or cross.1: the translation and
-        its probabilities without them, beside the original. docs/inspect.md names the parts.
-    force
-        Words to be written, such as 3=street (at step 3, counted from 0) or it=street (at the step
-        that looks most at the source's it); what follows is written anew.
-    beside
-        Another run, which is shown beside this one on the same text.
-    training
-        See how it was trained, or is being trained: curves of all runs that are named, and a text
-        under every checkpoint that RUN has kept.
-    watch
-        With --training: that text; without it one of the run's own.
-    full
-        Put the exact numbers of every layer on the page, however large it gets; without it those
-        that fit into 1 MB for one text, the last layer's attention to the source first.
-    out
-        Where the page goes; RUN/inspect.html if nothing is said, demo.html of the run that comes
-        with headway.
-    png
-        Draw every attention of the text into this folder, as PNG files, in the place of the page.
-    live
-        Serve the page on this machine alone, where any sentence can be typed; Ctrl-C ends it.
-    port
-        Of the live page; 0 takes a free one.
-    open
-        Open the page in the browser.
-    pronouns
-        Instead of a page: how often heads and a probe pick what "it" stands for, in sentences of
-        the demo's grammar that the demo did not train on.
-    json
-        Print the document that the page draws, as one JSON object on standard output.
     """
-    if pronouns:
-        if given or texts or out or png or live or open:
+    if told.pronouns:
+        if given or told.texts or told.out or told.png or told.live or told.open:
             raise ConfigError("--pronouns takes sentences of its own, and makes no page. Take one.")
         from headway.commands.pronoun_report import show
 
-        show(run, json=json)
+        show(run, json=told.json)
         return
-    if sum((json, live, png is not None, bool(out) or (open and not live))) > 1:
-        raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
-    page = out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
-    if not json and not live and png is None:
-        refuse_no_place(page, "--out")
-    others = {
-        "--png": png,
-        "--texts": texts,
-        "--target": target,
-        "--tag": tag,
-        "--off": off,
-        "--force": force,
-    }
-    _refuse_beside_training(training, {**others, "--beside": beside}, watch)
-    if png is not None and beside is not None:
-        raise ConfigError("--png draws one run; --beside names a second one. Leave one out.")
-    if texts is not None and (given or png is not None):
-        raise ConfigError("--texts names a file of texts. Leave out the text, or --png.")
-    text = None if training else _one_text(given, target)
-    if png is not None:
-        _draw(run, text, target, tag, png)
+    page = told.out or (run / "inspect.html" if run.is_dir() else Path(f"{run.name}.html"))
+    _refuse_mixed(given, told, page)
+    text = None if told.training else _one_text(given, told.target)
+    if told.png is not None:
+        _draw(run, text, told.target, told.tag, told.png)
         return
-    if training:
-        look_at, found, news = _trainings([run, *map(Path, given)], watch)
+    if told.training:
+        look_at, found, news = _trainings([run, *map(Path, given)], told.watch)
     else:
-        change = {name: list(of) for name, of in (("off", off), ("force", force)) if of}
-        look_at, found, news = _sentences(run, text, target, texts, tag, beside, change, full=full)
-    if json:
+        look_at, found, news = _sentences(run, text, told)
+    if told.json:
         print(json_format.dumps(found, ensure_ascii=False))
-    elif live:
+    elif told.live:
         from headway.inspection.live import serve
 
-        serve(look_at, found, news=news, port=port, open_browser=open, say=say)
+        serve(look_at, found, news=news, port=told.port, open_browser=told.open, say=say)
     else:
-        _write(page, found, open_browser=open)
+        _write(page, found, open_browser=told.open)
+
+
+def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> None:
+    """Raise ConfigError for what would mean nothing together, or a page without a place."""
+    to_page = bool(told.out) or (told.open and not told.live)
+    if sum((told.json, told.live, told.png is not None, to_page)) > 1:
+        raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
+    if not told.json and not told.live and told.png is None:
+        refuse_no_place(page, "--out")
+    if told.watch is not None and not told.training:
+        raise ConfigError("--watch is the text of --training. Give both, or the text by itself.")
+    of_a_text = ("png", "texts", "target", "tag", "off", "force", "beside")
+    meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
+    if meaningless:
+        raise ConfigError(
+            f"--training shows how runs were trained; --{meaningless[0]} is about one text. Leave "
+            "one of them out. Other runs are named behind the first; a text to watch is --watch."
+        )
+    if told.png is not None and told.beside is not None:
+        raise ConfigError("--png draws one run; --beside names a second one. Leave one out.")
+    if told.texts is not None and (given or told.png is not None):
+        raise ConfigError("--texts names a file of texts. Leave out the text, or --png.")
 
 
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
@@ -160,18 +184,6 @@ class _Shown(NamedTuple):
     news: Mapping[str, Callable[[], Any]]
 
 
-def _refuse_beside_training(training: bool, others: Mapping[str, Any], watch: str | None) -> None:
-    """Raise ConfigError for what would mean nothing."""
-    if watch is not None and not training:
-        raise ConfigError("--watch is the text of --training. Give both, or the text by itself.")
-    meaningless = [name for name, given in others.items() if training and given]
-    if meaningless:
-        raise ConfigError(
-            f"--training shows how runs were trained; {meaningless[0]} is about one text. Leave "
-            "one of them out. Other runs are named behind the first; a text to watch is --watch."
-        )
-
-
 def _one_text(given: Sequence[str], target: str | None) -> str | None:
     if len(given) > 1:
         raise ConfigError(
@@ -183,45 +195,36 @@ def _one_text(given: Sequence[str], target: str | None) -> str | None:
     return given[0] if given else None
 
 
-def _sentences(
-    run: Path,
-    text: str | None,
-    target: str | None,
-    file: Path | None,
-    tag: str | None,
-    beside: Path | None,
-    change: Mapping[str, list[str]],
-    *,
-    full: bool,
-) -> _Shown:
-    if "force" in change and text is None:
+def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
+    if told.force and text is None:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import N_TEXTS, texts
     from headway.inspection.passage_analysis import room_of_each
     from headway.inspection.subject import open_subject
 
-    subject = open_subject(run, tag=tag)
+    subject = open_subject(run, tag=told.tag)
     look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
     found: dict[str, Any] = {"run": document.run(subject)}
-    if beside is not None:
+    if told.beside is not None:
         from headway.inspection.beside import open_beside, side_by_side
         from headway.inspection.training import training
 
-        look_at = partial(side_by_side, subject, open_beside(beside, tag))
-        found["training"] = training([run, beside])
-    if file is not None:
+        look_at = partial(side_by_side, subject, open_beside(told.beside, told.tag))
+        found["training"] = training([run, told.beside])
+    if told.texts is not None:
         from headway.inspection.maps import survey
         from headway.text.lines import read_lines
 
-        lines = [line for line in read_lines(file) if line and line.strip()]
+        lines = [line for line in read_lines(told.texts) if line and line.strip()]
         found["heads"] = survey(subject, lines)
         given: list[tuple[str, str | None]] = [(line, None) for line in lines[:N_TEXTS]]
     elif text is not None:
-        given = [(text, target)]
+        given = [(text, told.target)]
     else:
         given = [(one, None) for one in texts(subject)]
-    room = None if full else room_of_each(len(given))
+    change = {name: list(of) for name, of in (("off", told.off), ("force", told.force)) if of}
+    room = None if told.full else room_of_each(len(given))
     found["sentences"] = [look_at(*one, room=room, **change) for one in given]
     for one in found["sentences"]:
         _tell_left_out(one["left_out"], one["text"])

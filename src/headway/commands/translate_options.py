@@ -1,155 +1,106 @@
-"""`headway translate` with more than a model and lines of text: files, memory, terms, a report."""
+"""The options of `headway translate`."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal
 
-from headway.commands.arguments import plain, say
-from headway.commands.filling import Told, translate_files
-from headway.commands.translate_lines import TextOutput, translate_text
-from headway.errors import ConfigError
-from headway.text.file_kinds import suffix_of
-from headway.text.fillers import FILLERS
-from headway.text.languages import LanguagePair
-from headway.text.lines import shown
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import DEMO
-from headway.workflow.files import Wishes
-from headway.workflow.inputs import NAMED_ONLY, is_pattern
-from headway.workflow.steps import Aids, Ready
+from headway.commands.arguments import Several
 
 
-class TranslateOptions(NamedTuple):
-    """Options of `translate` that plain text does without."""
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions:
+    """What `headway translate` is told.
 
-    overwrite: bool
-    in_place: bool
-    memory: tuple[Path, ...]
-    fuzzy_from: int | None
-    glossary: tuple[Path, ...]
-    report: Path | None
-    leave_below: float | None
-    no_own_memory: bool
+    Parameters
+    ----------
+    out
+        Where translations go, a file (.gz too) or a folder; standard output if left out.
+    beam
+        Hypotheses kept by beam search; 1 is greedy.
+    glossary
+        Terms that are to hold: .tsv, .csv or .tbx; instead of those of the run, if it has
+        some (train --glossary). none for no terms.
+    memory
+        Files with earlier translations: what is in them is not translated again.
+    json
+        One object on stdout with tokens, scores, alignments and n-best lists.
+    overwrite
+        In a translation file, translate everything anew, also what is there already.
+    in_place
+        Results take the place of their files.
+    onto
+        The target file that a file of one language (.json, ..) has: what it lacks is
+        translated.
+    as_
+        text: read the file line by line, whatever its name says.
+    keep_going
+        Leave out files that cannot be translated, list them, and end with status 3.
+    report
+        What a person should look at: F.html, F.tsv or F.json.
+    leave_below
+        Leave empty what is less sure than this (0.4).
+    fuzzy_from
+        Take a near match of so many percent (85) instead of the model's translation.
+    no_own_memory
+        Look up neither what the files hold already nor what the run was trained on.
+    source_language
+        Which language of a translation file is translated; the run's if left out.
+    target_language
+        Which one is filled in; the run's if left out.
+    method
+        beam, greedy or sampling.
+    n_best
+        Translations per line, best first, each on its own line.
+    begin_with
+        What each line's translation begins with: words that are typed already.
+    tag
+        Which of the run's tags stands before each text; else none, or the one that all
+        texts had.
+    shortlist
+        Write only from so many likely translations of each source sub-word (100): faster;
+        refused where that costs more than 0.3 BLEU on the run's validation pairs.
+    precision
+        Of the compiled engine's products: auto, fp32, bf16 or int8 (docs/speed.md).
+    scores
+        Put each translation's score and a tab in front of it; of translation files, a
+        table.
+    alignment
+        Put a tab and source-target pairs of sub-words ("0-0 1-2") behind it.
+    codes
+        Your own patterns of codes, a regular expression a line, besides those of the run.
+    """
+
+    out: Path | None = None
+    beam: int | None = None
+    glossary: Several = ()
+    memory: Several = ()
+    json: bool = False
+    overwrite: bool = False
+    in_place: bool = False
     onto: Path | None = None
-    as_text: str | None = None
-    """What stands behind `--as`; a file is lines of text then, whatever its name says."""
+    as_: Literal["text"] | None = None
     keep_going: bool = False
-    languages: tuple[str | None, str | None] = (None, None)
-    codes: tuple[Path, ...] = ()
+    report: Path | None = None
+    leave_below: float | None = None
+    fuzzy_from: int | None = None
+    no_own_memory: bool = False
+    source_language: str | None = None
+    target_language: str | None = None
+    method: str | None = None
+    n_best: int | None = None
     begin_with: str = ""
+    tag: str | None = None
+    shortlist: int | None = None
+    precision: str | None = None
+    scores: bool = False
+    alignment: bool = False
+    codes: Several = ()
 
-
-def read_standard_input(
-    run: Path | None,
-    out: Path | None,
-    memory: Sequence[Path],
-    glossary: Sequence[Path],
-    codes: Sequence[Path],
-) -> None:
-    """Say what options that take several files may have taken of what was to be translated.
-
-    Raises ConfigError where `out` is a file to be filled in, which lines of text are not.
-    """
-    if _is_memory_alone(run, (), memory):
-        return
-    given = {"--memory": memory, "--glossary": glossary, "--codes": codes}
-    taken = {option: files for option, files in given.items() if len(files) > 1}
-    for option, files in taken.items():
-        say(
-            "headway: no FILE is named, so standard input is translated; "
-            f"{option} has taken {', '.join(map(shown, files))}. Name a FILE before it."
-        )
-    kind = suffix_of(out) if out is not None else ""
-    kinds = {suffix_of(file) for files in taken.values() for file in files}
-    if kind in FILLERS and (kind not in NAMED_ONLY or kind in kinds):
-        raise ConfigError(
-            f"standard input is lines of text; got --out {out} and no FILE. Name what is to be "
-            "filled in right behind the run, or give an --out that ends in .txt."
-        )
-
-
-def _is_memory_alone(run: Path | None, names: Sequence[str], memory: Sequence[Path]) -> bool:
-    """Whether a memory is to fill in files without a run: `run` is left out, or is a file."""
-    if not memory or run is None:
-        return bool(memory)
-    if run.is_file() or names or run == DEMO:
-        return run.is_file()
-    return is_pattern(str(run)) or (run.is_dir() and not RunFolder(run).config.exists())
-
-
-def _without_run(
-    run: Path | None, names: Sequence[str], memory: Sequence[Path]
-) -> tuple[list[str], tuple[Path, ...]]:
-    """The files to be filled in, and the memory, of a call that names no run."""
-    files = [*([] if run is None else [str(run)]), *names]
-    if not files and len(memory) > 1:  # `--memory M FILE`: the option took both
-        *memory, last = memory
-        files = [str(last)]
-    if not files or plain(files):
-        raise ConfigError(
-            "a memory alone fills in files (.po, .json, ..); lines of text need a RUN as well; "
-            f"got {files[0] if files else 'no FILE'}. Name files: headway translate FILE --memory M"
-        )
-    say(f"headway: no RUN is named: {', '.join(files)} filled in from the memory alone")
-    return files, tuple(memory)
-
-
-def translate_with_options(
-    run: Path | None,
-    names: Sequence[str],
-    out: Path | None,
-    asked: TranslateOptions,
-    told: Told,
-    ready: Ready,
-) -> int | None:
-    """Translate files, or lines of text with more than a model; returns the exit status.
-
-    Raises:
-        ConfigError: an option is for files, or for lines, only; or as `fill_files`.
-        DataError: as `fill_files`.
-        KeyboardInterrupt: what was done is kept, and it is said how to go on.
-    """
-    if asked.begin_with:
-        raise ConfigError(
-            "--begin-with is for lines of text that the model alone translates; got "
-            f"{asked.begin_with!r} with a file that is filled in, or with --glossary, --memory, "
-            "--report or --leave-below. Leave one out."
-        )
-    memory, lines = asked.memory, plain(names) or bool(asked.as_text)
-    if _is_memory_alone(run, names, memory):
-        names, memory = _without_run(run, names, memory)
-        run, lines = None, False
-    elif run is None:
-        raise ConfigError(
-            "a RUN translates, or a --memory alone; got neither. Try: headway translate --help"
-        )
-    given = memory, asked.fuzzy_from, asked.glossary, asked.leave_below
-    own = not (asked.no_own_memory or asked.overwrite)
-    aids = Aids(*given, own=own, codes=asked.codes)
-    direction = LanguagePair(*asked.languages)
-    if not lines:
-        places = (
-            out,
-            asked.in_place,
-            asked.overwrite,
-            direction,
-            asked.report,
-            told.anything,
-            asked.onto,
-            asked.keep_going,
-        )
-        return translate_files(run, names, Wishes(*places), aids, told, ready)
-    assert run is not None, "a memory alone fills in files"
-    named = names[0] if names else "standard input"
-    for_files = asked.overwrite, asked.in_place, asked.onto, asked.keep_going
-    if any(for_files) or (any(asked.languages) and not memory):
-        raise ConfigError(
-            "--overwrite, --in-place, --onto, --keep-going, --source-language and "
-            f"--target-language are for files that are filled in (.po, .tmx, ..); got {named}. "
-            "Leave them out."
-        )
-    if len(names) > 1:
-        raise ConfigError(f"--as text reads one file at a time; got {', '.join(names)}.")
-    text = Path(names[0]) if names else None
-    translate_text(run, text, TextOutput(out, asked.report, direction), aids, told, ready)
-    return None
+    @property
+    def beyond_a_model(self) -> bool:
+        """Whether more is asked for than what a model makes of lines of text."""
+        return any((
+            self.overwrite, self.in_place, self.memory, self.fuzzy_from, self.glossary, self.report,
+            self.leave_below, self.no_own_memory, self.onto, self.as_, self.keep_going,
+            self.source_language, self.target_language,
+        ))  # fmt: skip
