@@ -3,7 +3,9 @@
 import importlib
 import inspect
 import shlex
+from dataclasses import fields
 from keyword import iskeyword
+from typing import get_args
 
 import pytest
 from everyday_run import command
@@ -17,7 +19,9 @@ def options(verb: str) -> list[str]:
     name = f"{verb}_" if iskeyword(verb) else verb
     function = getattr(importlib.import_module(f"headway.commands.{name}"), name)
     parameters = inspect.signature(function).parameters.values()
-    return [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    named = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+    bundles = [get_args(one.annotation)[0] for one in named if one.name == "told"]
+    return [one.name for one in named] + [field.name for one in bundles for field in fields(one)]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,17 +1,16 @@
-"""N-grams of every order are counted right, whatever fits in memory and whenever it is ended."""
+"""N-grams of every order are counted right, however many windows are sorted at a time."""
 
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from counted import BEGIN, END, Text, adjusted, all_grams, counts_of, silent
+from counted import BEGIN, END, adjusted, all_grams, counts_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headway.data import ngram_counting, ngram_runs
-from headway.data.ngram_counting import count_ngrams
-from headway.data.ngram_counts import Counting, NgramCounts
+from headway.data import ngram_counting
+from headway.data.ngram_counts import NgramCounts
 from headway.data.ngram_windows import MOST_ROWS, Packing
 from headway.errors import DataError
 
@@ -66,15 +65,13 @@ def test_contexts_are_counted_by_hand_but_at_the_beginning_of_a_line(tmp_path: P
     rows=st.lists(st.lists(st.integers(4, 9), max_size=7), min_size=1, max_size=12),
     order=st.integers(1, 6),
     scale=st.sampled_from([1, 7001]),  # packed in one column, or in several
-    run_words=st.sampled_from([5, 17, 1 << 22]),
-    every=st.sampled_from([1, 3, 1024]),
+    at_once=st.sampled_from([5, 17, 1 << 22]),
     continuations=st.booleans(),
 )
-def test_runs_of_any_size_give_the_counts_of_brute_force(
-    rows, order, scale, run_words, every, continuations, tmp_path, monkeypatch
+def test_windows_sorted_however_many_at_a_time_give_the_counts_of_brute_force(
+    rows, order, scale, at_once, continuations, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(ngram_counting, "RUN_WORDS", run_words)
-    monkeypatch.setattr(ngram_runs, "_EVERY", every)
+    monkeypatch.setattr(ngram_counting, "AT_ONCE", at_once)
     rows = [[word * scale for word in row] for row in rows]
     expected = all_grams(rows, order)
     folder = tmp_path / "counts"
@@ -82,45 +79,6 @@ def test_runs_of_any_size_give_the_counts_of_brute_force(
     counts = counts_of(rows, order, 70_000, folder, continuations=continuations)
     for n, of_order in enumerate(adjusted(expected) if continuations else expected, start=1):
         assert table(counts, n) == dict(of_order)
-
-
-@pytest.mark.parametrize("write_number", range(1, 12))
-def test_a_count_that_was_killed_equals_one_that_never_was(
-    write_number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Ended at each sealed folder in turn, a count does the rest only, and gives the same bytes."""
-    monkeypatch.setattr(ngram_counting, "RUN_WORDS", 40)
-    monkeypatch.setattr(ngram_runs, "_EVERY", 4)
-    random = np.random.default_rng(3)
-    rows = [list(random.integers(4, 12, random.integers(1, 9))) for _ in range(25)]
-    counting = Counting(3, 12, BEGIN, continuations=True)
-    count_ngrams(Text(rows), tmp_path / "whole", counting, silent)
-    made: list[str] = []
-    real = ngram_counting.sealed_folder
-
-    def ended(folder: Path):
-        if len(made) + 1 == write_number:
-            raise KeyboardInterrupt
-        made.append(folder.name)
-        return real(folder)
-
-    monkeypatch.setattr(ngram_counting, "sealed_folder", ended)
-    with pytest.raises(KeyboardInterrupt):
-        count_ngrams(Text(rows), tmp_path / "killed", counting, silent)
-    before = list(made)
-
-    def again(folder: Path):
-        made.append(folder.name)
-        return real(folder)
-
-    monkeypatch.setattr(ngram_counting, "sealed_folder", again)
-    count_ngrams(Text(rows), tmp_path / "killed", counting, silent)
-    assert len(set(made)) == len(made), "nothing is done twice"
-    assert len(made) > len(before) > write_number - 2
-    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
-    killed = {path.name: path.read_bytes() for path in (tmp_path / "killed").iterdir()}
-    assert whole == killed
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["killed", "whole"]
 
 
 def test_damaged_counts_are_refused(tmp_path: Path):

@@ -1,13 +1,18 @@
-"""Counts of n-grams of every order, as they lie on disk."""
+"""Counts of n-grams of every order, as they lie on disk.
+
+An n-gram has a number in its order: the place that it has when all are sorted by their words. It is
+written as one key: the number of its first words in the order below, times the size of the
+vocabulary, plus its last word. Keys are sorted as the n-grams are.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.ngram_orders import Closed
 from headway.disk import read_sealed
 from headway.errors import DataError
 
@@ -15,6 +20,8 @@ FORMAT = 1
 """Raised whenever the files change their meaning."""
 
 _READ = 1 << 20  # numbers held at a time
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,15 @@ class Counting:
     they come but after how many different words, N1+(. w1 .. wn): Kneser-Ney's counts."""
 
 
+class KeysAndCounts(NamedTuple):
+    """Some n-grams of one order."""
+
+    keys: NDArray[np.int64]
+    counts: Counts
+
+
 class NgramCounts:
-    """Counts of n-grams, sorted: keys as `headway.data.ngram_orders` has them, and a count each."""
+    """Counts of n-grams, sorted: a key and a count each."""
 
     def __init__(self, directory: Path) -> None:
         """Open what was counted, after checking every byte of it.
@@ -61,7 +75,7 @@ class NgramCounts:
         """The keys of an order, 64-bit integers end to end."""
         return self._directory / f"keys.{order}"
 
-    def contexts(self, order: int) -> Iterator[Closed]:
+    def contexts(self, order: int) -> Iterator[KeysAndCounts]:
         """Keys and counts of an order from 2, some at a time; no context is cut apart."""
         keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
         with (
@@ -77,6 +91,6 @@ class NgramCounts:
                     break
                 last = keys[-1] // self.counting.vocabulary_size * self.counting.vocabulary_size
                 cut = int(np.searchsorted(keys, last))
-                yield Closed(keys[:cut], counts[:cut])
+                yield KeysAndCounts(keys[:cut], counts[:cut])
                 keys, counts = keys[cut:], counts[cut:]
-        yield Closed(keys, counts)
+        yield KeysAndCounts(keys, counts)

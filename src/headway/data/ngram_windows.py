@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Column = NDArray[np.uint64]
 Words = NDArray[np.uint32]
 
-MOST_ROWS = 1 << 24
+MOST_ROWS = 1 << 31
 """Windows that can be sorted at a time: their numbers, and a word beside, fit in 64 bits."""
 
 
@@ -113,16 +113,13 @@ def windows(sequence: Words, length: int, begin: int) -> list[Words]:
     return columns
 
 
-def levels(words: Sequence[Words], before: Sequence[int] | None) -> NDArray[np.uint8]:
-    """At which word, from 1, each window differs first from the one before it.
-
-    `before` is the window before the first one. Where two are equal, it is one more than the words.
-    """
+def levels(words: Sequence[Words]) -> NDArray[np.uint8]:
+    """At which word, from 1, each window differs first from the one before it; where two are equal,
+    it is one more than the words."""
     level = np.full(len(words[0]), len(words) + 1, np.uint8)
     for place in reversed(range(len(words))):
         column = words[place]
-        changed = np.empty(len(column), bool)
+        changed = np.ones(len(column), bool)
         changed[1:] = column[1:] != column[:-1]
-        changed[:1] = before is None or column[:1] != before[place]
         level[changed] = place + 1
     return level
