@@ -3,12 +3,12 @@
 from headway.efficiency.counting import Lengths, count
 from headway.efficiency.parts import parts_of
 from headway.efficiency.table import Costs, amount, folded, size
-from headway.models import Transformer, TransformerConfig
+from headway.models import PositionedConfig, Transformer
 
 
 def costs(**options):
     sizes = {"encoder_layers": 3, "decoder_layers": 1, "d_model": 8, "d_ff": 12, "heads": 2}
-    config = TransformerConfig(**{**sizes, **options})
+    config = PositionedConfig(**{**sizes, **options})
 
     def build():
         return Transformer(config, vocabulary_size=13)

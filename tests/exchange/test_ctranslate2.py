@@ -10,7 +10,8 @@ from headway.decoding.forced import attention_over
 from headway.errors import ConfigError, HeadwayError
 from headway.exchange.agreement import agreement
 from headway.exchange.ctranslate2 import InCTranslate2, write_ctranslate2
-from headway.models.transformer import Transformer, TransformerConfig
+from headway.models.positioned import PositionedConfig
+from headway.models.transformer import Transformer
 from headway.text.subwords import SpecialIds
 
 N_TOKENS = 50
@@ -21,7 +22,7 @@ SPECIAL = SpecialIds()
 def random_model(**options) -> Transformer:
     """With weights so large that any mistake shows."""
     shape = {"d_model": 16, "d_ff": 24, "heads": 2, "encoder_layers": 2, "decoder_layers": 1}
-    config = TransformerConfig(**{**shape, "max_length": 60, **options})
+    config = PositionedConfig(**{**shape, "max_length": 60, **options})
     model = Transformer(config, vocabulary_size=N_TOKENS).eval()
     for parameter in model.parameters():
         parameter.data += 0.3 * torch.randn_like(parameter)

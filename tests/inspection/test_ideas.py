@@ -12,12 +12,13 @@ from headway.inspection.ideas import causal, chance_cosine, order_known_by, posi
 from headway.inspection.packing import KINDS, packed, unpacked
 from headway.inspection.tracing import traced
 from headway.models.convolutional import Convolutional, ConvolutionalConfig
-from headway.models.transformer import Transformer, TransformerConfig
+from headway.models.positioned import PositionedConfig
+from headway.models.transformer import Transformer
 from headway.nn.embedding import sinusoids
 
 
 def small(**changes: object) -> Transformer:
-    config = TransformerConfig(
+    config = PositionedConfig(
         d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, **changes
     )  # type: ignore[arg-type]
     return Transformer(config, vocabulary_size=20).eval()
@@ -38,7 +39,7 @@ def test_positions_that_are_further_apart_are_less_alike_on_the_whole_but_not_at
     None
 ):
     """By the formula: the cosine of two sinusoids k apart is the mean of cos(k / 10000^(2i/d))."""
-    config = TransformerConfig(d_model=128, encoder_layers=1, decoder_layers=1)
+    config = PositionedConfig(d_model=128, encoder_layers=1, decoder_layers=1)
     found = positions(Transformer(config, vocabulary_size=20), config)
     assert found is not None
     by_hand = [

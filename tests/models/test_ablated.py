@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from headway.errors import ConfigError
-from headway.models import Ablated, AblatedConfig, Transformer, TransformerConfig
+from headway.models import Ablated, AblatedConfig, PositionedConfig, Transformer
 from headway.models.interfaces import Lookable, Seq2Seq, State, StepDecoder
 from headway.objectives import label_smoothed
 from headway.runs.settings import Settings
@@ -46,7 +46,7 @@ each = pytest.mark.parametrize("taken", TAKEN)
 
 def whole(**options: Any) -> Transformer:
     torch.manual_seed(2)
-    return Transformer(TransformerConfig(**{**SIZES, **options}), vocabulary_size=N_WORDS).eval()
+    return Transformer(PositionedConfig(**{**SIZES, **options}), vocabulary_size=N_WORDS).eval()
 
 
 def ablated(**options: Any) -> Ablated:
@@ -82,7 +82,7 @@ def test_with_nothing_taken_it_is_the_transformer_bit_for_bit(options):
 @each
 def test_what_is_left_begins_with_the_weights_of_the_whole(taken):
     options = TAKEN[taken]
-    own = {name: options[name] for name in options if hasattr(TransformerConfig, name)}
+    own = {name: options[name] for name in options if hasattr(PositionedConfig, name)}
     weights = whole(**own).state_dict()
     left = ablated(**options).state_dict()
     new = {name for name in left if name not in weights}

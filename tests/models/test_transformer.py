@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headway.errors import ConfigError, UserError
-from headway.models import MODELS, Transformer, TransformerConfig
+from headway.models import MODELS, PositionedConfig, Transformer
 from headway.models.interfaces import State, StepDecoder
 from headway.objectives import label_smoothed, projected_label_smoothed
 from headway.tasks.translation.presets import PRESETS
@@ -20,7 +20,7 @@ EXPECTED = torch.tensor([[7, 8, 9, END], [5, END, 0, 0]])
 def small(**options: object) -> Transformer:
     torch.manual_seed(2)
     sizes = {"encoder_layers": 2, "decoder_layers": 2, "d_model": 8, "d_ff": 12, "heads": 2}
-    config = TransformerConfig(**{**sizes, "dropout": 0.0, **options})  # type: ignore[arg-type]
+    config = PositionedConfig(**{**sizes, "dropout": 0.0, **options})  # type: ignore[arg-type]
     return Transformer(config, vocabulary_size=N_WORDS).eval()
 
 
@@ -57,7 +57,7 @@ def test_the_papers_models_have_exactly_their_number_of_parameters(name, n_param
 
 
 def test_the_defaults_are_the_base_model_of_table_3():
-    config = TransformerConfig()
+    config = PositionedConfig()
     assert (config.key_size, config.value_size) == (64, 64)
     assert (config.d_model, config.d_ff, config.heads) == (512, 2048, 8)
     assert (config.encoder_layers, config.decoder_layers, config.dropout) == (6, 6, 0.1)
@@ -346,11 +346,11 @@ def test_dropout_acts_in_training_only_and_at_each_of_its_places():
 )
 def test_impossible_sizes_are_refused_with_a_remedy(options, message):
     with pytest.raises(ConfigError, match=message):
-        TransformerConfig(**options)
+        PositionedConfig(**options)
 
 
 def test_heads_need_not_divide_d_model_when_their_sizes_are_given():
-    assert TransformerConfig(d_model=10, heads=4, d_k=3, d_v=3).key_size == 3
+    assert PositionedConfig(d_model=10, heads=4, d_k=3, d_v=3).key_size == 3
 
 
 # -- what models of others have ---------------------------------------------------------------
@@ -363,7 +363,7 @@ def test_the_epsilon_is_that_of_every_layer_norm(norm):
     assert len(norms) == 10 + 2 * (norm == "pre")
     assert {module.eps for module in norms} == {1e-12}
     with pytest.raises(ConfigError, match="layer_norm_epsilon must be above 0; got 0"):
-        TransformerConfig(layer_norm_epsilon=0.0)
+        PositionedConfig(layer_norm_epsilon=0.0)
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -6,12 +6,11 @@ import pytest
 import torch
 
 from headway.errors import UserError
-from headway.models import DecoderOnly, DecoderOnlyConfig, Transformer, TransformerConfig
+from headway.models import DecoderOnly, DecoderOnlyConfig, PositionedConfig, Transformer
 from headway.nn.attention import MultiHeadAttention, attention_weights
-from headway.nn.embedding import SinusoidalPositions, sinusoids
+from headway.nn.embedding import LearnedPositions, SinusoidalPositions, sinusoids
 from headway.nn.positions import (
     LEAST_TURNS,
-    LearnedPositions,
     NoPositions,
     RelativePositions,
     rotate,
@@ -147,7 +146,7 @@ def test_relative_attention_adds_them_before_softmax():
 
 def encoder_output(positions: str, source: torch.Tensor) -> torch.Tensor:
     torch.manual_seed(3)
-    config = TransformerConfig(
+    config = PositionedConfig(
         encoder_layers=2, decoder_layers=1, d_model=8, d_ff=8, heads=2,
         positions=positions,  # type: ignore[arg-type]
     )  # fmt: skip

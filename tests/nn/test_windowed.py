@@ -8,7 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.nn.attention import MultiHeadAttention, ReadyMask, padding_mask
-from headway.nn.positions import RelativePositions
+from headway.nn.positions import RelativePositions, rotate
 from headway.nn.watching import watched
 from headway.nn.windowed import WindowedAttention, band
 
@@ -31,7 +31,7 @@ def both(window, *, causal, **options):
 def test_it_equals_full_attention_with_a_band_mask_in_value_and_gradient(positions, window, causal):
     options = {
         "none": {},
-        "rotary": {"rotary": True},
+        "rotary": {"rotary": rotate},
         "relative": {"relative": RelativePositions(4, reach=3)},
     }[positions]
     near, full = both(window, causal=causal, **options)

@@ -8,7 +8,8 @@ import torch
 
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.subject import Subject, open_subject
-from headway.models.transformer import Transformer, TransformerConfig
+from headway.models.positioned import PositionedConfig
+from headway.models.transformer import Transformer
 
 TEXT = "The dog didn't see the cat because it was tired."
 TARGET = "那只狗没有看见那只猫。"
@@ -21,7 +22,7 @@ def subject_of(run: Path, **settings: Any) -> Subject:
     """The run's vocabulary around a Transformer with random weights, not in training mode."""
     subject = open_subject(run, device="cpu")
     torch.manual_seed(1)
-    config = TransformerConfig(**(SIZES | settings))
+    config = PositionedConfig(**(SIZES | settings))
     model = Transformer(config, vocabulary_size=len(subject.vocabulary)).eval()
     return replace(subject, model=model)
 

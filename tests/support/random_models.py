@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headway.decoding.hypothesis import Hypothesis
 from headway.decoding.search import SearchRequest
 from headway.decoding.settings import DecodingSettings
-from headway.models import Transformer, TransformerConfig
+from headway.models import PositionedConfig, Transformer
 from headway.native.building import NoEngineError, engine_library
 from headway.native.engine import EngineChoice
 from headway.native.matrices import Precision
@@ -22,10 +22,10 @@ from headway.text.subwords import SpecialIds
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 
 
-def _config(draw: st.DrawFn, alike: bool) -> TransformerConfig:
+def _config(draw: st.DrawFn, alike: bool) -> PositionedConfig:
     heads = draw(st.integers(1, 4))
     d_k = draw(st.sampled_from((0, 0, 3, 16, 17)))
-    return TransformerConfig(
+    return PositionedConfig(
         encoder_layers=draw(st.integers(1, 2)),
         decoder_layers=draw(st.integers(1, 3)),
         heads=heads,
@@ -83,7 +83,7 @@ TIE = 1e-4
 def small(**options: Any) -> Transformer:
     """As small as can be, of 30 tokens unless told otherwise."""
     n_tokens = options.pop("vocabulary_size", 30)
-    return Transformer(TransformerConfig(**{**SMALL, **options}), vocabulary_size=n_tokens).eval()
+    return Transformer(PositionedConfig(**{**SMALL, **options}), vocabulary_size=n_tokens).eval()
 
 
 def found(

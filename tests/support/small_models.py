@@ -13,12 +13,12 @@ from headway.models import (
     DecoderOnlyConfig,
     Nnlm,
     NnlmConfig,
+    PositionedConfig,
     RecurrentConfig,
     RecurrentLanguageModel,
     RecurrentTranslator,
     RecurrentTranslatorConfig,
     Transformer,
-    TransformerConfig,
 )
 
 SOURCE, FED = [4, 5, 6, 7, 8, 9, 3], [2, 7, 8, 9, 4]
@@ -27,7 +27,7 @@ TWO = {"encoder_layers": 2, "decoder_layers": 2}
 
 
 def transformer(**settings):
-    return Transformer(TransformerConfig(**SMALL, **TWO, **settings), vocabulary_size=13)
+    return Transformer(PositionedConfig(**SMALL, **TWO, **settings), vocabulary_size=13)
 
 
 def ablated(**settings):

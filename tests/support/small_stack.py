@@ -2,13 +2,14 @@
 
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.layers import FeedForward, Layer, Stack
+from headway.nn.positions import rotate
 
 
 def stack(*, crosses: bool = False, rotary: bool = False) -> Stack:
     """An encoder's stack, or with `crosses` a decoder's, not in training mode."""
 
     def attention(*, rotary: bool = False) -> MultiHeadAttention:
-        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotary)
+        return MultiHeadAttention(8, 2, d_k=4, d_v=3, rotary=rotate if rotary else None)
 
     layers = [
         Layer(

@@ -16,9 +16,8 @@ from headway.exchange.agreement import Ids
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.cache import alignment_layer
-from headway.nn.embedding import sinusoids
+from headway.nn.embedding import LearnedPositions, sinusoids
 from headway.nn.layers import Layer, Residual
-from headway.nn.positions import LearnedPositions
 from headway.text.subwords import SpecialIds
 
 LEAST_POSITIONS = 2048
@@ -47,10 +46,10 @@ def version() -> str:
 
 def refuse_unheld(config: TransformerConfig) -> None:
     """Raise ConfigError for what CTranslate2 cannot hold."""
-    if config.window:
+    if window := getattr(config, "window", 0):
         raise ConfigError(
             "CTranslate2's encoder sees every position; this model has restricted self-attention "
-            f"(window {config.window}). Translate with headway, or train with --model.window 0."
+            f"(window {window}). Translate with headway, or train with --model.window 0."
         )
     if config.key_size != config.value_size:
         raise ConfigError(
@@ -139,7 +138,7 @@ def _positions(config: TransformerConfig, positions: nn.Module, n_positions: int
     if config.positions == "learned":
         table: LearnedPositions = positions  # type: ignore[assignment]
         return _array(table.table)
-    if config.positions == "none":
+    if str(config.positions) == "none":
         return np.zeros((n_positions, config.d_model), np.float32)
     return _array(sinusoids(n_positions, config.d_model))
 

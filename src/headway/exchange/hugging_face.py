@@ -68,7 +68,7 @@ def refuse_unheld(config: TransformerConfig, family: Family) -> None:
     for held, what in (
         (config.positions == "sinusoidal", f"{config.positions} positions"),
         (config.activation != "swiglu", "gated feed-forward layers (swiglu)"),
-        (not config.window, "restricted self-attention (window)"),
+        (not getattr(config, "window", 0), "restricted self-attention (window)"),
         (config.key_size == config.value_size == d_head, "heads of other sizes (d_k, d_v)"),
         (config.layer_norm_epsilon == _EPSILON, f"an epsilon other than {_EPSILON:g}"),
     ):

@@ -34,8 +34,8 @@ from headway.inspection.tensor_recorder import Array, Formula, TensorRecorder, p
 from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
 from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.attention import MultiHeadAttention, ReadyMask
+from headway.nn.embedding import LearnedPositions
 from headway.nn.layers import FeedForward, Layer, Residual, Stack
-from headway.nn.positions import LearnedPositions
 from headway.nn.variants import (
     AdditiveHeads,
     OneVectorAttention,

@@ -11,12 +11,13 @@ from headway.models.convolutional import Convolutional, ConvolutionalConfig
 from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models.ngram import Ngram, NgramConfig
 from headway.models.nnlm import Nnlm, NnlmConfig
+from headway.models.positioned import PositionedConfig
 from headway.models.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
 from headway.models.transformer import Transformer, TransformerConfig
 
 MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
-    "transformer": (TransformerConfig, Transformer),
+    "transformer": (PositionedConfig, Transformer),
     "recurrent": (RecurrentTranslatorConfig, RecurrentTranslator),
     "ablated": (AblatedConfig, Ablated),
     "convolutional": (ConvolutionalConfig, Convolutional),
@@ -49,6 +50,7 @@ __all__ = [
     "NgramConfig",
     "Nnlm",
     "NnlmConfig",
+    "PositionedConfig",
     "RecurrentConfig",
     "RecurrentLanguageModel",
     "RecurrentTranslator",

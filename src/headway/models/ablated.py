@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from headway.errors import ConfigError
 from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
-from headway.models.transformer import Transformer, TransformerConfig
+from headway.models.positioned import PositionedConfig
+from headway.models.transformer import Transformer
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, causal_mask, padding_mask
 from headway.nn.embedding import project
@@ -33,7 +34,7 @@ from headway.nn.watching import watched
 
 
 @dataclass(frozen=True)
-class AblatedConfig(TransformerConfig):
+class AblatedConfig(PositionedConfig):
     """What is left of the Transformer; the defaults leave all of it."""
 
     scale: bool = True

@@ -20,8 +20,7 @@ from headway.nn.attention import ReadyMask, padding_mask, softmax
 from headway.nn.cache import kept_sentences
 from headway.nn.convolution import HALF, GatedBlock, refuse_lopsided
 from headway.nn.dropout import Dropout, check_dropout
-from headway.nn.embedding import output_matrix, project
-from headway.nn.positions import LearnedPositions
+from headway.nn.embedding import LearnedPositions, output_matrix, project
 
 EMBEDDED = 0.1
 """Standard deviation of embeddings at first: scores d . z then begin near zero, which is why they

@@ -12,15 +12,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headway.models.interfaces import Carried, Read, Step
+from headway.models.positioned import PositionedLayers, Positions
 from headway.models.text_alone import TextModel, prompt
-from headway.models.transformer import (
-    LayerConfig,
-    Positions,
-    initialize,
-    last_norm,
-    layer,
-    positions,
-)
+from headway.models.transformer import initialize, last_norm, layer
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, ReadyMask
 from headway.nn.cache import Cache, KeysAndValues, StackState
@@ -30,7 +24,7 @@ from headway.nn.layers import Activation, Norm, Stack
 
 
 @dataclass(frozen=True)
-class DecoderOnlyConfig(LayerConfig):
+class DecoderOnlyConfig(PositionedLayers):
     """Sizes and options; how much is read at once is the caller's."""
 
     layers: int = 6
@@ -60,7 +54,7 @@ class DecoderOnly(TextModel):
         self.output_weight = output_matrix(self.embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
-        self.positions = positions(config)
+        self.positions = config.added_positions()
         self.dropout = Dropout(config.dropout)
         self.stack = Stack(layer(config, crosses=False, causal=True) for _ in range(config.layers))
         self.norm = last_norm(config)

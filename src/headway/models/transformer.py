@@ -4,10 +4,9 @@
 plain `torch.nn.Module`: token ids in, logits out; it knows no file, text or optimizer.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,19 +17,20 @@ from headway.models.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.nn import cache
 from headway.nn.attention import MultiHeadAttention, padding_mask
 from headway.nn.dropout import Dropout, check_dropout
-from headway.nn.embedding import SinusoidalPositions, TokenEmbedding, output_matrix, project
+from headway.nn.embedding import (
+    LearnedPositions,
+    SinusoidalPositions,
+    TokenEmbedding,
+    output_matrix,
+    project,
+)
 from headway.nn.layers import Activation, FeedForward, Layer, Norm, Stack
-from headway.nn.positions import LearnedPositions, NoPositions, RelativePositions
 from headway.nn.watching import watched
-from headway.nn.windowed import WindowedAttention
-
-Positions = Literal["sinusoidal", "learned", "relative", "rotary", "none"]
 
 _MOST = {
     **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),
     "d_ff": 1 << 20,
     "max_length": 1 << 24,
-    "window": 1 << 24,
     "layer_norm_epsilon": 1.0,
     "residual_gain": 1_000.0,
 }
@@ -59,8 +59,8 @@ class LayerConfig:
     """Inside the feed-forward; not in the paper."""
     norm: Norm = "post"
     """LayerNorm behind each sub-layer (`post`, the paper) or in front of it (`pre`)."""
-    positions: Positions = "sinusoidal"
-    """How the order of tokens is known; `sinusoidal` is section 3.5."""
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    """How the order of tokens is known; `sinusoidal` is section 3.5, `learned` row E of table 3."""
     activation: Activation = "relu"
     """In the feed-forward; `relu` is equation 2."""
     tied: bool = True
@@ -74,9 +74,6 @@ class LayerConfig:
     stream is smaller at first. Not in the paper; GPT-2 has 1 / sqrt(number of sublayers)."""
     output_bias: bool = False
     """A bias for every word of the vocabulary; not in the paper."""
-    window: int = 0
-    """Restricted self-attention (section 4): so many positions to each side, in a decoder before;
-    0 = all."""
 
     def __post_init__(self) -> None:
         layers = [field.name for field in fields(self) if field.name.endswith("layers")]
@@ -90,8 +87,8 @@ class LayerConfig:
                 "Most models have 1e-5, BERT has 1e-12."
             )
         by_heads = "0 takes d_model / heads, as in the paper"
-        zeros = {"window": "0 is all positions", "d_k": by_heads, "d_v": by_heads}
-        for name, zero in {**zeros, "residual_gain": "1 is Xavier's"}.items():
+        zeros = {"d_k": by_heads, "d_v": by_heads, "residual_gain": "1 is Xavier's"}
+        for name, zero in zeros.items():
             if (given := getattr(self, name)) < 0:
                 raise ConfigError(f"{name} must not be negative; got {given}. {zero}.")
         for name in ("dropout", "attention_dropout", "activation_dropout"):
@@ -101,11 +98,6 @@ class LayerConfig:
             raise ConfigError(
                 f"heads must divide d_model; got {self.heads} heads, and d_model is "
                 f"{self.d_model}. Try heads={best}, or set d_model, or d_k and d_v."
-            )
-        if self.positions == "rotary" and self.key_size % 2:
-            raise ConfigError(
-                f"Rotary positions turn pairs, so d_k must be even; got {self.key_size}. "
-                "Set --model.d-k or choose other positions."
             )
 
     @property
@@ -117,6 +109,26 @@ class LayerConfig:
     def value_size(self) -> int:
         """d_v in effect."""
         return self.d_v or self.d_model // self.heads
+
+    def attention(self) -> MultiHeadAttention:
+        """Attention to what an encoder gave, or to all of the own text."""
+        return MultiHeadAttention(
+            self.d_model,
+            self.heads,
+            d_k=self.key_size,
+            d_v=self.value_size,
+            dropout=self.attention_dropout,
+        )
+
+    def self_attention(self, *, causal: bool) -> MultiHeadAttention:
+        """Of one layer; `causal`: it is to see nothing that comes later."""
+        return self.attention()
+
+    def added_positions(self) -> nn.Module:
+        """What is added to the embeddings."""
+        if self.positions == "sinusoidal":
+            return SinusoidalPositions(self.d_model)
+        return LearnedPositions(self.d_model, self.max_length)
 
 
 @dataclass(frozen=True)
@@ -131,39 +143,17 @@ class TransformerConfig(LayerConfig):
 
 def layer(config: LayerConfig, *, crosses: bool, causal: bool = False) -> Layer:
     """One layer of the encoder, of a decoder that stands alone (which is `causal`), or with
-    cross-attention of the decoder.
-
-    Windows, relative and rotary positions act in self-attention only.
-    """
-
-    def attention(
-        kind: Callable[..., MultiHeadAttention] = MultiHeadAttention, **positions: Any
-    ) -> MultiHeadAttention:
-        return kind(
-            config.d_model,
-            config.heads,
-            d_k=config.key_size,
-            d_v=config.value_size,
-            dropout=config.attention_dropout,
-            **positions,
-        )
-
-    relative = RelativePositions(config.key_size) if config.positions == "relative" else None
-    kind = (
-        partial(WindowedAttention, window=config.window, causal=crosses or causal)
-        if config.window
-        else MultiHeadAttention
-    )
+    cross-attention of the decoder."""
     return Layer(
         config.d_model,
-        attention(kind, rotary=config.positions == "rotary", relative=relative),
+        config.self_attention(causal=crosses or causal),
         FeedForward(
             config.d_model,
             config.d_ff,
             activation=config.activation,
             dropout=config.activation_dropout,
         ),
-        attention() if crosses else None,
+        config.attention() if crosses else None,
         norm=config.norm,
         dropout=config.dropout,
         epsilon=config.layer_norm_epsilon,
@@ -195,8 +185,8 @@ class Transformer(nn.Module):
         self.output_weight = output_matrix(self.target_embedding, tied=config.tied)
         bias = nn.Parameter(torch.zeros(vocabulary_size)) if config.output_bias else None
         self.output_bias = bias
-        self.source_positions = positions(config)
-        self.target_positions = positions(config)
+        self.source_positions = config.added_positions()
+        self.target_positions = config.added_positions()
         self.dropout = Dropout(config.dropout)
         self.encoder = Stack(layer(config, crosses=False) for _ in range(config.encoder_layers))
         self.decoder = Stack(layer(config, crosses=True) for _ in range(config.decoder_layers))
@@ -293,12 +283,3 @@ def last_norm(config: LayerConfig) -> nn.Module:
     if config.norm == "post":
         return nn.Identity()
     return nn.LayerNorm(config.d_model, eps=config.layer_norm_epsilon)
-
-
-def positions(config: LayerConfig) -> nn.Module:
-    """What is added to the embeddings; relative and rotary positions act inside attention."""
-    if config.positions == "sinusoidal":
-        return SinusoidalPositions(config.d_model)
-    if config.positions == "learned":
-        return LearnedPositions(config.d_model, config.max_length)
-    return NoPositions()

@@ -9,9 +9,9 @@ from headway.models.interfaces import StepDecoder
 from headway.models.transformer import Transformer, TransformerConfig
 from headway.nn.attention import MultiHeadAttention
 from headway.nn.dropout import Dropout
-from headway.nn.embedding import SinusoidalPositions, TokenEmbedding
+from headway.nn.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from headway.nn.layers import ACTIVATIONS, FeedForward, Layer, Residual, Stack
-from headway.nn.positions import LearnedPositions, NoPositions
+from headway.nn.positions import NoPositions
 
 CHANGED = "something changes it, or looks into it"
 
@@ -23,9 +23,9 @@ def unsupported(decoder: StepDecoder, device: torch.device) -> str:
     if type(decoder) is not Transformer:
         return f"{type(decoder).__name__} is no plain Transformer"
     config = decoder.config
-    if config.window:
-        return f"its self-attention has a window of {config.window}"
-    if config.positions in ("relative", "rotary"):
+    if window := getattr(config, "window", 0):
+        return f"its self-attention has a window of {window}"
+    if str(config.positions) in ("relative", "rotary"):
         return f"its positions are {config.positions}"
     if decoder.training or {one.dtype for one in decoder.parameters()} != {torch.float32}:
         return "it is being trained"

@@ -5,7 +5,8 @@ scores `[batch, heads, query, key]`.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +14,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.nn.dropout import Dropout
-from headway.nn.positions import RelativePositions, rotate
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], padding: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -118,10 +118,39 @@ def attend(
     return context if mask is None else context * mask.sees_any
 
 
+Seen = TypeVar("Seen")
+
+
+@runtime_checkable
+class DistanceBias(Protocol):
+    """What is added to the score of a query and a key by how far they stand apart."""
+
+    @property
+    def keys(self) -> Tensor:
+        """What is learned, for each distance: [distances, d_k]."""
+        ...
+
+    def __call__(
+        self, query: Float[Tensor, "batch heads query d_k"], *, n_keys: int
+    ) -> Float[Tensor, "batch heads query key"]:
+        """Of queries at 0 .. and keys at 0 .. n_keys - 1."""
+        ...
+
+    def at(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        distance: Int[Tensor, "#batch 1 #query key"],
+    ) -> Float[Tensor, "batch heads query key"]:
+        """The same where each key stands at the given distance behind the query, j - i."""
+        ...
+
+
 class MultiHeadAttention(nn.Module):
     """h attentions side by side, each in its own projection (section 3.2.2).
 
-    `d_k` and `d_v` are d_model / heads in the paper, and may be set.
+    `d_k` and `d_v` are d_model / heads in the paper, and may be set. In the paper attention knows
+    no positions; `rotary` may turn queries and keys by theirs, given the first, and `relative` adds
+    to the scores.
     """
 
     def __init__(
@@ -132,8 +161,8 @@ class MultiHeadAttention(nn.Module):
         d_k: int,
         d_v: int,
         dropout: float = 0.0,
-        rotary: bool = False,
-        relative: RelativePositions | None = None,
+        rotary: Callable[..., Tensor] | None = None,
+        relative: DistanceBias | None = None,
     ) -> None:
         super().__init__()
         self.heads = heads
@@ -185,6 +214,10 @@ class MultiHeadAttention(nn.Module):
     window = 0
     """Positions to each side that it sees; 0 = all."""
 
+    def recent(self, state: Seen) -> Seen:
+        """What the next step of decoding may see of what came before: all of it."""
+        return state
+
     @staticmethod
     def past(
         length: int, device: torch.device | str | None = None
@@ -203,8 +236,8 @@ class MultiHeadAttention(nn.Module):
         """Queries, keys and values of every head, and what relative positions add to the scores."""
         key, value = self.split(self.to_key(memory)), self.split(self.to_value(memory))
         query = self.split(self.to_query(x))
-        if self.rotary:
-            query, key = rotate(query), rotate(key)
+        if self.rotary is not None:
+            query, key = self.rotary(query), self.rotary(key)
         bias = None if self.relative is None else self.relative(query, n_keys=key.shape[2])
         return query, key, value, bias
 

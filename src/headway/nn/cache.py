@@ -18,7 +18,6 @@ from torch.nn.functional import pad
 
 from headway.nn.attention import MultiHeadAttention, ReadyMask, additive, softmax
 from headway.nn.layers import Residual, Stack
-from headway.nn.positions import rotate
 
 EVEN = 16
 """A step attends to a multiple of so many keys, the last ones hidden: with fewer, torch's batched
@@ -157,8 +156,6 @@ class StackState:
     visible: Bool[Tensor, "rows slots"]
     """The slots of the tokens that each row continues: `length` of them."""
     source: Source | None
-    window: int = 0
-    """Tokens before the last one that self-attention sees; 0 = all."""
 
     @property
     def n_sentences(self) -> int:
@@ -208,7 +205,6 @@ def start(
         source=None
         if source is None or source_visible is None
         else projected(stack, source, source_visible),
-        window=next(iter(stack)).self_attention.window,
     )
 
 
@@ -237,11 +233,9 @@ def step(
     Float[Tensor, "rows d_model"], StackState, Float[Tensor, "sentences heads each source"] | None
 ]:
     """One more token for each row; with it, where `alignment_layer` looked in the source."""
-    if state.window and state.length > state.window:
-        from headway.nn.windowed import recent  # a side room
-
-        state = recent(state)
-    heads, used, length = next(iter(stack)).self_attention.heads, state.used, state.length
+    first = next(iter(stack)).self_attention
+    state = first.recent(state)
+    heads, used, length = first.heads, state.used, state.length
     each = len(x) // state.n_sentences
     cache = state.cache.with_room(used, each)
     n_more = evened(used + each) - state.visible.shape[1]
@@ -283,9 +277,10 @@ def look_back(
     projections = F.linear(x, fused.weight, fused.bias).split(fused.sizes, dim=-1)
     query, key, value = (by_sentence(part, keys) for part in projections)
     position = state.length - 1
-    if attention.rotary:  # every row's token stands at the same position
+    if attention.rotary is not None:  # every row's token stands at the same position
         query, key = (
-            rotate(part.flatten(0, 1).unsqueeze(2), position).view_as(part) for part in (query, key)
+            attention.rotary(part.flatten(0, 1).unsqueeze(2), position).view_as(part)
+            for part in (query, key)
         )
     here = slice(state.used - key.shape[2], state.used)
     keys[:, :, here], values[:, :, here] = key, value

@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headway.errors import UserError
+
 FLOAT32_ONLY = (nn.Embedding,)
 """Modules whose weights stay float32 when a model computes in bfloat16: the gradient of a frequent
 token's row is a sum over hundreds of positions, which eight bits of mantissa cannot hold."""
@@ -83,4 +85,26 @@ class SinusoidalPositions(nn.Module):
         if end > self.table.shape[0]:
             longer = sinusoids(max(512, 2 * end), self.table.shape[1])
             self.table = longer.to(device=self.table.device, dtype=self.table.dtype)
+        return x + self.table[first:end]
+
+
+class LearnedPositions(nn.Module):
+    """One learned vector per position (table 3, row E); it cannot pass its last position."""
+
+    def __init__(self, d_model: int, n_positions: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(n_positions, d_model))
+        nn.init.normal_(self.table, std=d_model**-0.5)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], first: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add the learned vectors; raises UserError past the last one."""
+        end = first + x.shape[1]
+        if end > self.table.shape[0]:
+            raise UserError(
+                f"Learned positions end at {self.table.shape[0]} tokens; got {end}. "
+                "Shorten the text, or train with a larger --model.max-length, or a Transformer "
+                "with --model.positions sinusoidal."
+            )
         return x + self.table[first:end]

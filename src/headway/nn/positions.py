@@ -1,4 +1,4 @@
-"""Other positions than the paper's sinusoids: learned, relative, rotary, or none at all."""
+"""Other positions than the paper's: relative, rotary, or none at all."""
 
 import math
 from functools import cache
@@ -7,30 +7,7 @@ import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 
-from headway.errors import UserError
 from headway.nn.embedding import sinusoids
-
-
-class LearnedPositions(nn.Module):
-    """One learned vector per position (table 3, row E); it cannot pass its last position."""
-
-    def __init__(self, d_model: int, n_positions: int) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.empty(n_positions, d_model))
-        nn.init.normal_(self.table, std=d_model**-0.5)
-
-    def forward(
-        self, x: Float[Tensor, "batch length d_model"], first: int = 0
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Add the learned vectors; raises UserError past the last one."""
-        end = first + x.shape[1]
-        if end > self.table.shape[0]:
-            raise UserError(
-                f"Learned positions end at {self.table.shape[0]} tokens; got {end}. "
-                "Shorten the text, or train with a larger --model.max-length, or a Transformer "
-                "with --model.positions sinusoidal."
-            )
-        return x + self.table[first:end]
 
 
 class NoPositions(nn.Module):

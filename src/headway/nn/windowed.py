@@ -5,19 +5,22 @@ O(n r d) in time and O(n r) in memory. A text that is short beside the window ha
 scores computed at once, where these are no more than those of its blocks.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headway.nn.attention import MultiHeadAttention, ReadyMask, attention_weights, causal_mask
-from headway.nn.positions import RelativePositions, rotate
-
-if TYPE_CHECKING:
-    from headway.nn.cache import StackState
+from headway.nn.attention import (
+    DistanceBias,
+    MultiHeadAttention,
+    ReadyMask,
+    attention_weights,
+    causal_mask,
+)
+from headway.nn.cache import StackState
 
 LEAST_BLOCK = 16
 """Queries in a block, at least: smaller products are slower than what they save."""
@@ -49,8 +52,8 @@ class WindowedAttention(MultiHeadAttention):
         d_k: int,
         d_v: int,
         dropout: float = 0.0,
-        rotary: bool = False,
-        relative: RelativePositions | None = None,
+        rotary: Callable[..., Tensor] | None = None,
+        relative: DistanceBias | None = None,
     ) -> None:
         super().__init__(
             d_model, heads, d_k=d_k, d_v=d_v, dropout=dropout, rotary=rotary, relative=relative
@@ -69,8 +72,8 @@ class WindowedAttention(MultiHeadAttention):
         """Queries, keys and values of every head; `gather` finds what distances add."""
         key, value = self.split(self.to_key(memory)), self.split(self.to_value(memory))
         query = self.split(self.to_query(x))
-        if self.rotary:
-            query, key = rotate(query), rotate(key)
+        if self.rotary is not None:
+            query, key = self.rotary(query), self.rotary(key)
         return query, key, value, None
 
     def gather(
@@ -149,23 +152,24 @@ class WindowedAttention(MultiHeadAttention):
         """No mask: it hides the future by itself."""
         return
 
-
-def recent(state: "StackState") -> "StackState":
-    """What the next step may see: older tokens are hidden; their slots are given up once they are
-    as many as those that are seen, so that the cache does not grow."""
-    near = state.positions[:, : state.visible.shape[1]] >= state.length - state.window
-    each = len(state.visible) // state.n_sentences
-    visible = state.visible & near.repeat_interleave(each, 0)
-    seen = visible.unflatten(0, (-1, each)).any(1)
-    used = int(seen.sum(1).max())
-    if state.used < 2 * used:
-        return replace(state, visible=visible)
-    slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
-    everyone = torch.arange(state.n_sentences, device=slots.device)
-    return replace(
-        state,
-        cache=state.cache.moved(everyone, slots, each),
-        used=used,
-        positions=state.positions.gather(1, slots),
-        visible=visible.gather(1, slots.repeat_interleave(each, 0)),
-    )
+    def recent(self, state: StackState) -> StackState:  # type: ignore[override]
+        """Older tokens are hidden; their slots are given up once they are as many as those that
+        are seen, so that the cache does not grow."""
+        if state.length <= self.window:
+            return state
+        near = state.positions[:, : state.visible.shape[1]] >= state.length - self.window
+        each = len(state.visible) // state.n_sentences
+        visible = state.visible & near.repeat_interleave(each, 0)
+        seen = visible.unflatten(0, (-1, each)).any(1)
+        used = int(seen.sum(1).max())
+        if state.used < 2 * used:
+            return replace(state, visible=visible)
+        slots = seen.int().sort(dim=1, descending=True, stable=True).indices[:, :used]
+        everyone = torch.arange(state.n_sentences, device=slots.device)
+        return replace(
+            state,
+            cache=state.cache.moved(everyone, slots, each),
+            used=used,
+            positions=state.positions.gather(1, slots),
+            visible=visible.gather(1, slots.repeat_interleave(each, 0)),
+        )
