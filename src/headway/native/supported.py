@@ -80,7 +80,7 @@ def told(model: Transformer) -> dict[str, Any]:
     return {
         "activate": ACTIVATIONS[config.activation],
         "heads": config.heads,
-        "rotary": False,
+        "rotary": None,
         "norm_first": config.norm == "pre",
         "eps": config.layer_norm_epsilon,
         "scale": model.target_embedding.scale,
