@@ -23,7 +23,7 @@ from headway.tasks.translation.kind import KIND
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text.checks.held import TrainingStats
 from headway.text.cleaning import clean
-from headway.text.code_patterns import may_hold_codes, no_text
+from headway.text.code_kinds import may_hold_codes, no_text
 from headway.text.mixing import chosen_tag, tagged
 from headway.text.sentences import may_hold_sentences
 from headway.text.subwords import Subwords

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headway.text import code_kinds, code_patterns
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 
 signs = st.text(st.sampled_from("aZ7é字 .:-()/<>&%{}`$|\\@[]_#w\ue000\uf8ff"), max_size=12)
 pieces = st.lists(st.sampled_from([*SAMPLES, "www.", "doi:", "mailto:", "a", " "]) | signs)

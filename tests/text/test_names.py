@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
 from headway.text.names import OwnCodes, located, names_in

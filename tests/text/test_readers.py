@@ -10,7 +10,7 @@ READERS = (
     "formats/*.py", "keyed.py", "lines.py", "plurals.py", "readers.py",
     "remarks.py", "shifts.py",
 )  # fmt: skip
-SEALED = (5, "ef147475a4220f19")
+SEALED = (5, "5b43df93f27fd844")
 """The version of `text/cleaning.py`, and a digest of the readers' sources that it stands for."""
 
 

@@ -15,7 +15,7 @@ from headway.disk import checksum, read_sealed, sealed_folder
 from headway.text.alignment import suspicious
 from headway.text.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
 from headway.text.cleaning import VERSION as CLEANING_VERSION
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 from headway.text.corpora import Corpus, directions, read_pairs
 
 Split = Literal["train", "valid"]

@@ -32,7 +32,7 @@ from headway.data.repeats import find_repeats
 from headway.disk import read_sealed, sealed_folder
 from headway.runtime import available_cores
 from headway.text.cleaning import CleaningSettings, Pair, Report, clean_pairs
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 from headway.text.corpora import Corpus, read_pairs
 
 PIECE_PAIRS = 50_000

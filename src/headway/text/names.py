@@ -7,8 +7,8 @@ only those that the model's vocabulary does not hold as one piece. A user's own 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from headway.text.code_kinds import OF_FILES
-from headway.text.code_patterns import find, kind_of, may_hold_codes
+from headway.text.code_kinds import OF_FILES, may_hold_codes
+from headway.text.code_patterns import find, kind_of
 from headway.text.codes import parsed
 from headway.text.formats.segments import Code, Segment
 from headway.text.own_codes import OwnPattern

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from headway.errors import ConfigError
 from headway.text.cleaning import clean
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 from headway.text.mixing import tagged
 
 if TYPE_CHECKING:

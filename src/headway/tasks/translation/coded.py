@@ -10,7 +10,7 @@ import torch
 from headway.decoding.settings import DecodingSettings
 from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
 from headway.text import segment_texts
-from headway.text.code_patterns import no_text
+from headway.text.code_kinds import no_text
 from headway.text.code_projection import Plain, TokenSpans, project, without_codes
 from headway.text.codes import (
     Codes,

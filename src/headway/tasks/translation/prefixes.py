@@ -11,7 +11,7 @@ from headway.errors import ConfigError
 from headway.errors.argument_types import ArgumentTypeError
 from headway.tasks.translation.texts import TextTranslator, Translation
 from headway.text.cleaning import clean
-from headway.text.code_patterns import may_hold_codes
+from headway.text.code_kinds import may_hold_codes
 from headway.text.mixing import tagged
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from headway.text.checks.held import TrainingStats, script_counts
 from headway.text.checks.number_words import small_numbers
-from headway.text.code_patterns import hidden, may_hold_codes
+from headway.text.code_kinds import may_hold_codes
+from headway.text.code_patterns import hidden
 from headway.text.detection import other_language
 from headway.text.numbers import odd_numbers
 from headway.text.own_codes import OwnPattern
