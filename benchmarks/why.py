@@ -21,7 +21,7 @@ from whys.question import Question
 from whys.questions import QUESTIONS
 
 from headway.data.cache import cache_root
-from headway.training.time_budget import seconds
+from headway.training.planned import seconds
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -13,8 +13,8 @@ from headway.nn.dropout import Dropout
 from headway.runs import parent
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import PlannedTraining
 
 SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,
@@ -109,7 +109,8 @@ def never() -> bool:
 
 def choose(trainer: Trainer[Regression]) -> str:
     """By the measure of the validations."""
-    return parent.choose(trainer, trainer.task.validate)
+    choose = parent.choose if trainer.begun_with else Trainer.choose
+    return choose(trainer, trainer.task.validate)
 
 
 def untimed(log: list[dict[str, Any]]) -> list[dict[str, Any]]:

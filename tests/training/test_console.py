@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headway.errors.streams import forgiving_stderr
+from headway.errors.forgiving import forgiving_stderr
 from headway.training.console import ConsoleReporter, stop_on_signal
 from headway.training.interfaces import Validation
 from headway.training.loop import Progress

@@ -32,8 +32,8 @@ from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
 from headway.training.optimizer import FlatAdam
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import PlannedTraining
 
 
 def trainer_in(

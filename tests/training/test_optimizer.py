@@ -11,7 +11,7 @@ from headway.nn.embedding import TokenEmbedding
 from headway.runs.gradient import optimizer_of
 from headway.training.frozen import freeze
 from headway.training.optimizer import FlatAdam, load_weights
-from headway.training.time_budget import PlannedTraining
+from headway.training.planned import PlannedTraining
 
 CONSTANTS = {"betas": (0.9, 0.98), "epsilon": 1e-9}
 

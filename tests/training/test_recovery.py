@@ -28,8 +28,8 @@ from headway.training import checkpoint, console, recovery, resume
 from headway.training.earlier import upgraded
 from headway.training.interfaces import Batch, Position, Validation
 from headway.training.loop import Progress, Trainer
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import PlannedTraining
 
 SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,

@@ -3,7 +3,7 @@
 import pytest
 
 from headway.errors import ConfigError
-from headway.training.time_budget import PlannedTraining, seconds
+from headway.training.planned import PlannedTraining, seconds
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,9 @@ from headway.training import loop
 from headway.training.curves import planned
 from headway.training.interfaces import Batch, Validation
 from headway.training.loop import Trainer
+from headway.training.planned import PlannedTraining, planned_step
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import SMALL, PlannedTraining, planned_step
+from headway.training.time_budget import SMALL
 
 PLANNED = PlannedTraining(
     max_steps=120, checkpoint_every=10, log_every=1, warmup_steps=15, learning_rate=0.05,

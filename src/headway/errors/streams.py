@@ -5,8 +5,8 @@ import errno
 import io
 import os
 import sys
-from contextlib import AbstractContextManager, redirect_stderr, suppress
-from typing import Any, TextIO, cast
+from contextlib import suppress
+from typing import TextIO
 
 from headway.errors import UserError
 
@@ -67,33 +67,3 @@ def lead_nowhere(stream: TextIO) -> None:
     """Have what a stream still holds, and whatever is written to it, go nowhere."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
-
-
-class Forgiving:
-    """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
-
-    def __init__(self) -> None:
-        self.stream = sys.stderr
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-    def write(self, text: str) -> int:
-        """Write, if that can be done."""
-        try:
-            return self.stream.write(text)
-        except OSError as error:
-            let_go(self.stream, error)
-        return len(text)
-
-    def flush(self) -> None:
-        """Have it written, if that can be done."""
-        try:
-            self.stream.flush()
-        except OSError as error:
-            let_go(self.stream, error)
-
-
-def forgiving_stderr() -> AbstractContextManager[TextIO]:
-    """Inside, no training is lost for want of somebody who reads what it says."""
-    return redirect_stderr(cast("TextIO", Forgiving()))

@@ -20,7 +20,7 @@ from headway.schedules import paper_peak
 from headway.training.console import ConsoleReporter
 from headway.training.interfaces import Reporter
 from headway.training.loop import Trainer
-from headway.training.time_budget import PlannedTraining, seconds
+from headway.training.planned import PlannedTraining, seconds
 
 SEEN = 40_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions."""

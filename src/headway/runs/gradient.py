@@ -16,8 +16,8 @@ from headway.runs.kind import Learned, Learner, Opening, Run
 from headway.runs.settings import Settings
 from headway.training import frozen
 from headway.training.console import ConsoleReporter, clock, stop_on_signal
-from headway.training.earlier import earlier_versions
-from headway.training.interfaces import Reporter
+from headway.training.earlier import bring_up_to_date
+from headway.training.interfaces import Callback, Reporter
 from headway.training.loop import Trainer
 from headway.training.optimizer import (
     FlatAdam,
@@ -26,11 +26,15 @@ from headway.training.optimizer import (
     load_weights,
     parameters_of,
 )
-from headway.training.recovery import recovery
+from headway.training.planned import PlannedTraining
+from headway.training.recovery import put_right
 from headway.training.row_adam import RowAdam
 from headway.training.run_folder import RunFolder
 from headway.training.tensor_files import load_tensors
-from headway.training.time_budget import PlannedTraining, time_budget
+from headway.training.time_budget import TIME_BUDGET
+
+ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
+"""What hangs on every training; each is entered only when something is wrong, or old."""
 
 
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
@@ -62,7 +66,7 @@ def trainer_of(
         folder,
         settings,
         reporter=reporter,
-        callbacks=(earlier_versions(), recovery(), time_budget()),
+        callbacks=(*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS,
     )
 
 
@@ -148,7 +152,8 @@ def learn(run: Run, resume: bool) -> Learned:
                     f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
                     f"Go on with: {command('train', '--out', folder.path, '--resume')}"
                 )
-    chosen = parent.choose(trainer, run.kind.rank(run))
+    choose = parent.choose if trainer.begun_with else Trainer.choose
+    chosen = choose(trainer, run.kind.rank(run))
     say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(folder.model))
     if training.init_from:

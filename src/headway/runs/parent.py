@@ -19,10 +19,10 @@ from headway.training.frozen import all_parameters, freeze, names_below
 from headway.training.interfaces import Validation
 from headway.training.loop import Trainer
 from headway.training.optimizer import saved_tensors
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
 from headway.training.shipped import open_folder
 from headway.training.tensor_files import load_finite, shapes
-from headway.training.time_budget import PlannedTraining
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -270,8 +270,6 @@ def between(best: int) -> dict[tuple[int, ...], str]:
 def choose(trainer: Trainer[Any], measure: Callable[[nn.Module], Validation]) -> str:
     """Leave the best weights in the run, those that training began with among them, and say which
     they are."""
-    if not trainer.begun_with:
-        return trainer.choose(measure)
     chosen = trainer.choose(measure, between)
     why = ", as nothing better was found" if chosen.startswith(BEGUN_WITH) else ""
     return chosen.replace(BEGUN_WITH, BEGUN_WITH + why, 1) if why else chosen

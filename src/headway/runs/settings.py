@@ -10,8 +10,8 @@ from headway.errors import settings as refused
 from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
 from headway.schedules import paper_peak
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import PlannedTraining
 
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""

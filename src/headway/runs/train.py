@@ -10,7 +10,7 @@ import torch
 
 from headway import runtime as machine
 from headway.config import merge
-from headway.errors.streams import forgiving_stderr
+from headway.errors.forgiving import forgiving_stderr
 from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin

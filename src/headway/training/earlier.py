@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from headway.training.interfaces import Callback
-
 
 def upgraded(progress: Mapping[str, Any]) -> dict[str, Any]:
     """The progress in a state.json; the first version counted two kinds of token by fixed names."""
@@ -19,10 +17,6 @@ def upgraded(progress: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-def earlier_versions() -> Callback:
-    """What lets a training go on that an earlier version began."""
-
-    def load(_: Any, state: dict[str, Any]) -> None:
-        state["progress"] = upgraded(state["progress"])
-
-    return Callback(load_state_dict=load)
+def bring_up_to_date(_trainer: Any, state: dict[str, Any]) -> None:
+    """`headway.training.interfaces.Callback.load_state_dict`."""
+    state["progress"] = upgraded(state["progress"])

@@ -10,6 +10,7 @@ import os
 import time
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -18,7 +19,6 @@ from headway.errors import HeadwayError, RunError, StoppedError
 from headway.errors.commands import command
 from headway.errors.reading import out_of_memory
 from headway.training import checkpoint
-from headway.training.interfaces import Callback
 from headway.training.loop import NotFiniteError, Trainer, split
 from headway.training.optimizer import saved_tensors
 from headway.training.tensor_files import load_tensors, save_tensors
@@ -30,20 +30,15 @@ PATIENCE_S = 300.0
 _ASK_S = 0.2
 
 
-def recovery() -> Callback:
-    """What a training recovers by."""
-    disk = FullDisk()
-
-    def put_right(trainer: Trainer[Any], error: Exception) -> bool:
-        if isinstance(error, NotFiniteError):
-            return go_back(trainer, error)
-        if isinstance(error, DiskError):
-            return disk.wait_for_room(trainer, error)
-        if isinstance(error, RunError):
-            return leave_out_damaged(trainer)
-        return out_of_memory(error) and halve(trainer, error)
-
-    return Callback(on_error=put_right)
+def put_right(trainer: Trainer[Any], error: Exception) -> bool:
+    """Recover, if that can be done: `headway.training.interfaces.Callback.on_error`."""
+    if isinstance(error, NotFiniteError):
+        return go_back(trainer, error)
+    if isinstance(error, DiskError):
+        return _DISKS.setdefault(trainer, FullDisk()).wait_for_room(trainer, error)
+    if isinstance(error, RunError):
+        return leave_out_damaged(trainer)
+    return out_of_memory(error) and halve(trainer, error)
 
 
 # -- out of memory ----------------------------------------------------------------------------
@@ -157,6 +152,10 @@ class FullDisk:
         if message[:9] not in self.told:
             self.told.append(message[:9])
             trainer.reporter.say(message)
+
+
+_DISKS: WeakKeyDictionary[Trainer[Any], FullDisk] = WeakKeyDictionary()
+"""Those that trainings have waited for."""
 
 
 def clear_leftovers(trainer: Trainer[Any]) -> None:

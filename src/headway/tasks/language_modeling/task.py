@@ -17,7 +17,7 @@ from headway.models.interfaces import Carried, NeuralLanguageModel
 from headway.objectives import Loss, projected_label_smoothed
 from headway.text.subwords import SpecialIds
 from headway.training.interfaces import Batch, Position, Validation
-from headway.training.time_budget import PlannedTraining
+from headway.training.planned import PlannedTraining
 
 VALID_ROWS = 16
 """Lanes, or windows, of validation text that are read side by side."""

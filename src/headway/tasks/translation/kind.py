@@ -24,8 +24,8 @@ from headway.tasks.translation.presets import PRESETS
 from headway.tasks.translation.task import TranslationTask, TranslationTraining
 from headway.text.subwords import Subwords, TextSettings
 from headway.training.interfaces import Validation
+from headway.training.planned import PlannedTraining
 from headway.training.run_folder import RunFolder
-from headway.training.time_budget import PlannedTraining
 
 if TYPE_CHECKING:
     from headway.tasks.translation.tuning_data import TunedPairs
