@@ -13,6 +13,7 @@ from headway.cli import main
 from headway.commands.evaluate import Tokenizer
 from headway.decoding.settings import DecodingSettings
 from headway.metrics.tokenizers import TOKENIZERS
+from headway.training.run_folder import RunFolder
 
 REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]
 GOOD = ["the cat sat on a mat .", "a dog runs fast .", "we go home now .", "so it was ."]
@@ -45,7 +46,7 @@ def run_that_translates(monkeypatch):
                 ],
                 longest=2,
                 model=None,
-                plain=SimpleNamespace(how={}),
+                plain=SimpleNamespace(),
                 settings=SimpleNamespace(data=data),
                 decoding=lambda given: DecodingSettings(**given),
             )
@@ -53,9 +54,11 @@ def run_that_translates(monkeypatch):
     module = ModuleType("headway.translator")
     module.Translator = Translator
     monkeypatch.setitem(sys.modules, "headway.translator", module)
-    none = Path("none")
-    folder = SimpleNamespace(below_use="", glossary=none, precision=none)
-    monkeypatch.setattr("headway.training.run_folder.RunFolder.open", lambda _: folder)
+
+    class WithoutSettings(RunFolder):
+        below_use = ""
+
+    monkeypatch.setattr(RunFolder, "open", lambda _: WithoutSettings(Path("none")))
 
 
 def evaluate(*arguments):

@@ -279,7 +279,7 @@ NO_MODEL = [flag for flag in FLAGS if not flag.startswith(("--model.", "--traini
 
 def test_without_a_budget_nothing_is_measured(files, tmp_path, monkeypatch):
     updates: list[int] = []
-    monkeypatch.setattr(Trainer, "update", lambda *_: updates.append(1))
+    monkeypatch.setattr(Trainer, "train_step", lambda *_: updates.append(1))
     monkeypatch.setattr(Trainer, "train", stopped_at_once)
     run = tmp_path / "run"
     command("train", "--out", str(run), "--pairs", str(files[0]), "--preset", "tiny", *NO_MODEL)
