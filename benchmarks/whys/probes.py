@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from headway.nn.attention import causal_mask
 from headway.objectives import projected_label_smoothed
-from headway.tasks.translation.task import TranslationTask, TranslationTraining
+from headway.tasks.translation.kind import PlannedTranslation
+from headway.tasks.translation.task import TranslationTask
 from whys.lessons import opened_lesson
 from whys.training import built
 
@@ -75,7 +76,7 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
     torch.set_num_threads(threads)
     lesson, seed = opened_lesson(settings["lesson"], root), settings["seed"]
     model: Any = built(settings["model"], lesson, seed).train()
-    training = TranslationTraining(batch_tokens=1024)
+    training = PlannedTranslation(batch_tokens=1024)
     rows = torch.arange(20).numpy()
     task = TranslationTask(
         lesson.prepared, training, valid_rows=rows, seed=seed, device=torch.device("cpu")

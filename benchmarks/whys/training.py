@@ -23,7 +23,8 @@ from headway.models.interfaces import StepDecoder
 from headway.runs.gradient import trainer_of
 from headway.runtime import RuntimeSettings, start
 from headway.tasks.translation.decoding import decode_anew
-from headway.tasks.translation.task import TranslationTask, TranslationTraining
+from headway.tasks.translation.kind import PlannedTranslation
+from headway.tasks.translation.task import TranslationTask
 from headway.training.interfaces import Progress, Validation
 from headway.training.loop import NotFiniteError, Trainer
 from headway.training.optimizer import load_weights
@@ -128,7 +129,7 @@ def learned(
     """The trained model, and what was seen on the way."""
     seed, model = settings["seed"], settings["model"]
     training = build(
-        TranslationTraining,
+        PlannedTranslation,
         {"checkpoint_every": settings["training"]["max_steps"], **settings["training"]},
         section="training",
     )

@@ -21,10 +21,10 @@ from headway.models import (
     AblatedConfig,
     DecoderOnly,
     DecoderOnlyConfig,
+    PositionedConfig,
     RecurrentTranslator,
     RecurrentTranslatorConfig,
     Transformer,
-    TransformerConfig,
 )
 from headway.native.supported import unsupported
 from headway.nn.layers import Stack
@@ -43,7 +43,7 @@ CONFIGS = (
 
 
 def transformer(**settings) -> Transformer:
-    return lively(Transformer(TransformerConfig(**SMALL, **TWO, **settings), vocabulary_size=13))
+    return lively(Transformer(PositionedConfig(**SMALL, **TWO, **settings), vocabulary_size=13))
 
 
 def decoder_only(**settings) -> DecoderOnly:

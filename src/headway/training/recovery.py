@@ -123,12 +123,13 @@ class FullDisk:
         first = trainer.progress.step != self.step
         if first:
             self.step, self.refused_since, self.told = trainer.progress.step, math.inf, []
+        waited = False
         while error.full:
             clear_leftovers(trainer)
             free = free_bytes(place)
             if free < n_bytes:
                 self.refused_since = math.inf
-            elif first or time.monotonic() > begun:
+            elif first or waited:
                 if self.told:
                     self.tell(trainer, "there is room again: training goes on")
                 trainer.clock += time.monotonic() - begun
@@ -145,6 +146,7 @@ class FullDisk:
                 f"{last_saved(trainer)}",
             )
             rest(trainer)
+            waited = True
         return False
 
     def tell(self, trainer: Trainer[Any], message: str) -> None:

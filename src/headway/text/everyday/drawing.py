@@ -14,7 +14,7 @@ from headway.text.everyday import lexicon, words
 from headway.text.everyday.lexicon import Noun, Phrase, Verb, rows, third_person
 
 Pair = tuple[str, str]
-_AGREEING = re.compile(r"(\w+)\(s\)")
+_AGREEING = re.compile(r"\b(\w++)\(s\)")
 _SLOT = re.compile(r"\{(\w+)\}")
 _PERSONS = {"I": "am was do have", "he": "is was does has", "they": "are were do have"}
 
