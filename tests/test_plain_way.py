@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MOST_FILES, MOST_LINES = 76, 12_250
+MOST_FILES, MOST_LINES = 76, 12_450
 """A change that needs more has put a side room on the way, or owes a reason."""
 SIDE_ROOMS = (
     "data/doctor", "text/formats", "text/codes", "text/code_projection", "text/mixing",

@@ -162,9 +162,8 @@ def test_leaks_of_a_corpus_that_is_read_both_ways_are_left_out_as_such(tmp_path:
 
 
 def test_exchanged_sides_are_turned_round(tmp_path: Path) -> None:
-    pairs = [(f"{s} " * 3, t * 6) for s, t in generate(800, 5)]
-    longest = max(range(500, 800), key=lambda n: len(pairs[n][0]))
-    wrong = [pair[::-1] if n == longest else pair for n, pair in enumerate(pairs)]
+    pairs = [(f"{s} " * 3, t * 6) for s, t in generate(3000, 5)]
+    wrong = [pair[::-1] if n == 2700 else pair for n, pair in enumerate(pairs)]
     (tmp_path / "a.tmx").write_text(tmx(wrong), encoding="utf-8", newline="")
     out = tmp_path / "b.tmx"
     assert prepare("--pairs", str(tmp_path / "a.tmx"), "--fix", "exchanged", "--out", str(out)) == 0
