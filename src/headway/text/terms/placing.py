@@ -11,7 +11,7 @@ from headway.text.code_projection import words_and_signs
 from headway.text.terms.holding import Spelling, Wanted, in_word
 from headway.text.unspaced_words import whole_words
 
-LEAST, MOST_OF = 2.0, 0.5
+LEAST, MOST_OF = 1.0, 0.5
 """Nats that a word must lose without the term to stand for it, and what share of what the word
 loses that loses most."""
 SHARED = 0.8
