@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from headway.config import Sections, merge
+from headway.runs.settings import Settings
 from headway.runtime import Runtime
 from headway.text.subwords import SpecialIds
 from headway.training.run_folder import RunFolder
@@ -13,8 +14,6 @@ from headway.training.run_folder import RunFolder
 if TYPE_CHECKING:
     from torch import nn
 
-    from headway.runs.parent import Parent
-    from headway.runs.settings import Settings
     from headway.training.interfaces import Validation
 
 Say = Callable[[str], None]
@@ -104,7 +103,7 @@ class Run:
 
     kind: "Kind"
     folder: RunFolder
-    settings: "Settings"
+    settings: Settings
     data: Any
     runtime: Runtime
     say: Say
@@ -127,7 +126,7 @@ class Opening:
     """When the command began (`time.monotonic`): a budget counts from there."""
     say: Say
 
-    def rehearsal(self, settings: "Settings") -> Run:
+    def rehearsal(self, settings: Settings) -> Run:
         """A run with these settings that is not to be kept: it has no folder."""
         return Run(self.kind, RunFolder(Path()), settings, self.data, self.runtime, self.say)
 
@@ -135,7 +134,7 @@ class Opening:
 class Learner(NamedTuple):
     """How weights come to be: by gradient (`headway.runs.gradient.GRADIENT`), or by counting."""
 
-    fit: Callable[["Settings", Opening], "Settings"]
+    fit: Callable[[Settings, Opening], Settings]
     """Fill in how long and how fast it learns."""
     learn: Callable[[Run, bool], Learned]
     """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
@@ -167,12 +166,12 @@ def by_validation(run: Run) -> Callable[["nn.Module"], "Validation"]:
     return lambda model: validated(run.trainer.task, model)
 
 
-def as_it_is(run: Run) -> "Settings":
+def as_it_is(run: Run) -> Settings:
     """The settings that it has."""
     return run.settings
 
 
-def shape_of_parent(parent: "Parent", given: Sections, _say: Say) -> Sections:
+def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
     """The parent's [model], but for what was set."""
     return merge({"model": parent.sections().get("model", {})}, given)
 
@@ -188,9 +187,9 @@ class Kind:
     models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]]
     """What `--model.type` may be: the dataclass of its section, and its class."""
     default_model: str
-    read: Callable[["Settings", Any, Say], Data]
+    read: Callable[[Settings, Any, Say], Data]
     """Files to examples; the second argument is a vocabulary that must be used, or None."""
-    complete: Callable[[Sections, "Settings", Any], Sections]
+    complete: Callable[[Sections, Settings, Any], Sections]
     """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
     The first argument is what was set, by the user or a preset."""
     absolute: Callable[[Any], dict[str, Any]]
@@ -198,11 +197,11 @@ class Kind:
     sizes: Callable[[Any], Sizes]
     vocabulary: Callable[[Path], Any]
     """What `Data.save_vocabulary` wrote into a run's folder."""
-    build: Callable[["Settings", Any], "nn.Module"]
+    build: Callable[[Settings, Any], "nn.Module"]
     """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
-    task: Callable[["Settings", Any, Runtime], Any]
+    task: Callable[[Settings, Any, Runtime], Any]
     """What the training loop asks for: a `headway.training.interfaces.Task`."""
-    learner: Callable[["Settings"], Learner]
+    learner: Callable[[Settings], Learner]
     card: Callable[[Run], CardWords]
     """Scores the finished model, says the scores, and words them."""
 
@@ -213,18 +212,18 @@ class Kind:
     """Presets under which, where the data chose them, dropout follows the number of passes."""
     rehearse: Callable[[Any, "nn.Module"], object] = validated
     """About the work of one validation, on weights that have learned nothing yet."""
-    rehearse_end: Callable[["Settings", Any, "nn.Module"], object] | None = None
+    rehearse_end: Callable[[Settings, Any, "nn.Module"], object] | None = None
     """About a part of the work after the last update; None: as one validation."""
     closing: int = 4
     """How many times that is done."""
     rank: Callable[[Run], Callable[["nn.Module"], "Validation"]] = by_validation
     """What the final weights are chosen by."""
-    tune: Callable[[Run], "Settings"] = as_it_is
+    tune: Callable[[Run], Settings] = as_it_is
     """What may still be chosen once the weights are (`eval_model` has them): settings of use, such
     as a length penalty."""
     counted: Sequence[str] = ()
     """Types of model that are counted: what is learned cannot go on from them."""
-    inherit: Callable[["Parent", Sections, Say], Sections] = shape_of_parent
+    inherit: Callable[[Any, Sections, Say], Sections] = shape_of_parent
     """Settings of a run that begins with another's weights, given what the user set."""
-    load: Callable[["Settings"], Load] | None = None
+    load: Callable[[Settings], Load] | None = None
     """How a model of such settings gets its weights; else they are finite, and copied."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from headway.config import Sections, build, merge
 from headway.errors import ConfigError
 from headway.errors import settings as refused
-from headway.runs.kind import Kind
 from headway.runtime import RuntimeSettings
 from headway.schedules import paper_peak
 from headway.training.planned import PlannedTraining
@@ -15,6 +14,22 @@ from headway.training.run_folder import RunFolder
 
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""
+
+
+@runtime_checkable
+class TaskSections(Protocol):
+    """What settings ask of a task: a `headway.runs.kind.Kind`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sections(self) -> Mapping[str, type]: ...
+    @property
+    def models(self) -> Mapping[str, tuple[type, Any]]: ...
+    @property
+    def default_model(self) -> str: ...
+    @property
+    def presets(self) -> Mapping[str, Sections]: ...
 
 
 @dataclass(frozen=True)
@@ -47,7 +62,7 @@ class Settings:
     decoding: Any = None
 
     @classmethod
-    def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: Kind) -> "Settings":
+    def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: TaskSections) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
         given = merge(sections)
         of_text = kind.sections.get("text")
@@ -73,7 +88,7 @@ class Settings:
         return cls(task=kind.name, model_type=model_type, **built)
 
     @classmethod
-    def of_run(cls, folder: RunFolder, kind: Kind) -> "Settings":
+    def of_run(cls, folder: RunFolder, kind: TaskSections) -> "Settings":
         """The settings that stand in a run's config.toml; an error names that file."""
         stored = upgraded(folder.settings())
         try:
@@ -97,7 +112,7 @@ def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
     return str(sections.get("run", {}).get("task", TRANSLATION))
 
 
-def type_of(kind: Kind, sections: Mapping[str, Mapping[str, Any]]) -> str:
+def type_of(kind: TaskSections, sections: Mapping[str, Mapping[str, Any]]) -> str:
     """The type of model that some sections name."""
     return str(sections.get("model", {}).get("type", kind.default_model))
 
@@ -118,7 +133,7 @@ def upgraded(stored: Sections) -> Sections:
     return merge(stored, {"training": {"learning_rate": peak}})
 
 
-def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
+def preset(kind: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
     """The sections of a preset.
 
     Raises ConfigError for an unknown name, or one of another type of model than is given.
@@ -133,6 +148,6 @@ def preset(kind: Kind, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sec
     return sections
 
 
-def presets_of_type(kind: Kind, model_type: str) -> list[str]:
+def presets_of_type(kind: TaskSections, model_type: str) -> list[str]:
     """The presets that are made for this type of model."""
     return [n for n, sections in kind.presets.items() if type_of(kind, sections) == model_type]

@@ -16,7 +16,6 @@ from headway.text.mixing import tagged
 
 if TYPE_CHECKING:
     from headway.tasks.translation.terms import Glossaries
-    from headway.translator import Translator
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
@@ -36,7 +35,7 @@ def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
 
 
 def translate_begun(
-    translator: "Translator",
+    translator: Any,
     texts: Sequence[str],
     prefixes: Sequence[str],
     settings: DecodingSettings,
