@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.data.batching import BatchStream, TokenBatches, pad
-from headway.data.weighted import times_seen
+from headway.data.weighted import WeightedRounds, times_seen
 from headway.errors import ConfigError, RunError
 
 lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=60)
@@ -21,7 +21,7 @@ def batches_of(
 ) -> TokenBatches:
     return TokenBatches(
         list(np.array(pairs, np.int32).T), batch_tokens=batch_tokens, seed=seed,
-        weights=None if weights is None else np.array(weights, np.float64),
+        rounds=None if weights is None else WeightedRounds(np.array(weights, np.float64)),
     )  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Batches of a fixed number of tokens, the same ones for the same seed, wherever one starts."""
 
-import math
-import zlib
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,11 +9,22 @@ from numpy.typing import NDArray
 from headway.errors import ConfigError, RunError
 
 Indices = NDArray[np.int64]
-RowWeights = NDArray[np.float64]
-"""How often each row is seen in an epoch."""
 
-_LEAST_BATCHES = 50
-"""A round of fewer batches would hold too few pairs of like length."""
+
+@runtime_checkable
+class Rounds(Protocol):
+    """Which rows an epoch has, where it is not each of them once."""
+
+    @property
+    def identity(self) -> int:
+        """What tells it from others; not 0."""
+        ...
+
+    def __call__(
+        self, batches: "TokenBatches", n: int, random: np.random.Generator
+    ) -> list[Indices]:
+        """The rows of each round of epoch `n`: no batch has rows of two."""
+        ...
 
 
 class TokenBatches:
@@ -31,12 +40,9 @@ class TokenBatches:
         *,
         batch_tokens: int,
         seed: int,
-        weights: RowWeights | None = None,
+        rounds: Rounds | None = None,
     ) -> None:
-        """Take, for each side, the lengths in tokens, without markers, of every row.
-
-        `weights` says how often each is seen in an epoch (None: once; 0.5: in every other epoch).
-        """
+        """Take, for each side, the lengths in tokens, without markers, of every row."""
         if batch_tokens < 1:
             raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
         n_rows = {len(side) for side in lengths}
@@ -50,29 +56,27 @@ class TokenBatches:
         """The longest side of each row, with a marker: [rows]."""
         self.batch_tokens = batch_tokens
         self.seed = seed
-        self.weights = weights
+        self.rounds = rounds
+
+    @property
+    def order(self) -> int:
+        """What the order depends on beside the seed; 0: nothing."""
+        return 0 if self.rounds is None else self.rounds.identity
 
     def __len__(self) -> int:
         """How many rows there are."""
         return len(self.widths)
 
     def epoch(self, n: int) -> list[Indices]:
-        """The batches of epoch `n`, counted from 0: row indices, each as often as it weighs.
+        """The batches of epoch `n`, counted from 0: row indices.
 
-        An epoch is one round, or several where rows come more than once: each round holds a row
-        once at most, if there is text enough, so that no batch repeats itself. In a round rows are
-        sorted by the length of the last side, then of the one before it, and so on, with ties
-        shuffled; its batches come in random order. All depends on (seed, n) and nothing else.
+        In a round rows are sorted by the length of the last side, then of the one before it, and so
+        on, with ties shuffled; its batches come in random order. An epoch is one round of all rows,
+        or what `rounds` says. All depends on (seed, n) and nothing else.
         """
         random = np.random.Generator(np.random.PCG64([self.seed, n]))
-        rounds = [np.arange(len(self))]
-        if self.weights is not None:
-            from headway.data import weighted
-
-            n_batches = float(self.weights @ self.widths) / self.batch_tokens
-            n_rounds = min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES))
-            times = weighted.times_seen(self.weights, self.seed, n)
-            rounds = weighted.rounds(times, max(1, n_rounds), random)
+        every = [np.arange(len(self))]
+        rounds = every if self.rounds is None else self.rounds(self, n, random)
         return [batch for rows in rounds for batch in self._packed(rows, random)]
 
     def _packed(self, rows: Indices, random: np.random.Generator) -> list[Indices]:
@@ -114,8 +118,8 @@ class Batches(Protocol):
         ...
 
     @property
-    def weights(self) -> RowWeights | None:
-        """How often each row is seen in an epoch; None: once."""
+    def order(self) -> int:
+        """What their order depends on beside the seed; 0: nothing."""
         ...
 
     def __len__(self) -> int:
@@ -181,9 +185,8 @@ class BatchStream:
 
 
 def _identity(of: Batches) -> dict[str, int]:
-    weights = 0 if of.weights is None else zlib.crc32(of.weights.tobytes())
     return {
-        "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": weights
+        "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": of.order
     }  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.data.batching import RowWeights
 from headway.data.cache import Say, cache_root, key_of, made_once, silent
 from headway.data.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.data.pieces import Piece, Progress
 from headway.data.store import FORMAT, SideEncoder, Store, write_store
+from headway.data.weighted import RowWeights, WeightedRounds
 from headway.disk import read_sealed, sealed_folder
 from headway.errors import ConfigError, refuse_beyond
 from headway.text import subword_training
@@ -85,6 +85,11 @@ class Prepared:
     """What was done with tags, placeholders and other codes."""
     own_codes: tuple[OwnPattern, ...] = ()
     """What is a code besides, by the user's own patterns."""
+
+    @property
+    def rounds(self) -> WeightedRounds | None:
+        """Which pairs a pass has, if not each once."""
+        return None if self.weights is None else WeightedRounds(self.weights)
 
 
 def prepare_corpus(

@@ -55,7 +55,7 @@ class StreamBatches:
     windows, at another place each time, which come in random order.
     """
 
-    weights = None
+    order = 0
 
     def __init__(
         self, n_tokens: int, *, batch_tokens: int, length: int, seed: int, in_lanes: bool

@@ -1,15 +1,48 @@
 """Files that are seen more or less often than once: entered only where a weight is not 1."""
 
+import math
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.data.batching import Indices, TokenBatches
+
 _PHASES = 1 << 20
 
 LEAST_DRAWN_FROM = 400
 """A twentieth of so many is the least that says anything about a model."""
+
+
+RowWeights = NDArray[np.float64]
+"""How often each row is seen in an epoch."""
+
+_LEAST_BATCHES = 50
+"""A round of fewer batches would hold too few pairs of like length."""
+
+
+class WeightedRounds:
+    """Rows as often as they weigh: `headway.data.batching.Rounds`.
+
+    Each round holds a row once at most, if there is text enough, so that no batch repeats itself.
+    """
+
+    def __init__(self, weights: RowWeights) -> None:
+        """How often each is seen in an epoch; 0.5: in every other one."""
+        self.weights = weights
+
+    @property
+    def identity(self) -> int:
+        """Of the weights."""
+        return zlib.crc32(self.weights.tobytes())
+
+    def __call__(self, batches: TokenBatches, n: int, random: np.random.Generator) -> list[Indices]:
+        """The rows of each round of epoch `n`."""
+        n_batches = float(self.weights @ batches.widths) / batches.batch_tokens
+        n_rounds = min(math.ceil(self.weights.max()), int(n_batches / _LEAST_BATCHES))
+        return rounds(times_seen(self.weights, batches.seed, n), max(1, n_rounds), random)
 
 
 def times_seen(weights: NDArray[np.float64], seed: int, n: int) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ import pytest
 
 from headway.data.batching import TokenBatches
 from headway.data.prepared import DataSettings, Prepared, prepare_corpus
+from headway.data.weighted import WeightedRounds
 from headway.tasks.translation.mixture import mixture, shares, tags_seen, valid_files
 from headway.text.corpora import Corpus
 from headway.text.everyday import generate
@@ -29,7 +30,7 @@ def test_shares_are_what_the_batches_of_a_pass_hold(tmp_path: Path) -> None:
     found = prepared(tmp_path, Use(), Use(3.0, "mine"), Use(2.0))
     store = found.train
     batches = TokenBatches(
-        list(store.lengths.values()), batch_tokens=100, seed=1, weights=found.weights
+        list(store.lengths.values()), batch_tokens=100, seed=1, rounds=WeightedRounds(found.weights)
     )
     tokens = dict.fromkeys(store.content["files"], 0)
     for i in (i for batch in batches.epoch(0) for i in batch.tolist()):

@@ -78,7 +78,7 @@ class TranslationTask:
             list(self.train.lengths.values()),
             batch_tokens=training.batch_tokens,
             seed=seed,
-            weights=prepared.weights,
+            rounds=prepared.rounds,
         )
         self.stream = BatchStream(batches)
         self.valid_batches = self.batches_of(valid_rows)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.config import Sections, merge
-from headway.data.batching import Indices, RowWeights
+from headway.data.batching import Indices
 from headway.data.joined import JoinedStore, some_rows, texts_of, without
 from headway.data.prepared import SIDES, Prepared, prepare_corpus
+from headway.data.weighted import RowWeights
 from headway.errors import DataError
 from headway.runs.kind import Say
 from headway.runs.parent import tuned_rate
