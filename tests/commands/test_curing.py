@@ -119,7 +119,7 @@ def test_two_text_files_and_several_go_to_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["two", "a.tsv", "a.tmx"])
 @pytest.mark.parametrize("lost", ["source", "target"])
 def test_shifted_targets_are_put_beside_their_sources(kind: str, lost: str, tmp_path: Path) -> None:
-    pairs = list(generate(900, 4))
+    pairs = list(generate(900, 3))
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     del (sources if lost == "source" else targets)[400]
     shifted = list(zip(sources, targets, strict=False))
@@ -140,9 +140,8 @@ def test_shifted_targets_are_put_beside_their_sources(kind: str, lost: str, tmp_
     else:
         corpus = Corpus(pairs=(out,), source_language="en", target_language="zh")
         found = [(pair.source, pair.target) for pair in read_pairs(corpus, Report())]
-    # Many sentences of a grammar are alike: where exactly the gap is, is known to a few lines.
-    assert len(set(found) - set(pairs)) <= 3
-    assert len(set(meant) - set(found)) <= 4
+    assert set(found) <= set(pairs)
+    assert len(set(meant) - set(found)) <= 1
 
 
 def test_leaks_of_a_corpus_that_is_read_both_ways_are_left_out_as_such(tmp_path: Path) -> None:
