@@ -19,6 +19,7 @@ FLOORS = {
     "pages": 0,
     "plots": 0,
     "locks": 1,
+    "processes": 1,
     "text": 1,
     "data": 2,
     "nn": 3,

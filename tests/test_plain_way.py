@@ -14,10 +14,10 @@ MOST_FILES, MOST_LINES = 76, 12_450
 SIDE_ROOMS = (
     "data/doctor", "text/formats", "text/codes", "text/code_projection", "text/mixing",
     "data/coded",
-    "data/workers", "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
+    "tasks/translation/mixture", "tasks/translation/tuning", "inspection/",
     "tasks/translation/coded", "runs/parent", "runs/fitting", "runs/resuming", "training/frozen",
     "training/row_adam", "training/recovery", "training/resume", "decoding/sampling",
-    "decoding/processes", "native/",
+    "processes", "native/",
     "commands/filling", "commands/tags", "errors/s", "errors/r", "errors/t",
     "data/many_pieces", "text/word_ids", "runs/checking", "nn/watching",
 )  # fmt: skip

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import record
 
-from headway.data.workers import shared
 from headway.disk import digest, write_text
+from headway.processes import shared
 from headway.runtime import machine
 from whys import lessons, norms, probes, training
 
@@ -149,9 +149,10 @@ def do_all(
 
     n_begun = 0
     work = partial(attempt, root=root, threads=threads)
-    results = shared(work, in_time(), jobs) if jobs > 1 else map(work, in_time())
+    done = shared(work, in_time(), jobs) if jobs > 1 else enumerate(map(work, in_time()))
     n_failed = 0
-    for n_begun, (cell, (seconds, error)) in enumerate(zip(missing, results, strict=False), 1):
+    for n_begun, (number, (seconds, error)) in enumerate(done, 1):
+        cell = missing[number]
         n_failed += bool(error)
         spent = f"{(time.monotonic() - began) / 60:.1f} min"
         told = f"failed: {error}" if error else f"{seconds:.0f} s"

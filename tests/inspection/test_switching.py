@@ -10,7 +10,6 @@ from torch import nn
 from translators import BEGIN, END, SOURCE, step_by_step
 from translators import FED as LONGER
 
-from headway.decoding.processes import shared
 from headway.decoding.search import SearchRequest, decode_all, in_turn
 from headway.decoding.settings import DecodingSettings
 from headway.errors import ConfigError
@@ -29,6 +28,7 @@ from headway.models import (
 from headway.native.supported import unsupported
 from headway.nn.layers import Stack
 from headway.nn.variants import WithoutSublayer
+from headway.processes import shared
 from headway.text.subwords import SpecialIds
 
 SMALL = {"d_model": 12, "d_ff": 20, "heads": 3}

@@ -83,7 +83,6 @@ def clean_corpus(
     Raises:
         ConfigError, DataError: a file cannot be used (see `read_pairs`), or the cache cannot be
             written.
-        WorkerError: the processes that share the work do not live.
     """
     corpus.check()
     if valid is not None:

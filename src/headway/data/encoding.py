@@ -97,7 +97,6 @@ def encode_pieces(
 
     Raises:
         DiskError: the disk is full or cannot be written to.
-        WorkerError: the processes that share the work do not live.
     """
     n_before = accumulate((piece.n_kept for piece in pieces), initial=0)
     tasks = zip(pieces, n_before, strict=False)

@@ -52,9 +52,6 @@ def cleaned_in_pieces(
     """Clean a corpus piece by piece in `work`, where some may be done; what then fills a folder.
 
     That is to be opened no sooner: one in which nothing changes for a day is swept.
-
-    Raises:
-        WorkerError: the processes that share the work do not live.
     """
     read, cleaned, valid_report = Report(), Report(), Report()
     clean = partial(_clean, cleaning, work, n_workers)
@@ -209,12 +206,23 @@ def in_order(
     For 0 there is one process for each core.
 
     Raises:
-        WorkerError, Exception: see `headway.data.workers.shared`.
+        Exception: see `headway.processes.shared`.
     """
     remaining = iter(tasks)
     n_workers = n_workers or available_cores()
     yield from map(work, islice(remaining, None if n_workers == 1 else PIECES_ALONE))
     for task in remaining:  # at least one is left
-        from headway.data.workers import shared
+        from headway.processes import may_fork, shared
 
-        yield from shared(work, chain([task], remaining), n_workers)
+        left = chain([task], remaining)
+        if not may_fork():
+            yield from map(work, left)
+            return
+        early: dict[int, Result] = {}
+        next_one = 0
+        with closing(shared(work, left, n_workers)) as done:
+            for number, result in done:
+                early[number] = result
+                while next_one in early:
+                    yield early.pop(next_one)
+                    next_one += 1

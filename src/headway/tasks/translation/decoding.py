@@ -9,7 +9,6 @@ from functools import partial
 import torch
 
 from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.processes import may_fork, shared
 from headway.decoding.sampling import sample
 from headway.decoding.search import (
     METHODS,
@@ -26,6 +25,7 @@ from headway.decoding.search import (
 )
 from headway.models.interfaces import StepDecoder
 from headway.native.engine import EngineChoice
+from headway.processes import may_fork, shared
 from headway.runtime import EngineName, available_cores
 
 
