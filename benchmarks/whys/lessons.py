@@ -18,7 +18,7 @@ from headway.text.cleaning import Report
 from headway.text.corpora import Corpus
 from headway.text.everyday import finished, generate
 from headway.text.everyday.drawing import Writer
-from headway.text.everyday.sentences import acquaintance, action, liking
+from headway.text.everyday.sentences import KINDS
 from headway.text.mixing import Use
 from headway.text.subwords import Subwords
 from headway.text.words import Words, opened
@@ -56,8 +56,9 @@ def sentences(n_train: int) -> Texts:
 def of_few_kinds(n_pairs: int) -> list[Pair]:
     """Different sentences of what people do, like and know: fewer patterns, sooner learned."""
     writer, seen = Writer(SEED), dict[str, Pair]()
+    kinds = [KINDS[name][1] for name in ("action", "liking", "acquaintance")]
     while len(seen) < n_pairs:
-        pair = finished(*writer.random.choice((action, liking, acquaintance))(writer))
+        pair = finished(*writer.random.choice(kinds)(writer))
         seen.setdefault(pair[0], pair)
     return list(seen.values())
 

@@ -17,7 +17,7 @@ from headway.inspection.coreference_probe import (
     unseen_sentences,
 )
 from headway.inspection.pronouns import PronounAttention
-from headway.text.everyday.coreference import coreference
+from headway.text.everyday.sentences import coreference
 from headway.translator import Translator
 
 

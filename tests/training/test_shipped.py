@@ -17,7 +17,7 @@ from headway.inspection.coreference_probe import named_right, unseen_sentences
 from headway.runs.checking import check_run
 from headway.text.everyday import EXAMPLES, INVITED, finished
 from headway.text.everyday.drawing import Writer
-from headway.text.everyday.sentences import sight
+from headway.text.everyday.sentences import KINDS
 from headway.training import shipped
 from headway.training.shipped import open_folder
 from headway.translator import Translator
@@ -95,7 +95,7 @@ def test_it_says_what_animals_and_people_do_in_sentences_that_it_has_never_seen(
     seen = {english for english, _ in corpus().train}
     writer, unseen = Writer(9), dict[str, str]()
     while len(unseen) < 60:
-        english, chinese = finished(*sight(writer))
+        english, chinese = finished(*KINDS["sight"][1](writer))
         if english not in seen and len(english.split()) < 7:
             unseen[english] = chinese
     found = Translator.load("demo", device="cpu").translate(list(unseen))

@@ -146,7 +146,7 @@ def write_files(out: Path, written: "Split") -> None:
 def _score(translator: "Translator", parts: "Split", out: Path) -> None:
     """BLEU on the test sentences, and whether *it* was understood."""
     from headway.metrics.translation import bleu_statistics
-    from headway.text.everyday.coreference import coreference
+    from headway.text.everyday.sentences import coreference
 
     translations = translator.translate([english for english, _ in parts.test])
     (out / "test.translated.zh").write_text(
@@ -242,7 +242,7 @@ def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
 def _about_it(pairs: "Sequence[Pair]") -> "list[PronounSentence]":
     """The sentences in which *it* could stand for two things."""
     from headway.inspection.pronoun_picture import PronounSentence
-    from headway.text.everyday.coreference import coreference
+    from headway.text.everyday.sentences import coreference
 
     found = [(*pair, coreference(*pair)) for pair in pairs]
     return [PronounSentence(english, chinese, *which) for english, chinese, which in found if which]

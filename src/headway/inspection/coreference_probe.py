@@ -26,9 +26,8 @@ from headway.inspection.pronoun_picture import (
 )
 from headway.inspection.pronouns import PronounAttention
 from headway.text.everyday import finished
-from headway.text.everyday.coreference import coreference
 from headway.text.everyday.drawing import Writer
-from headway.text.everyday.sentences import it
+from headway.text.everyday.sentences import coreference, it
 
 if TYPE_CHECKING:
     from headway.translator import Translator

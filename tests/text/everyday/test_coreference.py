@@ -3,7 +3,7 @@
 import pytest
 
 from headway.text.everyday import EXAMPLES, generate
-from headway.text.everyday.coreference import Coreference, coreference
+from headway.text.everyday.sentences import Coreference, coreference
 
 
 def test_the_noun_that_the_chinese_names_is_the_antecedent() -> None:

@@ -21,8 +21,9 @@ from headway.text.everyday import (
 )
 from headway.text.everyday.drawing import Writer
 from headway.text.everyday.lexicon import Scene, Thing, adjectives, rows, scenes, things, verbs
-from headway.text.everyday.patterns import IT
-from headway.text.everyday.sentences import KINDS, liking, plain, sight, told
+from headway.text.everyday.sentences import KINDS, liking, plain, told
+
+SIGHT = KINDS["sight"][1]
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +58,8 @@ def test_a_split_that_leaves_nothing_to_train_on_is_refused() -> None:
 
 
 def test_more_sentences_than_the_grammar_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(KINDS, liking, 0)
-    for kind in KINDS:
-        monkeypatch.setitem(KINDS, kind, 0)
-    monkeypatch.setitem(KINDS, lambda writer: ("I love learning", "我爱学习"), 1)
+    for name in KINDS:
+        monkeypatch.setitem(KINDS, name, (1, lambda writer: ("I love learning", "我爱学习")))
     with pytest.raises(ConfigError, match="fewer different pairs than the 2 asked for; found 0"):
         generate(2, seed=1)
 
@@ -100,7 +99,7 @@ def every_it() -> Iterator[tuple[Scene, Thing, Thing, Thing, str, Pair]]:
     for scene in scenes():
         for first, second in product(things()[scene.first], things()[scene.second]):
             for named, reasons in ((first, scene.reasons), (second, second.reasons)):
-                for mode, reason, pattern in product(scene.modes, reasons, rows(IT)):
+                for mode, reason, pattern in product(scene.modes, reasons, rows("it")):
                     pair = told(scene, first, second, mode, named, reason, pattern)
                     yield scene, first, second, named, reason, finished(*pair)
 
@@ -136,7 +135,7 @@ def test_the_grammar_contains_the_sentences_that_the_demo_shows(
     likings = {finished(*liking(writer)) for _ in range(10_000)}
     assert set(EXAMPLES) <= about_it | likings
     sights: set[Pair] = set()
-    for kind in (sight, plain):
+    for kind in (SIGHT, plain):
         writer = Writer(2)
         sights |= {finished(*kind(writer)) for _ in range(30_000)}
     assert set(INVITED) <= sights
@@ -157,7 +156,7 @@ def test_who_is_seen_is_doing_something_and_who_is_named_has_a_habit(
     english: str, chinese: str
 ) -> None:
     writer = Writer(3)
-    pairs = [finished(*sight(writer)) for _ in range(15_000)] + generate(8_000, 2)
+    pairs = [finished(*SIGHT(writer)) for _ in range(15_000)] + generate(8_000, 2)
     hits = [pair for pair in pairs if re.search(english, pair[0])]
     assert len(hits) >= 3
     assert [pair for pair in hits if not re.search(chinese, pair[1])] == []

@@ -7,8 +7,8 @@ from math import log
 import pytest
 
 from headway.errors import ConfigError
-from headway.text.everyday import senses, themes
-from headway.text.everyday.lexicon import rows
+from headway.text.everyday import senses
+from headway.text.everyday.lexicon import cells, tables
 from headway.text.everyday.senses import (
     CONTRASTS,
     FAR_CONTRASTS,
@@ -20,6 +20,10 @@ from headway.text.everyday.senses import (
 )
 
 EVERY = (*CONTRASTS, *FAR_CONTRASTS)
+
+
+def rows_of_themes() -> list[tuple[str, ...]]:
+    return [row for theme in tables()["themes"] for part in theme.values() for row in cells(part)]
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +138,7 @@ def test_there_are_few_words_and_those_of_the_themes_come_often(
     for column, found in enumerate(lines.values()):
         counts = Counter(" ".join(found).lower().split())
         assert 500 < len(counts) < 1_000
-        tables = [table for theme in themes.THEMES for table in theme.split("\n\n")]
-        texts = [row[column] for table in tables for row in rows(table)]
+        texts = [row[column] for row in rows_of_themes()]
         words = set(re.sub(r"\{.*?\}|[.,?，。？“”]", " ", " ".join(texts)).lower().split())
         assert len(words) > 200
         assert all(counts[word] >= 5 for word in words), [w for w in words if counts[w] < 5]
@@ -153,14 +156,11 @@ def test_sentences_look_as_their_readers_expect(lines: dict[str, list[str]]) -> 
 
 
 def test_every_slot_of_a_theme_stands_in_both_languages() -> None:
-    for theme in themes.THEMES:
-        assert len(theme.split("\n\n")) == 3
-        for table in theme.split("\n\n"):
-            for english, chinese, *_ in rows(table):
-                slots = [set(re.findall(r"\{(\w+)\.", text)) for text in (english, chinese)]
-                assert slots[1] <= slots[0], english
-                # What Chinese need not say twice: he, she, and to whom something belongs.
-                assert slots[0] - slots[1] <= {"he"}, english
+    for english, chinese, *_ in rows_of_themes():
+        slots = [set(re.findall(r"\{(\w+)\.", text)) for text in (english, chinese)]
+        assert slots[1] <= slots[0], english
+        # What Chinese need not say twice: he, she, and to whom something belongs.
+        assert slots[0] - slots[1] <= {"he"}, english
 
 
 def test_more_than_the_grammar_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

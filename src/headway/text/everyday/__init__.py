@@ -58,7 +58,8 @@ class Split(NamedTuple):
 
 def sentence(writer: Writer, *, spaced: bool = False) -> Pair:
     """One English sentence and its Chinese, with capital letters and punctuation."""
-    (kind,) = writer.random.choices(tuple(KINDS), tuple(KINDS.values()))
+    weights, kinds = zip(*KINDS.values(), strict=True)
+    (kind,) = writer.random.choices(kinds, weights)
     return finished(*kind(writer), spaced=spaced)
 
 

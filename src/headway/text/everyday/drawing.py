@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headway.text.everyday import lexicon, words
+from headway.text.everyday import lexicon
 from headway.text.everyday.lexicon import Noun, Phrase, Verb, rows, third_person
 
 Pair = tuple[str, str]
@@ -96,7 +96,7 @@ class Writer:
 
     def pronoun(self, en: str = "") -> Who:
         """I, you, he, she, we, they; or the one that is named."""
-        fits = [row for row in rows(words.PRONOUNS) if en in ("", row[0])]
+        fits = [row for row in rows("pronouns") if en in ("", row[0])]
         en, obj, own, zh, *forms = self.random.choice(fits)
         return Who(en, zh, obj, own, f"{zh} 的", " ".join(forms), en, zh)
 
@@ -106,12 +106,12 @@ class Writer:
 
     def name(self) -> Who:
         """Somebody with a name."""
-        found = self.one(words.NAMES)
+        found = self.one("names")
         return _third(found.en, found.zh, *found.kinds)
 
     def relative(self) -> Who:
         """My mother, Tom's friend."""
-        found, owner = self.one(words.RELATIVES), self.name()
+        found, owner = self.one("kin"), self.name()
         between = owner.own_zh
         if self.chance(0.7):
             owner = self.pronoun()
@@ -190,7 +190,7 @@ class Writer:
         """Three books, some red flowers."""
         en, zh = self.quality(noun, 0.25)
         if self.chance(0.8):
-            n = self.one(words.NUMBERS, "few" if self.chance(0.85) else "many")
+            n = self.one("numbers", "few" if self.chance(0.85) else "many")
             counted = f"{n.zh} {noun.measure} {zh} {noun.zh}"
             return f"{n.en} {noun.leads} {en} {noun.many}", counted
         much, much_zh = self.random.choice((("some", "一些"), ("a lot of", "很多")))
@@ -239,8 +239,8 @@ class Writer:
 
     def spot(self, noun: str = "") -> Pair:
         """On the table, behind the door; not with respect to itself."""
-        spot = self.random.choice([p for p in lexicon.phrases(words.SPOTS) if p.en != noun])
-        fits = [p for p in lexicon.phrases(words.RELATIONS) if p.kinds & spot.kinds]
+        spot = self.random.choice([p for p in lexicon.phrases("spots") if p.en != noun])
+        fits = [p for p in lexicon.phrases("relations") if p.kinds & spot.kinds]
         relation = self.random.choice(fits)
         return f"{relation.en} the {spot.en}", f"{spot.zh} {relation.zh}"
 
@@ -276,15 +276,15 @@ class Writer:
     def when(self, tense: str) -> Pair:
         """A time of that tense."""
         if tense == "past" and self.chance(0.2):
-            n, span = self.one(words.NUMBERS, "few"), self.one(words.SPANS)
+            n, span = self.one("numbers", "few"), self.one("spans")
             return f"{n.en} {span.en} ago", f"{n.zh} {span.zh} 前"
-        return self.pair(words.TIMES, tense)
+        return self.pair("times", tense)
 
     def verb(self, tense: str, style: str, who: Who) -> tuple[Verb, bool]:
         """An action that the pattern can say, and whether it is done to somebody else."""
         person, needs_object = "person" in who.kinds, style in ("asked", "count")
         if person and not needs_object and tense in ("past", "future") and self.chance(0.1):
-            to = self.one(words.DESTINATIONS)
+            to = self.one("destinations")
             return Verb(f"go {to.en}", f"went {to.en}", f"去 {to.zh}", f"去 了 {to.zh}"), False
         fits = [v for v in lexicon.verbs() if v.by in who.kinds]
         fits = [v for v in fits if tense in v.tenses or tense == "can"]
@@ -301,7 +301,7 @@ class Writer:
     def where(self, verb: Verb, who: Who, *, alone: bool) -> tuple[str, str, str]:
         """With whom and where, if at all: English, Chinese, and Chinese after 正在."""
         en, zh, inside = "", "", ""
-        fits = [p for p in lexicon.phrases(words.PLACES) if p.kinds & verb.places]
+        fits = [p for p in lexicon.phrases("places") if p.kinds & verb.places]
         if fits and self.chance(0.4):
             place = self.random.choice(fits)
             en, zh, inside = place.en, f"在 {place.zh}", place.zh
@@ -334,6 +334,6 @@ class Writer:
             "where": (where, where_zh),
             "inside": ("", inside),
             "when": when,
-            "often": self.pair(words.FREQUENCIES),
+            "often": self.pair("frequencies"),
         }
         return filled(pattern, slots, who)

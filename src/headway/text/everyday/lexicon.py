@@ -1,11 +1,12 @@
-"""The words of the everyday corpus as typed records, read from the tables in `words`."""
+"""The words of the everyday corpus as typed records, read from the tables in words.toml."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-
-from headway.text.everyday import words
+from pathlib import Path
+from typing import Any
 
 Kinds = frozenset[str]
 
@@ -140,10 +141,25 @@ def _verb(en: str, zh: str, *rest: str) -> Verb:
 
 
 @cache
-def rows(table: str) -> tuple[tuple[str, ...], ...]:
-    """The cells of a table: one row a line, `|` between cells, `-` for an empty cell."""
+def tables() -> dict[str, Any]:
+    """All tables by name, from the files beside this one."""
+    found: dict[str, Any] = {}
+    for name in ("words", "patterns", "themes"):
+        text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
+        found |= tomllib.loads(text)
+    return found
+
+
+def cells(table: str) -> tuple[tuple[str, ...], ...]:
+    """One row a line, `|` between cells, `-` for an empty cell."""
     lines = (line.split("|") for line in table.strip().splitlines())
     return tuple(tuple(c.strip() if c.strip() != "-" else "" for c in line) for line in lines)
+
+
+@cache
+def rows(table: str) -> tuple[tuple[str, ...], ...]:
+    """The cells of the table of that name."""
+    return cells(tables()[table])
 
 
 def _entries(table: str) -> Iterator[tuple[str, str, Kinds]]:
@@ -161,7 +177,7 @@ def phrases(table: str) -> tuple[Phrase, ...]:
 
 
 @cache
-def nouns(table: str = words.NOUNS) -> tuple[Noun, ...]:
+def nouns(table: str = "nouns") -> tuple[Noun, ...]:
     """Every noun that can be bought, read, eaten, seen ..., or those of another table."""
     found = []
     for en, zh, kinds in _entries(table):
@@ -184,13 +200,13 @@ def nouns_of(kinds: Kinds) -> tuple[Noun, ...]:
 @cache
 def verbs() -> tuple[Verb, ...]:
     """Every action."""
-    return tuple(_verb(*row) for row in rows(words.VERBS))
+    return tuple(_verb(*row) for row in rows("verbs"))
 
 
 @cache
 def adjectives() -> tuple[Adjective, ...]:
     """Every quality of a person or a thing."""
-    entries = ((en, *zh.partition("/")[::2], kinds) for en, zh, kinds in _entries(words.ADJECTIVES))
+    entries = ((en, *zh.partition("/")[::2], kinds) for en, zh, kinds in _entries("adjectives"))
     return tuple(Adjective(*entry) for entry in entries)
 
 
@@ -205,7 +221,7 @@ def things() -> dict[str, tuple[Thing, ...]]:
     """The candidates for *it*, by group; every animal that walks is one."""
     beasts = (Thing(n.one, n.measure, n.zh) for n in nouns() if "beast" in n.kinds)
     found = {"beast": tuple(beasts)}
-    for en, zh, group in _entries(words.THINGS):
+    for en, zh, group in _entries("things"):
         name, _, fits = zh.partition(":")
         measure, own = name.split()
         thing = Thing(en, measure, own, tuple(fits.split()))
@@ -219,12 +235,12 @@ def scenes() -> tuple[Scene, ...]:
     """The events in which *it* needs an antecedent."""
     return tuple(
         Scene(first, second, tuple(modes.split()), _verb(en, zh), tuple(fits.split()))
-        for first, second, modes, en, zh, fits in rows(words.SCENES)
+        for first, second, modes, en, zh, fits in rows("scenes")
     )
 
 
 @cache
 def reasons() -> dict[str, tuple[str, str]]:
     """English and Chinese of every reason for which something did not happen to *it*."""
-    found = ((en.partition("/"), zh) for en, zh, _ in _entries(words.REASONS))
+    found = ((en.partition("/"), zh) for en, zh, _ in _entries("reasons"))
     return {name: (other or name, zh) for (name, _, other), zh in found}

@@ -3,7 +3,7 @@
 A `bank` stands by a river or lends money, a `bat` sleeps in a cave or hits a ball, 苹果 is a fruit
 or a company; 词性 (part of speech) and 磁性 (magnetism) sound alike and keep other company. Half of
 the documents are single everyday sentences, of the same grammar that `headway.text.everyday` draws
-pairs from; the others are paragraphs of one theme, of `headway.text.everyday.themes`. The sentences
+pairs from; the others are paragraphs of one theme, of themes.toml. The sentences
 that are compared in `CONTRASTS` are in none of them.
 """
 
@@ -14,9 +14,9 @@ from string import Formatter
 from typing import Literal, NamedTuple
 
 from headway.errors import ConfigError
-from headway.text.everyday import finished, lexicon, sentence, themes, words
+from headway.text.everyday import finished, lexicon, sentence
 from headway.text.everyday.drawing import Pair, Who, Writer
-from headway.text.everyday.lexicon import Adjective, Noun, Phrase, Verb, rows
+from headway.text.everyday.lexicon import Adjective, Noun, Phrase, Verb, cells, rows, tables
 
 Language = Literal["en", "zh", "both"]
 Document = tuple[str, ...]
@@ -145,8 +145,7 @@ def _compared() -> tuple[str, ...]:
 
 def _themed(writer: Writer) -> list[Pair]:
     """A paragraph of one theme, spaced."""
-    theme = writer.random.choice(themes.THEMES)
-    headings, beginnings, once = (rows(table) for table in theme.split("\n\n"))
+    headings, beginnings, once = map(cells, writer.random.choice(tables()["themes"]).values())
     more = [row[:2] for row in once for _ in range(int(row[2]) if row[2:] else 1)]
     who, friend = writer.name(), writer.name()
     while friend.en == who.en:
@@ -186,18 +185,18 @@ def _filler(writer: Writer, slot: str) -> Filler:
 @cache
 def _fillers() -> dict[str, Sequence[Filler]]:
     """What may stand in the other slots: words of the themes, and of the everyday sentences."""
-    nouns = {noun.one: noun for noun in (*lexicon.nouns(), *lexicon.nouns(themes.NOUNS))}
+    nouns = {noun.one: noun for noun in (*lexicon.nouns(), *lexicon.nouns("theme_nouns"))}
     found: dict[str, Sequence[Filler]] = {
-        slot: [nouns[name] for name in names.split()] for slot, names in rows(themes.NOUN_SLOTS)
+        slot: [nouns[name] for name in names.split()] for slot, names in rows("noun_slots")
     }
-    phrases = lexicon.phrases(themes.PHRASES)
+    phrases = lexicon.phrases("phrases")
     for slot in {slot for phrase in phrases for slot in phrase.kinds}:
         found[slot] = [p for p in phrases if slot in p.kinds]
     traits = [a for a in lexicon.adjectives() if "trait" in a.kinds]
-    cities = [p for p in lexicon.phrases(words.DESTINATIONS) if "city" in p.kinds]
+    cities = [p for p in lexicon.phrases("destinations") if "city" in p.kinds]
     verbs = [v for v in lexicon.verbs() if v.zh not in _ALSO_NOUNS and v.by == "person"]
     return found | {
-        "n": [p for p in lexicon.phrases(words.NUMBERS) if "few" in p.kinds],
+        "n": [p for p in lexicon.phrases("numbers") if "few" in p.kinds],
         "city": [replace(p, en=p.en.removeprefix("to ")) for p in cities],
         "noun": [n for n in lexicon.nouns() if not n.lead and "animal" not in n.kinds],
         "verb": [v for v in verbs if " " not in v.base + v.zh],

@@ -1,9 +1,15 @@
-"""The kinds of everyday sentence: who and what is drawn for each table of patterns."""
+"""The kinds of everyday sentence: who and what is drawn for each table of patterns.
 
+In some, *it* stands for one of two things, and the Chinese must say which: see `told`, and
+`coreference`, which reads it off again.
+"""
+
+import re
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
-from headway.text.everyday import lexicon, patterns, words
+from headway.text.everyday import lexicon
 from headway.text.everyday.drawing import Pair, Who, Writer, filled
 from headway.text.everyday.lexicon import Adjective, Noun, Scene, Thing, rows
 
@@ -28,7 +34,7 @@ class Slots(dict[str, Pair]):
         tense, _, whose = slot.partition("_")
         who = {"again": self.writer.again, "other": self.writer.other}.get(whose, lambda who: who)
         timed = whose in ("own", "other")
-        return self.writer.action(patterns.ACTIONS, tense, who(self.who), timed=timed)
+        return self.writer.action("actions", tense, who(self.who), timed=timed)
 
 
 def _of_noun(writer: Writer, noun: Noun) -> dict[str, Pair]:
@@ -60,7 +66,7 @@ def _rest(slots: Slots) -> Pair:
 
 
 def _city(slots: Slots) -> Pair:
-    en, zh = slots.writer.pair(words.DESTINATIONS, "city")
+    en, zh = slots.writer.pair("destinations", "city")
     return en.removeprefix("to "), zh
 
 
@@ -81,14 +87,14 @@ _DRAWN: dict[str, Callable[[Slots], Pair]] = {
     "liked": lambda slots: slots.writer.pastime(),
     "spot": lambda slots: slots.writer.spot(),
     "somewhere": lambda slots: slots["in_city"] if slots.writer.chance(0.6) else ("", ""),
-    "place": lambda slots: slots.writer.pair(words.PLACES),
-    "in_city": lambda slots: slots.writer.pair(words.PLACES, "city"),
-    "n": lambda slots: slots.writer.pair(words.NUMBERS, "few"),
-    "weather": lambda slots: slots.writer.pair(words.WEATHER),
+    "place": lambda slots: slots.writer.pair("places"),
+    "in_city": lambda slots: slots.writer.pair("places", "city"),
+    "n": lambda slots: slots.writer.pair("numbers", "few"),
+    "weather": lambda slots: slots.writer.pair("weathers"),
     "this": lambda slots: slots.writer.random.choice((("this", "这"), ("that", "那"))),
     "lost": lambda slots: slots.writer.known(slots.writer.noun({"thing", "wear", "pet"})),
     "clause": lambda slots: _statement(slots.writer),
-    "promise": lambda slots: slots.writer.action(patterns.PROMISES),
+    "promise": lambda slots: slots.writer.action("promises"),
 }
 
 
@@ -109,47 +115,26 @@ def _one_person(writer: Writer) -> Who:
     return who if who.en not in ("we", "they") else _one_person(writer)
 
 
-liking = _kind(patterns.LIKINGS)
-possession = _kind(patterns.POSSESSIONS, nouns="goods thing pet farm drink")
-acquaintance = _kind(patterns.ACQUAINTANCES)
-whereabouts = _kind(patterns.WHEREABOUTS)
-there_is = _kind(patterns.THERE_IS, nouns="thing pet read wear")
-job = _kind(patterns.JOBS, _one_person)
-weather = _kind(patterns.WEATHER)
-report = _kind(patterns.REPORTS)
-joined = _kind(patterns.JOINED, nouns="goods food drink")
-posture = _kind(patterns.POSTURES, lambda writer: writer.seen("beast", "person"))
+def _acting(
+    table: str, who: Callable[[Writer], Who | None] = lambda _: None, mark: Pair = ("", "")
+) -> Kind:
+    """What somebody, or `who`, does, did, will do, may do: sentences of one table of actions."""
 
+    def draw(writer: Writer) -> Pair:
+        english, chinese = writer.action(table, who=who(writer))
+        return english + mark[0], chinese + mark[1]
 
-def action(writer: Writer) -> Pair:
-    """Tom bought two books yesterday; he doesn't eat any eggs."""
-    return writer.action(patterns.ACTIONS)
-
-
-def question(writer: Writer) -> Pair:
-    """Did Tom buy two books yesterday?"""
-    english, chinese = writer.action(patterns.QUESTIONS)
-    return f"{english}?", f"{chinese}？"
-
-
-def sight(writer: Writer) -> Pair:
-    """A dog runs; two boys are playing football in the park."""
-    return writer.action(patterns.SIGHTS, who=writer.seen("pet", "animal", "person"))
-
-
-def request(writer: Writer) -> Pair:
-    """Please buy two eggs tomorrow; let's go to the park."""
-    return writer.action(patterns.REQUESTS, who=writer.pronoun("you"))
+    return draw
 
 
 def description(writer: Writer) -> Pair:
     """My mother is very tired; is that book interesting?"""
-    return _described(writer, patterns.DESCRIPTIONS, ("state", "state", "trait", "thing", "beast"))
+    return _described(writer, "descriptions", ("state", "state", "trait", "thing", "beast"))
 
 
 def comparison(writer: Writer) -> Pair:
     """Tom is taller than Mary; this book is not as expensive as my book."""
-    return _described(writer, patterns.COMPARISONS, ("trait", "thing", "thing"))
+    return _described(writer, "comparisons", ("trait", "thing", "thing"))
 
 
 def _described(writer: Writer, table: str, kinds: tuple[str, ...]) -> Pair:
@@ -198,7 +183,7 @@ def relative(writer: Writer) -> Pair:
     adjective, slots = writer.random.choice(_qualities(noun)), Slots(writer, who, noun)
     slots["other"], slots["did"] = (other.en, other.zh), (verb.past, verb.zh)
     slots["adj"] = adjective.en, adjective.zh
-    return filled(writer.random.choice(rows(patterns.RELATIVES)), slots, who)
+    return filled(writer.random.choice(rows("relatives")), slots, who)
 
 
 # --- who is *it*? -------------------------------------------------------------------------------
@@ -215,7 +200,7 @@ def it(writer: Writer) -> Pair:
     second = writer.random.choice(lexicon.things()[scene.second])
     mode = writer.random.choice(scene.modes)
     named, reasons = writer.random.choice(((first, scene.reasons), (second, second.reasons)))
-    reason, pattern = writer.random.choice(reasons), writer.random.choice(rows(patterns.IT))
+    reason, pattern = writer.random.choice(reasons), writer.random.choice(rows("it"))
     return told(scene, first, second, mode, named, reason, pattern)
 
 
@@ -245,7 +230,7 @@ def plain(writer: Writer) -> Pair:
     named, reasons = writer.random.choice(((first, scene.reasons), (second, second.reasons)))
     slots = {"first": (first.en, first.named), "event": event, "named": (named.en, named.named)}
     slots["why"] = lexicon.reasons()[writer.random.choice(reasons)]
-    return filled(writer.random.choice(rows(patterns.PLAIN)), slots)
+    return filled(writer.random.choice(rows("plain")), slots)
 
 
 def not_it(writer: Writer) -> Pair:
@@ -258,12 +243,12 @@ def not_it(writer: Writer) -> Pair:
     slots["event"], _ = _event(writer.random.choice(("didn't", "couldn't")), scene, second)
     slots["named"] = "", second.named
     slots["why"] = lexicon.reasons()[writer.random.choice(second.reasons)]
-    return filled(writer.random.choice(rows(patterns.NOT_IT)), slots)
+    return filled(writer.random.choice(rows("not_it")), slots)
 
 
 def _event(mode: str, scene: Scene, second: Thing) -> tuple[Pair, str]:
     """What did (not) happen, and was or is."""
-    _, fails, fails_zh, was = next(row for row in rows(words.MODES) if row[0] == mode)
+    _, fails, fails_zh, was = next(row for row in rows("modes") if row[0] == mode)
     verb, names = scene.event, {"b": second.zh, "B": second.named}
     if mode == "did":
         return (verb.past.format(b=second.en), verb.done.format(**names)), was
@@ -271,26 +256,64 @@ def _event(mode: str, scene: Scene, second: Thing) -> tuple[Pair, str]:
     return (english, f"{fails_zh} {verb.zh.format(**names)}"), was
 
 
-KINDS: dict[Kind, int] = {
-    action: 24,
-    question: 14,
-    sight: 14,
-    posture: 2,
-    it: 16,
-    plain: 5,
-    not_it: 3,
-    joined: 10,
-    liking: 5,
-    description: 6,
-    possession: 5,
-    report: 4,
-    comparison: 5,
-    relative: 3,
-    whereabouts: 4,
-    there_is: 3,
-    job: 2,
-    weather: 3,
-    acquaintance: 2,
-    request: 2,
+action, liking = _acting("actions"), _kind("likings")
+whereabouts = _kind("whereabouts")
+
+KINDS: dict[str, tuple[int, Kind]] = {
+    "action": (24, action),
+    "question": (14, _acting("questions", mark=("?", "？"))),
+    "sight": (14, _acting("sights", lambda writer: writer.seen("pet", "animal", "person"))),
+    "posture": (2, _kind("postures", lambda writer: writer.seen("beast", "person"))),
+    "it": (16, it),
+    "plain": (5, plain),
+    "not_it": (3, not_it),
+    "joined": (10, _kind("joined", nouns="goods food drink")),
+    "liking": (5, liking),
+    "description": (6, description),
+    "possession": (5, _kind("possessions", nouns="goods thing pet farm drink")),
+    "report": (4, _kind("reports")),
+    "comparison": (5, comparison),
+    "relative": (3, relative),
+    "whereabouts": (4, whereabouts),
+    "there_is": (3, _kind("there_is", nouns="thing pet read wear")),
+    "job": (2, _kind("jobs", _one_person)),
+    "weather": (3, _kind("weather")),
+    "acquaintance": (2, _kind("acquaintances")),
+    "request": (2, _acting("requests", lambda writer: writer.pronoun("you"))),
 }
-"""How often each kind of sentence is written, against the others."""
+"""How often each kind of sentence is written, against the others, and what writes it."""
+
+
+# --- what is *it*, read off the Chinese -----------------------------------------------------------
+
+_TWO_NOUNS = re.compile(r"The (\w+) .* the (\w+) because it ")
+
+
+class Coreference(NamedTuple):
+    """The two nouns of an English sentence between which the reason decides."""
+
+    antecedent: str
+    """What *it* stands for."""
+    rival: str
+    """What it could have stood for."""
+    named_at: int
+    """Where in the Chinese the antecedent is named again, in characters; after the measure word."""
+
+
+def coreference(english: str, chinese: str) -> Coreference | None:
+    """What *it* stands for, as the Chinese names it; None if no two nouns compete.
+
+    None as well if the Chinese, say a model's, names neither of the two.
+    """
+    found = _TWO_NOUNS.match(english)
+    if found is None:
+        return None
+    first, second = found.groups()
+    event, because, reason = chinese.partition("因为那")
+    candidates = [thing for group in lexicon.things().values() for thing in group]
+    for antecedent, rival in ((first, second), (second, first)):
+        for thing in candidates:
+            if thing.en == antecedent and reason.startswith(f"{thing.measure}{thing.zh}"):
+                named_at = len(event) + len(because) + len(thing.measure)
+                return Coreference(antecedent, rival, named_at)
+    return None
