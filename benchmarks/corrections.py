@@ -30,10 +30,10 @@ import runs
 
 from headway import Translator
 from headway.commands.demo import corpus
-from headway.metrics.translation import bleu_statistics
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import open_folder, place_of
+from headway.core.bleu import bleu_statistics
+from headway.core.run_folder import RunFolder
+from headway.demo import generate
+from headway.operations.shipped import open_folder, place_of
 
 N_UNSEEN = 200
 N_DRAWN = 6_000

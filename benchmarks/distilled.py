@@ -18,7 +18,7 @@ import record
 import torch
 
 from headway import Translator
-from headway.metrics.translation import bleu_statistics, difference, with_interval
+from headway.core.bleu import bleu_statistics, difference, with_interval
 
 SEARCHES: dict[str, dict[str, Any]] = {"greedy": {"method": "greedy"}, "own beam": {}}
 

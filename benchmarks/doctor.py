@@ -29,13 +29,13 @@ from typing import Any, NamedTuple
 
 from record import add_record_option, exit_status, parser, table, write
 
-from headway.data.cleaned import clean_corpus
-from headway.data.doctor.examination import Tools, examine
-from headway.data.doctor.findings import Symptom
-from headway.text.cleaning import CleaningSettings, Pair, clean
-from headway.text.corpora import Corpus
-from headway.text.detection import detect
-from headway.text.everyday import generate
+from headway.core.cleaning import CleaningSettings, Pair, clean
+from headway.corpora.cleaned import clean_corpus
+from headway.corpora.corpus import Corpus
+from headway.demo import generate
+from headway.doctor.examination import Tools, examine
+from headway.doctor.findings import Symptom
+from headway.languages.detection import detect
 
 Texts = list[tuple[str, str]]
 

@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 import torch
 from record import add_record_option, parser, write
 
-from headway.decoding.search import SearchRequest
-from headway.decoding.settings import DecodingSettings
+from headway.core.search import SearchRequest
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+from headway.engine.engine import EngineChoice
+from headway.engine.matrices import Precision
 from headway.exchange.ctranslate2 import write_ctranslate2
 from headway.models import Transformer, TransformerConfig
-from headway.native.engine import EngineChoice
-from headway.native.matrices import Precision
-from headway.tasks.translation.decoding import decode
-from headway.text.subwords import SpecialIds
+from headway.translation.decoding import decode
 from headway.translator import Translator
 
 CPU = torch.device("cpu")

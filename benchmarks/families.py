@@ -26,10 +26,10 @@ import record
 import runs
 from whys import plots
 
-from headway.errors import HeadwayError
-from headway.tasks.translation.presets import PRESETS
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import open_folder
+from headway.core.errors import HeadwayError
+from headway.core.presets import PRESETS
+from headway.core.run_folder import RunFolder
+from headway.operations.shipped import open_folder
 
 RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
 FAMILIES: Mapping[str, Sequence[str]] = {

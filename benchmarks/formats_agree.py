@@ -21,16 +21,16 @@ from typing import NamedTuple
 
 from record import add_data_option, add_record_option, exit_status, parser, table, write
 
-from headway.errors import DataError
-from headway.text.cleaning import Report
-from headway.text.corpora import Corpus
-from headway.text.file_kinds import suffix_of
-from headway.text.formats import tmx, xliff
-from headway.text.formats.segments import Code, Document, Segment
-from headway.text.formats.xliff_units import XliffUnits
-from headway.text.formats.xml_encoding import read_contents
-from headway.text.lines import open_bytes
-from headway.text.readers import READERS
+from headway.core.cleaning import Report
+from headway.core.errors import DataError
+from headway.core.lines import open_bytes
+from headway.corpora.corpus import Corpus
+from headway.localization.formats import tmx, xliff
+from headway.localization.formats.file_kinds import suffix_of
+from headway.localization.formats.readers import READERS
+from headway.localization.formats.xliff_units import XliffUnits
+from headway.localization.formats.xml_encoding import read_contents
+from headway.localization.placeholders.segments import Code, Document, Segment
 
 ARGUED = {
     "kit-ImportTest1J_many.tmx": "the third unit lacks UK English; a comment in the file says that "

@@ -23,9 +23,9 @@ from format_samples import SAMPLES
 from formats_agree import n_same
 from record import add_record_option, exit_status, parser, table, write
 
-from headway.text.file_kinds import KEYED
-from headway.text.fillers import FILLERS
-from headway.text.formats.segments import Code, Document, Segment
+from headway.localization.formats.file_kinds import KEYED
+from headway.localization.formats.fillers import FILLERS
+from headway.localization.placeholders.segments import Code, Document, Segment
 
 
 class Outcome(NamedTuple):

@@ -25,14 +25,14 @@ from types import FrameType
 from format_samples import SAMPLES
 from record import add_record_option, exit_status, parser, table, write
 
-from headway.errors import UserError
-from headway.text.cleaning import Report
-from headway.text.corpora import Corpus
-from headway.text.fillers import FILLERS
-from headway.text.formats.branches import branches_of
-from headway.text.formats.segments import Code, Segment
-from headway.text.keyed import KINDS as OF_ONE_LANGUAGE
-from headway.text.readers import READERS
+from headway.core.cleaning import Report
+from headway.core.errors import UserError
+from headway.corpora.corpus import Corpus
+from headway.localization.formats.branches import branches_of
+from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.keyed import KINDS as OF_ONE_LANGUAGE
+from headway.localization.formats.readers import READERS
+from headway.localization.placeholders.segments import Code, Segment
 
 LIMIT_S = 1.0
 GIVE_UP_S = 20

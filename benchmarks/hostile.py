@@ -37,14 +37,14 @@ from code_files import KINDS as FILES
 from code_files import Kind
 
 import headway
-from headway.disk import sealed_folder
-from headway.text.fillers import filler_of
-from headway.text.formats.piecewise import Translated
-from headway.text.formats.segments import Segment
-from headway.text.own_codes import compiled
-from headway.workflow.filling import unit_of
-from headway.workflow.flow import Flow, Steps
-from headway.workflow.plain_text import open_text
+from headway.core.disk import sealed_folder
+from headway.filling.filling import unit_of
+from headway.filling.flow import Flow, Steps
+from headway.filling.plain_text import open_text
+from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.piecewise import Translated
+from headway.localization.placeholders.own_codes import compiled
+from headway.localization.placeholders.segments import Segment
 
 LINES = (
     "a|A|1| |\t|<|<a |<a b=|&|&#1|{|{{|[|![|](|(|`|``|:a:`|%|%(|${|http://a|a@a|a.|a_|1.|1,|'|\"|\\"

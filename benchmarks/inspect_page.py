@@ -29,7 +29,7 @@ from browser import browser  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
 import headway  # noqa: E402
-from headway.text.everyday import generate  # noqa: E402
+from headway.demo import generate  # noqa: E402
 
 N_TOKENS = 100
 TEXT = "The animal didn't cross the street because it was too tired."

@@ -20,10 +20,10 @@ import runs
 import torch
 
 from headway import Translator
-from headway.data.batching import TokenBatches, pad
-from headway.errors import HeadwayError
-from headway.objectives import projected_label_smoothed
-from headway.text.cleaning import clean
+from headway.core.batching import TokenBatches, pad
+from headway.core.cleaning import clean
+from headway.core.errors import HeadwayError
+from headway.core.loss import projected_label_smoothed
 
 CORPUS, TEST = runs.CORPORA["multi30k-en-de"], "test_2016_flickr"
 SMOOTHINGS = (0.1, 0.0)

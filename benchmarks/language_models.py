@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 
 import record
 
-from headway.disk import checksum
-from headway.errors import HeadwayError
+from headway.core.disk import checksum
+from headway.core.errors import HeadwayError
 
 NEURAL = ("nnlm", "rnn", "lstm", "gru", "transformer")
 COUNTED = ("add-one", "kneser-ney", "modified-kneser-ney")

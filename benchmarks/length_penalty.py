@@ -16,9 +16,9 @@ from typing import Any
 import record
 
 from headway import Translator
-from headway.metrics.translation import SentenceStatistics, bleu_statistics, difference
-from headway.tasks.translation.kind import LENGTH_PENALTIES, choose_length_penalty
-from headway.text.lines import read_lines
+from headway.core.bleu import SentenceStatistics, bleu_statistics, difference
+from headway.core.lines import read_lines
+from headway.translation.spec import LENGTH_PENALTIES, choose_length_penalty
 
 PENALTIES = (0.6, 0.8, 1.0, 1.2, 1.4)
 USUAL = 1.0

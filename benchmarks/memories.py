@@ -104,10 +104,10 @@ def memory_mb() -> tuple[float, float]:
 
 def measure(path: Path) -> dict[str, float | str]:
     """Read once, in this process."""
-    from headway.errors import DataError
-    from headway.text.cleaning import Report
-    from headway.text.corpora import Corpus
-    from headway.text.readers import READERS
+    from headway.core.cleaning import Report
+    from headway.core.errors import DataError
+    from headway.corpora.corpus import Corpus
+    from headway.localization.formats.readers import READERS
 
     before, _ = memory_mb()
     started, report, refused = time.process_time(), Report(), ""

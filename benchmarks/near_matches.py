@@ -22,18 +22,18 @@ import runs
 import torch
 
 from headway import Translator
-from headway.decoding.beam import beam_search, best
+from headway.core.beam import beam_search, best
+from headway.core.bleu import score_translations
+from headway.core.cleaning import Pair, clean
+from headway.core.hypothesis import Rules, length_limits
+from headway.core.search_settings import DecodingSettings
 from headway.decoding.forced import attention_over
-from headway.decoding.hypothesis import Rules, length_limits
-from headway.decoding.settings import DecodingSettings
-from headway.metrics.translation import score_translations
-from headway.tasks.translation.coded import spans_written
-from headway.text.cleaning import Pair, clean
-from headway.text.code_patterns import find
-from headway.text.formats.segments import Segment
-from headway.text.memory.building import memory_of_pairs
-from headway.text.memory.words import aligned, as_word
-from headway.text.units import Unit
+from headway.localization.formats.units import Unit
+from headway.localization.memory.building import memory_of_pairs
+from headway.localization.memory.words import aligned, as_word
+from headway.localization.placeholders.patterns import find
+from headway.localization.placeholders.segments import Segment
+from headway.translation.coded import spans_written
 
 BANDS = ((70, 79), (80, 89), (90, 99))
 MIXED = ((0.2, 0.02), (0.4, 0.05), (0.6, 0.1))
@@ -151,7 +151,7 @@ class Mixed:
         return row[0], False
 
     def choose(self, scores: Any, before: Any, count: int, *_: Any) -> Any:
-        """As `headway.decoding.beam.best`."""
+        """As `headway.core.beam.best`."""
         for n, row in enumerate(self.rows):
             places, share = self.expected(row)
             tokens = sorted({self.ids[place] for place in places})

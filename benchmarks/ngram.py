@@ -36,15 +36,15 @@ import record
 import torch
 from numpy.typing import NDArray
 
-from headway.data.ngram_counting import count_ngrams
-from headway.data.ngram_counts import Counting
-from headway.exchange.arpa import write_arpa
-from headway.models.ngram import Ngram, NgramConfig
-from headway.tasks.language_modeling import counting
-from headway.tasks.language_modeling.smoothing import smooth_all
-from headway.text.lines import read_lines
-from headway.text.words import Words
-from headway.training.tensor_files import save_parts
+from headway.core.lines import read_lines
+from headway.core.tensor_files import save_parts
+from headway.language_models import counting
+from headway.language_models.arpa import write_arpa
+from headway.language_models.ngram import Ngram, NgramConfig
+from headway.language_models.ngram_counting import count_ngrams
+from headway.language_models.ngram_counts import Counting
+from headway.language_models.smoothing import smooth_all
+from headway.tokenizers.words import Words
 
 LEAST = 2  # rarer words are unknown
 MARKERS = {"padding": 0, "begin": 2, "end": 3}

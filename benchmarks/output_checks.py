@@ -22,11 +22,11 @@ import numpy as np
 import record
 
 from headway import Translator
-from headway.metrics.translation import chrf_formula, chrf_statistics
-from headway.text.checks.number_words import small_numbers
-from headway.text.checks.trust import calibration_error
-from headway.text.sentences import sentence_ends, space_between
-from headway.text.units import Flag
+from headway.core.bleu import chrf_formula, chrf_statistics
+from headway.languages.sentences import sentence_ends, space_between
+from headway.localization.checks.calibration import calibration_error
+from headway.localization.checks.number_words import small_numbers
+from headway.localization.formats.units import Flag
 from headway.translator import Translation
 
 UNITS, DAMAGED = 500, 1_000

@@ -23,11 +23,11 @@ from typing import NamedTuple
 import polib
 from record import add_data_option, add_record_option, exit_status, parser, table, write
 
-from headway.errors import DataError
-from headway.text.formats.po import PoDocument, open_document
-from headway.text.formats.po_entries import read_entries, read_header
-from headway.text.formats.segments import Segment
-from headway.text.lines import open_bytes
+from headway.core.errors import DataError
+from headway.core.lines import open_bytes
+from headway.localization.formats.po import PoDocument, open_document
+from headway.localization.formats.po_entries import read_entries, read_header
+from headway.localization.placeholders.segments import Segment
 
 ARGUED = {
     "polib-test_pofile_helpers.po": "of 13 units polib counts 12: one with an empty plural form is "

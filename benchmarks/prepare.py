@@ -107,9 +107,9 @@ def write(texts: Texts, n_pairs: int, folder: Path) -> tuple[Path, Path]:
 
 def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, object]:
     """Prepare once, from this process; its resident memory before, CPU seconds of each stage."""
-    from headway.data.prepared import DataSettings, prepare_corpus
-    from headway.text.corpora import Corpus
-    from headway.text.subwords import TextSettings
+    from headway.core.subwords import TextSettings
+    from headway.corpora.corpus import Corpus
+    from headway.corpora.prepared import DataSettings, prepare_corpus
 
     before = memory_mb([os.getpid()])
     began: dict[str, float] = {}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import headway
-from headway.errors import HeadwayError
-from headway.runtime import machine
+from headway.core.errors import HeadwayError
+from headway.core.runtime import machine
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -24,11 +24,11 @@ import record
 import torch
 import training_speed
 
-from headway import runtime
-from headway.errors import HeadwayError
+from headway.core import runtime
+from headway.core.errors import HeadwayError
+from headway.core.loss import projected_label_smoothed
+from headway.core.optimizer import FlatAdam
 from headway.models import RecurrentTranslator, RecurrentTranslatorConfig
-from headway.objectives import projected_label_smoothed
-from headway.training.optimizer import FlatAdam
 
 D_EMBEDDING, D_MODEL, DROPOUT, BATCH_TOKENS = 128, 256, 0.2, 4096
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway import Translator
-from headway.decoding.settings import DecodingSettings
-from headway.errors import DataError, HeadwayError
+from headway.core.bleu import bleu_statistics, score_translations
+from headway.core.errors import DataError, HeadwayError
+from headway.core.lines import read_lines
+from headway.core.run_folder import RunFolder
+from headway.core.search_settings import DecodingSettings
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import bleu_statistics, score_translations
-from headway.text.lines import read_lines
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import open_folder
+from headway.operations.shipped import open_folder
 
 
 class Corpus(NamedTuple):

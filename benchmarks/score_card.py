@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import record
 
-from headway.errors import DataError
+from headway.core.bleu import bleu_statistics, chrf_statistics
+from headway.core.errors import DataError
+from headway.core.lines import read_lines
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import ScoreCard, score_card
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import bleu_statistics, chrf_statistics
-from headway.text.lines import read_lines
 
 SHOWN = ("wmt22-en-de", "hyp.PROMT.de")
 TOKENIZED = {"multi30k en-de": "multi30k-en-de-psh150204"}

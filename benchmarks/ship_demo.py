@@ -16,13 +16,13 @@ import record
 from headway import Translator, train
 from headway.commands import demo
 from headway.commands.pronoun_report import lines, measured
-from headway.config import Sections, format_toml, merge
-from headway.disk import checksum, write_text
-from headway.metrics.translation import bleu_statistics
-from headway.runtime import machine
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import SHIPPED, open_folder
-from headway.training.tensor_files import load_finite, save_tensors
+from headway.core.bleu import bleu_statistics
+from headway.core.config import Sections, format_toml, merge
+from headway.core.disk import checksum, write_text
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import machine
+from headway.core.tensor_files import load_finite, save_tensors
+from headway.operations.shipped import SHIPPED, open_folder
 
 OWN: Sections = {"training": {"max_steps": demo.MAX_STEPS}, "runtime": {"threads": 1}}
 """On top of the demo's settings: what `headway demo` does, on one thread."""

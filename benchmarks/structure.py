@@ -63,7 +63,7 @@ def entered(*commands: list[str]) -> dict[str, int]:
 
 def ways(folder: Path, budget: str) -> dict[str, dict[str, int]]:
     """The plain job, and a PO file of two units."""
-    from headway.text.everyday import generate
+    from headway.demo import generate
 
     pairs = generate(400, 3)
     for name, side in zip(("a.en", "a.zh"), zip(*pairs, strict=True), strict=True):

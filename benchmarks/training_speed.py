@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 import record
 import torch
 
-from headway import runtime
-from headway.errors import ConfigError, HeadwayError
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.objectives import projected_label_smoothed
-from headway.training.optimizer import FlatAdam
+from headway.core import runtime
+from headway.core.errors import ConfigError, HeadwayError
+from headway.core.loss import projected_label_smoothed
+from headway.core.optimizer import FlatAdam
+from headway.core.transformer import Transformer, TransformerConfig
 
 THREADS, SEED, BUSY = 2, 1, 0.15
 OURS = ("headway fp32", "headway bf16")

@@ -78,11 +78,11 @@ def generate(path: Path, n_units: int) -> None:
 
 def measure(path: Path) -> dict[str, float]:
     """Read, build, keep and look up, in this process."""
-    from headway.data.memories import cached_memory
-    from headway.text.formats.segments import Segment
-    from headway.text.memory.memory import Memory
-    from headway.text.memory.units import Given
-    from headway.text.units import Unit
+    from headway.localization.formats.units import Unit
+    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.memory import Memory
+    from headway.localization.memory.units import Given
+    from headway.localization.placeholders.segments import Segment
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     cpu, started = time.process_time(), time.perf_counter()
@@ -134,7 +134,7 @@ def recall() -> list[dict[str, int]]:
     """Near matches that are found, and that brute force finds."""
     from rapidfuzz.distance import Levenshtein
 
-    from headway.text.memory.index import Keys
+    from headway.localization.memory.index import Keys
 
     writer = Writer(SEED + 2)
     texts = [" ".join(writer.drawn(writer.chance.randint(2, 25))) for _ in range(RECALL_UNITS)]
@@ -167,9 +167,9 @@ def recall() -> list[dict[str, int]]:
 
 def real_files(folder: Path) -> Iterator[dict[str, Any]]:
     """Files whose every unit is emptied and filled from the file's own memory."""
-    from headway.errors import HeadwayError
-    from headway.text.memory.building import memory_of
-    from headway.text.memory.units import Given
+    from headway.core.errors import HeadwayError
+    from headway.localization.memory.building import memory_of
+    from headway.localization.memory.units import Given
 
     for path in sorted(folder.rglob("*.*")):
         try:
@@ -181,13 +181,13 @@ def real_files(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _filled_from(path: Path, memory: Any) -> dict[str, int]:
-    from headway.text.fillers import filler_of
-    from headway.text.formats.segments import Segment
-    from headway.text.memory.building import memory_of, wanted_languages
-    from headway.text.memory.memory import Memories
-    from headway.text.memory.units import Given
-    from headway.text.memory.words import normal
-    from headway.text.units import Unit
+    from headway.localization.formats.fillers import filler_of
+    from headway.localization.formats.units import Unit
+    from headway.localization.memory.building import memory_of, wanted_languages
+    from headway.localization.memory.memory import Memories
+    from headway.localization.memory.units import Given
+    from headway.localization.memory.words import normal
+    from headway.localization.placeholders.segments import Segment
 
     languages = wanted_languages([path], Given())
     document = filler_of(path)(path, *languages, True)

@@ -21,7 +21,7 @@ import record
 import runs
 
 from headway import Translator
-from headway.metrics.translation import bleu_statistics
+from headway.core.bleu import bleu_statistics
 
 GENERAL, OWN = runs.CORPORA["tatoeba-en-de"], runs.CORPORA["multi30k-en-de"]
 TESTS = {"own": (OWN, "test_2016_flickr"), "general": (GENERAL, "devtest")}

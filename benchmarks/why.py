@@ -20,8 +20,8 @@ from whys.page import write_pages
 from whys.question import Question
 from whys.questions import QUESTIONS
 
-from headway.data.cache import cache_root
-from headway.training.planned import seconds
+from headway.corpora.cache import cache_root
+from headway.operations.planned import seconds
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -16,12 +16,12 @@ from everyday_run import FLAGS, Finished, command, left_behind
 from safetensors.torch import load_file
 
 from headway import tasks
-from headway.errors import RunError
+from headway.core.errors import RunError
+from headway.core.interfaces import Seq2Seq, StepDecoder
+from headway.core.run_folder import RunFolder
+from headway.demo import generate
 from headway.models import MODELS
-from headway.models.interfaces import Seq2Seq, StepDecoder
 from headway.runs.loading import open_run
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -65,7 +65,7 @@ def test_an_added_model_trains_stops_goes_on_and_translates(everyday_files, tmp_
     assert "preset" not in finished.err  # they are the Transformer's
     assert RunFolder(whole).settings()["model"] == {"type": "bag", "d_model": 16}
     with monkeypatch.context() as patch:
-        from headway.tasks.translation.task import TranslationTask
+        from headway.core.translation_task import TranslationTask
 
         interrupt(patch, TranslationTask, at_update=6)
         assert train_bag(everyday_files, stopped).status == 130

@@ -172,7 +172,7 @@ def test_text_and_settings_need_no_torch(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", PAPER_IN_CODE)
 def test_models_know_no_files_settings_or_optimizers(folder: str) -> None:
-    forbidden = {"headway.text", "headway.data", "headway.config", "headway.runtime"}
+    forbidden = {"headway.text", "headway.data", "headway.core.config", "headway.core.runtime"}
     for file, line, module in imports_of(SOURCE):
         if file.relative_to(SOURCE).parts[0] == folder:
             assert ".".join(module.split(".")[:2]) not in {*forbidden, "torch.optim"}, (
@@ -183,18 +183,18 @@ def test_models_know_no_files_settings_or_optimizers(folder: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "import headway.training.loop",
-        "import headway.training.loop as loop",
+        "import headway.core.trainer",
+        "import headway.core.trainer as loop",
         "from headway import training",
         "from headway.training import loop",
-        "from headway.training.loop import fit",
+        "from headway.core.trainer import fit",
         "from ..training import loop",
         "from .. import training",
         "from ..training.loop import fit",
         "def late():\n    from headway.training import loop",
         "class A:\n    def late(self):\n        import headway.training",
         "try:\n    import headway.training\nexcept ImportError:\n    pass",
-        "import importlib\nimportlib.import_module('headway.training.loop')",
+        "import importlib\nimportlib.import_module('headway.core.trainer')",
         "from headway.decoding import beam",  # not higher than training, but than nn
         "import headway.attic",  # no such floor
     ],
@@ -214,7 +214,7 @@ def test_an_import_that_climbs_is_found(tmp_path: Path, line: str) -> None:
         "from headway.nn.masks import causal",
         "from .masks import causal",
         "from . import masks",
-        "from headway.errors import ConfigError",
+        "from headway.core.errors import ConfigError",
         "from headway import __version__",
         "import torch",
         "if TYPE_CHECKING:\n    from headway.training import loop",

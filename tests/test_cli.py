@@ -18,8 +18,8 @@ import pytest
 
 from headway import __version__, cli
 from headway.commands.arguments import Overrides, option_names
-from headway.config import parse_overrides
-from headway.errors import DataError, HeadwayError
+from headway.core.config import parse_overrides
+from headway.core.errors import DataError, HeadwayError
 
 HEAVY = ("torch", "pydantic", "numpy", "tokenizers", "sacrebleu", "matplotlib")
 Install = Callable[[Callable[..., Any]], None]
@@ -307,8 +307,8 @@ def test_a_stream_on_a_full_disk_is_said_once_and_keeps_the_status(
 ) -> None:
     setup = (
         f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), {stream})\n"
-        "from headway.errors import HeadwayError, UserError\n"
-        "from headway.errors.forgiving import forgiving_stderr\n"
+        "from headway.core.errors import HeadwayError, UserError\n"
+        "from headway.operations.forgiving import forgiving_stderr\n"
     )
     ran = python(setup + SAY.format(body=body), PYTHONUNBUFFERED="")
     assert ran.returncode == status

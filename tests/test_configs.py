@@ -7,15 +7,15 @@ import pytest
 import torch
 
 import headway
-from headway.config import Sections, merge, read_toml
-from headway.errors import DataError
+from headway.core.config import Sections, merge, read_toml
+from headway.core.errors import DataError
+from headway.core.presets import PRESETS
+from headway.core.runtime import Runtime
+from headway.core.settings import Settings, task_of
 from headway.runs.fitting import presets_that_fit, smaller
-from headway.runs.kind import Kind, Opening, Sizes
-from headway.runs.settings import Settings, task_of
-from headway.runtime import Runtime
+from headway.runs.task_spec import Kind, Opening, Sizes
 from headway.tasks import kind_named
-from headway.tasks.translation.kind import KIND
-from headway.tasks.translation.presets import PRESETS
+from headway.translation.spec import KIND
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 SMALL = Sizes(distinct=450_000, per_pass=450_000)

@@ -18,7 +18,7 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 CODE_REFERENCE = re.compile(r"[`\[]([\w./-]+\.py)(?:::?([A-Za-z_][\w.]*))?[`\]]")
 """`file.py`, `file.py:name` or `file.py::name`, in back-ticks or as the text of a link."""
 FOLDERS = ("", "src/headway/", "src/", "docs/")
-"""A reference may leave these out: `nn/attention.py:attend`."""
+"""A reference may leave these out: `core/attention.py:attend`."""
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
 FILE_NAME = re.compile(
     r"(?<![\w./*-])[\w/][\w./-]*"
@@ -28,19 +28,19 @@ FILE_NAME = re.compile(
 WRITTEN = {
     "demo/attention.png": "commands/demo.py",
     "demo/encoder-attention.png": "commands/demo.py",
-    "config.toml": "training/run_folder.py",
-    "tokenizer.json": "training/run_folder.py",
-    "model.safetensors": "training/run_folder.py",
-    "metrics.jsonl": "training/run_folder.py",
-    "data.json": "training/run_folder.py",
-    "checks.json": "training/run_folder.py",
-    "precision.json": "training/run_folder.py",
-    "glossary.tsv": "training/run_folder.py",
-    "vocab.json": "training/run_folder.py",
-    "README.md": "training/run_folder.py",
-    "checkpoints/step-N/weights.safetensors": "training/checkpoint.py",
-    "checkpoints/step-N/resume.safetensors": "training/checkpoint.py",
-    "checkpoints/step-N/state.json": "training/checkpoint.py",
+    "config.toml": "core/run_folder.py",
+    "tokenizer.json": "core/run_folder.py",
+    "model.safetensors": "core/run_folder.py",
+    "metrics.jsonl": "core/run_folder.py",
+    "data.json": "core/run_folder.py",
+    "checks.json": "core/run_folder.py",
+    "precision.json": "core/run_folder.py",
+    "glossary.tsv": "core/run_folder.py",
+    "vocab.json": "core/run_folder.py",
+    "README.md": "core/run_folder.py",
+    "checkpoints/step-N/weights.safetensors": "core/checkpoint.py",
+    "checkpoints/step-N/resume.safetensors": "core/checkpoint.py",
+    "checkpoints/step-N/state.json": "core/checkpoint.py",
 }
 """Files that a command writes, and the source that holds their names; a document may leave the
 folder out."""

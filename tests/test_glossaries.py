@@ -8,12 +8,12 @@ import pytest
 from everyday_run import Finished, command, write_pairs
 
 from headway import Translator, translate_files
-from headway.config import read_toml
-from headway.errors import RunError
+from headway.core.config import read_toml
+from headway.core.errors import RunError
+from headway.demo import generate
+from headway.localization.terms.reading import read_glossary
+from headway.operations.shipped import SHIPPED
 from headway.runs.checking import check_run
-from headway.text.everyday import generate
-from headway.text.terms.reading import read_glossary
-from headway.training.shipped import SHIPPED
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -12,10 +12,10 @@ import faults
 import pytest
 from everyday_run import command
 
-from headway.errors import UserError
+from headway.core.errors import UserError
 from headway.runs.loading import open_run
 from headway.runs.parent import Parent
-from headway.tasks.translation.kind import KIND
+from headway.translation.spec import KIND
 
 LARGE = ("two million pieces", "a header of a million lists", "a metrics.jsonl of one line")
 """Seconds each; left to the benchmark."""

@@ -7,12 +7,12 @@ import pytest
 from everyday_run import command, train, write_pairs
 
 from headway import Translator, translate_files
-from headway.config import read_toml
-from headway.errors import DataError
-from headway.text.checks.checker import Checker
-from headway.text.checks.held import TrainingStats
-from headway.text.checks.trust import Trust
-from headway.text.everyday import generate
+from headway.core.config import read_toml
+from headway.core.errors import DataError
+from headway.demo import generate
+from headway.localization.checks.calibration import Trust
+from headway.localization.checks.checker import Checker
+from headway.localization.checks.training_stats import TrainingStats
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

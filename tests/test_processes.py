@@ -11,8 +11,8 @@ import pytest
 import shared_work
 import torch
 
-from headway.data.many_pieces import in_order
-from headway.errors import ConfigError, HeadwayError
+from headway.core.errors import ConfigError, HeadwayError
+from headway.corpora.many_pieces import in_order
 from headway.processes import shared
 
 
@@ -132,13 +132,13 @@ def alive(pid):
 
 
 def test_results_come_in_the_order_of_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headway.data.many_pieces.PIECES_ALONE", 0)
+    monkeypatch.setattr("headway.corpora.many_pieces.PIECES_ALONE", 0)
     assert list(in_order(shared_work.slow_first, range(8), n_workers=2)) == list(range(8))
     assert list(in_order(shared_work.slow_first, [], n_workers=2)) == []
 
 
 def test_a_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headway.data.many_pieces.PIECES_ALONE", 3)
+    monkeypatch.setattr("headway.corpora.many_pieces.PIECES_ALONE", 3)
     assert set(in_order(shared_work.who, range(9), n_workers=1)) == {os.getpid()}
     assert set(in_order(shared_work.who, range(3), n_workers=2)) == {os.getpid()}
     done_by = list(in_order(shared_work.who, range(9), n_workers=2))

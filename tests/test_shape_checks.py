@@ -8,8 +8,8 @@ import torch
 from jaxtyping import TypeCheckError
 from shape_checks import SHAPED, checked
 
-from headway.nn.attention import padding_mask
-from headway.runtime import RuntimeSettings
+from headway.core.attention import padding_mask
+from headway.core.runtime import RuntimeSettings
 
 
 def test_a_wrong_shape_is_noticed() -> None:

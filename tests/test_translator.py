@@ -10,14 +10,14 @@ import tokenizers
 import torch
 
 from headway import Translator
-from headway.errors import ConfigError, RunError
+from headway.core.errors import ConfigError, RunError
+from headway.core.run_folder import RunFolder
+from headway.core.subwords import Subwords
+from headway.core.transformer import Transformer
 from headway.models import MODELS
-from headway.models.transformer import Transformer
 from headway.runs.checking import check_run
-from headway.tasks.translation.attention import refuse_unaligned
-from headway.tasks.translation.remeasuring import measured_again
-from headway.text.subwords import Subwords
-from headway.training.run_folder import RunFolder
+from headway.translation.attention import refuse_unaligned
+from headway.translation.remeasuring import measured_again
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -11,11 +11,11 @@ import pytest
 from everyday_run import command, train, write_pairs
 
 from headway import Translator
-from headway.config import read_toml
-from headway.text.code_patterns import find, partners
-from headway.text.codes import PLACEHOLDERS
-from headway.text.everyday import generate
-from headway.text.formats.segments import Code, Segment
+from headway.core.config import read_toml
+from headway.demo import generate
+from headway.localization.placeholders.codes import PLACEHOLDERS
+from headway.localization.placeholders.patterns import find, partners
+from headway.localization.placeholders.segments import Code, Segment
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

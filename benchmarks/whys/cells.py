@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import record
 
-from headway.disk import digest, write_text
+from headway.core.disk import digest, write_text
+from headway.core.runtime import machine
 from headway.processes import shared
-from headway.runtime import machine
 from whys import lessons, norms, probes, training
 
 FORMATS = {"train": 1, "scores": 2, "gradients": 2, "norm": 2}

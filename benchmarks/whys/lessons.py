@@ -11,17 +11,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from headway.data.prepared import Prepared
-from headway.data.store import SideEncoder, Store, write_store
-from headway.disk import digest, read_sealed, sealed_folder
-from headway.text.cleaning import Report
-from headway.text.corpora import Corpus
-from headway.text.everyday import finished, generate
-from headway.text.everyday.drawing import Writer
-from headway.text.everyday.sentences import KINDS
-from headway.text.mixing import Use
-from headway.text.subwords import Subwords
-from headway.text.words import Words, opened
+from headway.core.cleaning import Report
+from headway.core.disk import digest, read_sealed, sealed_folder
+from headway.core.store import SideEncoder, Store, write_store
+from headway.core.subwords import Subwords
+from headway.corpora.corpus import Corpus
+from headway.corpora.mixing import Use
+from headway.corpora.prepared import Prepared
+from headway.demo import finished, generate
+from headway.demo.sampling import Writer
+from headway.demo.sentences import KINDS
+from headway.tokenizers.words import Words, opened
 
 Pair = tuple[str, str]
 LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")

@@ -10,11 +10,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.data.batching import pad
-from headway.nn.attention import MultiHeadAttention
-from headway.nn.embedding import project
-from headway.training import checkpoint
-from headway.training.optimizer import load_weights
+from headway.core import checkpoint
+from headway.core.attention import MultiHeadAttention
+from headway.core.batching import pad
+from headway.core.embedding import project
+from headway.core.optimizer import load_weights
 from whys.lessons import Lesson, Pair
 from whys.training import Figures, Trained, ids_written, scored, texts_written
 

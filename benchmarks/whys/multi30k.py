@@ -14,9 +14,9 @@ import record
 import runs
 
 from headway import Translator
-from headway.errors import ConfigError
+from headway.core.bleu import bleu_statistics
+from headway.core.errors import ConfigError
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import bleu_statistics
 
 CORPUS, TEST = runs.CORPORA["multi30k-en-de"], "test_2016_flickr"
 LONG = 20

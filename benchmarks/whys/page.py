@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.disk import write_text
+from headway.core.disk import write_text
 from whys.cells import Cell, found, stored
 from whys.opening import OPENING
 from whys.plots import drawn

@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headway.nn.attention import causal_mask
-from headway.objectives import projected_label_smoothed
-from headway.tasks.translation.kind import PlannedTranslation
-from headway.tasks.translation.task import TranslationTask
+from headway.core.attention import causal_mask
+from headway.core.loss import projected_label_smoothed
+from headway.core.translation_task import TranslationTask
+from headway.translation.spec import PlannedTranslation
 from whys.lessons import opened_lesson
 from whys.training import built
 

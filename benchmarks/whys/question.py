@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import mean, stdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headway.config import merge
+from headway.core.config import merge
 from whys.cells import Cell, Figures
 from whys.training import MODEL, TRAINING
 

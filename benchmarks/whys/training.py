@@ -14,21 +14,21 @@ import numpy as np
 import torch
 from torch import nn
 
-from headway.config import build
-from headway.decoding.search import SearchRequest
-from headway.decoding.settings import DecodingSettings
-from headway.metrics.translation import bleu_statistics
+from headway.core.bleu import bleu_statistics
+from headway.core.config import build
+from headway.core.interfaces import StepDecoder
+from headway.core.optimizer import load_weights
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import RuntimeSettings, start
+from headway.core.search import SearchRequest
+from headway.core.search_settings import DecodingSettings
+from headway.core.trainer import NotFiniteError, Trainer
+from headway.core.training_interfaces import Progress, Validation
+from headway.core.translation_task import TranslationTask
 from headway.models import MODELS
-from headway.models.interfaces import StepDecoder
 from headway.runs.gradient import trainer_of
-from headway.runtime import RuntimeSettings, start
-from headway.tasks.translation.decoding import decode_anew
-from headway.tasks.translation.kind import PlannedTranslation
-from headway.tasks.translation.task import TranslationTask
-from headway.training.interfaces import Progress, Validation
-from headway.training.loop import NotFiniteError, Trainer
-from headway.training.optimizer import load_weights
-from headway.training.run_folder import RunFolder
+from headway.translation.decoding import decode_anew
+from headway.translation.spec import PlannedTranslation
 from whys.lessons import Lesson, Pair, opened_lesson
 
 Figures = dict[str, Any]
@@ -68,7 +68,7 @@ class Trained(NamedTuple):
 
 
 class Silent:
-    """A reporter that tells nobody; see `headway.training.interfaces.Reporter`."""
+    """A reporter that tells nobody; see `headway.core.training_interfaces.Reporter`."""
 
     def step(
         self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int

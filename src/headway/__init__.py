@@ -14,10 +14,10 @@ from headway.version import __version__
 
 if TYPE_CHECKING:
     from headway.api import train
+    from headway.filling.calls import translate_files
     from headway.inspection.api import inspect
-    from headway.language_model import TrainedLanguageModel
+    from headway.language_models.trained import TrainedLanguageModel
     from headway.translator import Translator
-    from headway.workflow.calls import translate_files
 
 __all__ = [
     "TrainedLanguageModel",
@@ -31,9 +31,9 @@ __all__ = [
 _HOMES = {
     "inspect": "headway.inspection.api",
     "train": "headway.api",
-    "TrainedLanguageModel": "headway.language_model",
+    "TrainedLanguageModel": "headway.language_models.trained",
     "Translator": "headway.translator",
-    "translate_files": "headway.workflow.calls",
+    "translate_files": "headway.filling.calls",
 }
 
 

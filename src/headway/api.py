@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.config import Sections, merge, read_toml
-from headway.errors import ConfigError, DataError
-from headway.errors.argument_types import no_path, no_settings, no_string
-from headway.errors.settings import no_flag, told_of_data
+from headway.core.config import Sections, merge, read_toml
+from headway.core.errors import ConfigError, DataError
+from headway.core.run_folder import RunFolder
+from headway.core.setting_errors import no_flag, told_of_data
+from headway.core.settings import TRANSLATION, task_of
+from headway.operations.argument_errors import no_path, no_settings, no_string
+from headway.operations.shipped import only_writer_of_run, open_folder
 from headway.runs.flags import FLAGS, sections_of
-from headway.runs.kind import Request
-from headway.runs.settings import TRANSLATION, task_of
+from headway.runs.task_spec import Request
 from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import only_writer_of_run, open_folder
 
 PathLike = str | Path
 
@@ -37,7 +37,7 @@ def train(
 
     `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`. Flags go
     on top of them, they on top of `config` (a TOML file), that on top of `preset`. Messages go to
-    `say`, by default to stderr. Raises a `headway.errors.UserError` for what the caller can put
+    `say`, by default to stderr. Raises a `headway.core.errors.UserError` for what the caller can put
     right.
     """
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from headway.errors import HeadwayError, UserError
-from headway.errors.reports import complain, report
-from headway.errors.streams import lead_nowhere
+from headway.commands.error_reports import complain, report
+from headway.core.errors import HeadwayError, UserError
+from headway.operations.streams import lead_nowhere
 from headway.version import __version__
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
     if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
-        from headway.errors.settings import unknown_verb
+        from headway.core.setting_errors import unknown_verb
 
         raise unknown_verb(tokens[0], VERBS)
     if tokens == ["--version", "--verbose"]:
@@ -124,7 +124,7 @@ def _app(helped: str = "") -> "App":
 def _speak_utf8() -> None:
     """UTF-8 in and out, also where the console or the locale is another (GBK, ASCII)."""
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from headway.errors.streams import replace_closed
+        from headway.operations.streams import replace_closed
 
         replace_closed()
     for stream, errors in (

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;

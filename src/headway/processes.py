@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, TypeVar
 
-from headway.errors import HeadwayError
+from headway.core.errors import HeadwayError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

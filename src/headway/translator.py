@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import torch
 from torch import nn
 
-from headway.argument_types import in_shape, path, paths, string
-from headway.config import build
+from headway.core.cleaning import clean
+from headway.core.config import build
+from headway.core.interfaces import StepDecoder
+from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
+from headway.core.search_settings import DecodingSettings
+from headway.core.setting_errors import only_for_sampling
+from headway.core.settings import Settings
+from headway.core.subwords import Subwords
+from headway.corpora.mixing import chosen_tag, tagged
 from headway.decoding.sampling import ONLY_DRAWN
-from headway.decoding.settings import DecodingSettings
-from headway.errors.settings import only_for_sampling
-from headway.models.interfaces import StepDecoder
-from headway.native.engine import EngineChoice
+from headway.engine.engine import EngineChoice
+from headway.languages.sentences import may_hold_sentences
+from headway.localization.checks.training_stats import TrainingStats
+from headway.localization.placeholders.kinds import may_hold_codes, no_text
+from headway.operations.argument_types import in_shape, path, paths, string
+from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
-from headway.runs.settings import Settings
-from headway.runtime import Device, EngineName, Precision, RuntimeSettings
-from headway.tasks.translation.attention import Attention, attention, refuse_blind
-from headway.tasks.translation.kind import KIND
-from headway.tasks.translation.texts import Alternative, TextTranslator, Translation
-from headway.text.checks.held import TrainingStats
-from headway.text.cleaning import clean
-from headway.text.code_kinds import may_hold_codes, no_text
-from headway.text.mixing import chosen_tag, tagged
-from headway.text.sentences import may_hold_sentences
-from headway.text.subwords import Subwords
-from headway.training.shipped import open_folder
+from headway.translation.attention import Attention, attention, refuse_blind
+from headway.translation.spec import KIND
+from headway.translation.texts import Alternative, TextTranslator, Translation
 
 if TYPE_CHECKING:
-    from headway.tasks.translation.coded import CodedTranslator, SegmentTranslation
-    from headway.tasks.translation.portions import Portions
-    from headway.tasks.translation.terms import Glossaries
-    from headway.text.checks.checker import Checker, Verdict
-    from headway.text.formats.segments import Segment
-    from headway.text.own_codes import Patterns
-    from headway.text.terms.keeping import Terms
+    from headway.localization.checks.checker import Checker, Verdict
+    from headway.localization.placeholders.own_codes import Patterns
+    from headway.localization.placeholders.segments import Segment
+    from headway.localization.terms.keeping import Terms
+    from headway.translation.coded import CodedTranslator, SegmentTranslation
+    from headway.translation.portions import Portions
+    from headway.translation.terms import Glossaries
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -96,20 +96,20 @@ class Translator:
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:
-            from headway.text.terms.keeping import Terms
+            from headway.localization.terms.keeping import Terms
 
             folder.refuse_missing(folder.glossary)
             terms = Terms.read([folder.glossary], opened.settings.data)
         own: Patterns = ()
         if codes:
-            from headway.text.own_codes import compiled, patterns_of
+            from headway.localization.placeholders.own_codes import compiled, patterns_of
 
             own = compiled(tuple(patterns_of([str(file) for file in paths(codes, "codes")])))
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
         found.run, found.plain.choice = folder.path.resolve(), EngineChoice(engine)
         unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
         if engine == "ctranslate2" or not unmeasured:
-            from headway.tasks.translation.engines import settle  # a side room
+            from headway.translation.engines import settle  # a side room
 
             settle(folder, opened, found.plain, engine, precision, say)
         return found
@@ -164,16 +164,16 @@ class Translator:
     ) -> Any:
         """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
 
-        `tag` is one of the run's tags; without it `headway.text.mixing.chosen_tag` says what is
+        `tag` is one of the run's tags; without it `headway.corpora.mixing.chosen_tag` says what is
         taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
-        `headway.text.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
+        `headway.localization.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
         are what the translations begin with, one for each text, empty for none.
         `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
 
         A text of more than `at_once` is translated in portions, which are put together again: see
-        `headway.tasks.translation.portions.combined`. A portion longer than `longest` is cut at
+        `headway.translation.portions.combined`. A portion longer than `longest` is cut at
         its end, which `Translation.n_cut` tells. `done` hears how many portions each batch
-        finished. Of an iterator comes an iterator, see `headway.argument_types.in_shape`.
+        finished. Of an iterator comes an iterator, see `headway.operations.argument_types.in_shape`.
 
         Raises:
             ArgumentTypeError: something is given that is no text.
@@ -184,7 +184,7 @@ class Translator:
         plain = self._plain(tag, glossary)
         begun: Sequence[str] = ()
         if prefixes or not isinstance(prefixes, tuple):
-            from headway.tasks.translation.prefixes import prefixes_of, translate_begun
+            from headway.translation.prefixes import prefixes_of, translate_begun
 
             begun = prefixes_of(texts, prefixes)
 
@@ -193,7 +193,7 @@ class Translator:
                 return translate_begun(self, some, begun, settings, tag, want_scores, how, glossary)
             if not any(map(self._may_be_cut, some)):
                 return self._found(some, plain, settings, tag, want_scores, how)
-            from headway.tasks.translation.portions import translate_texts
+            from headway.translation.portions import translate_texts
 
             return translate_texts(
                 some,
@@ -239,7 +239,7 @@ class Translator:
         **decoding: Any,
     ) -> "list[SegmentTranslation]":
         """Translations of segments of a file, in portions: see `CodedTranslator.segments`."""
-        from headway.tasks.translation.portions import translate_segments
+        from headway.translation.portions import translate_segments
 
         tag = self.chosen_tag(tag)
         coded = self.coded(self._plain(tag, glossary), self.decoding(decoding), tag)
@@ -251,7 +251,7 @@ class Translator:
 
     def portions(self) -> "Portions":
         """What cuts texts and segments into what the model takes at once."""
-        from headway.tasks.translation.portions import Portions
+        from headway.translation.portions import Portions
 
         language, own = self.settings.data.source_language, self.own_codes
         return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language, own)
@@ -259,8 +259,8 @@ class Translator:
     @cached_property
     def checker(self) -> "Checker":
         """What looks at translations, by what checks.json has; see `judged`."""
-        from headway.text.checks.checker import Checker
-        from headway.text.checks.trust import Trust
+        from headway.localization.checks.calibration import Trust
+        from headway.localization.checks.checker import Checker
 
         held = TrainingStats.from_dict(self.checks.get("held", {}))
         return Checker(held, Trust.from_dict(self.checks.get("trust", {})), self.own_codes)
@@ -271,7 +271,7 @@ class Translator:
         Confidences need scores, and are measured with alignments (`want_alignment`), without which
         nobody knows what was not looked at.
         """
-        from headway.text.checks.signs import Reading
+        from headway.localization.checks.output_checks import Reading
 
         readings = [
             Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
@@ -290,8 +290,8 @@ class Translator:
         self, plain: TextTranslator, settings: DecodingSettings, tag: str
     ) -> "CodedTranslator":
         """The door to the side room for texts with codes."""
-        from headway.tasks.translation.coded import CodedTranslator
-        from headway.text.names import OwnCodes
+        from headway.localization.placeholders.names import OwnCodes
+        from headway.translation.coded import CodedTranslator
 
         own, masks = OwnCodes(plain.knows, self.own_codes), self.settings.text.codes == "mask"
         return CodedTranslator(plain, settings, tag, own, masks=masks)
@@ -301,7 +301,7 @@ class Translator:
         glossary = self.own_terms if glossary is None else glossary
         if glossary is None:
             return self.plain
-        from headway.tasks.translation.terms import term_translator
+        from headway.translation.terms import term_translator
 
         return term_translator(self.plain, glossary, self.settings.data, tag)
 

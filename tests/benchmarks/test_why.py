@@ -42,10 +42,10 @@ from whys.questions import QUESTIONS, depth, recipe
 from whys.training import built, denormals_flushed, learned, usual_figures
 
 import headway
-from headway.config import merge, parse_overrides
-from headway.errors import ConfigError
-from headway.runs.settings import Settings
-from headway.tasks.translation.kind import KIND
+from headway.core.config import merge, parse_overrides
+from headway.core.errors import ConfigError
+from headway.core.settings import Settings
+from headway.translation.spec import KIND
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -11,12 +11,12 @@ from lxml import html
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from headway.comparison.entrants import refuse_changed
-from headway.comparison.translators import BEYOND
-from headway.config import merge
-from headway.errors import DataError
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
+from headway.core.config import merge
+from headway.core.errors import DataError
+from headway.core.run_folder import RunFolder
+from headway.demo import generate
+from headway.study.compared_runs import refuse_changed
+from headway.study.compared_translators import BEYOND
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 def few_alone() -> Iterator[None]:
     """How long single sentences take is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headway.comparison.measuring.MOST_ALONE", 1)
+        patch.setattr("headway.study.measuring.MOST_ALONE", 1)
         yield
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
-from headway.text.cleaning import Report
-from headway.text.corpora import Corpus, read_pairs
+from headway.core.cleaning import Report
+from headway.corpora.corpus import Corpus, read_pairs
 
 
 @pytest.fixture

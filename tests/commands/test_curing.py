@@ -5,10 +5,10 @@ import pytest
 
 from headway.cli import main
 from headway.commands.curing import droppable
-from headway.data.doctor.cures import FIXES
-from headway.text.cleaning import Report
-from headway.text.corpora import Corpus, read_pairs
-from headway.text.everyday import generate
+from headway.core.cleaning import Report
+from headway.corpora.corpus import Corpus, read_pairs
+from headway.demo import generate
+from headway.doctor.corpus_fixes import FIXES
 
 PAIRS = list(generate(120, 3))
 NOISE = [

@@ -1,10 +1,10 @@
 from doctoring import as_pairs
 
 from headway.commands.diagnosis import figures
-from headway.data.doctor.batches import batches
-from headway.data.doctor.examination import Examination
-from headway.data.doctor.sizes import SizeExaminer
-from headway.text.shifts import LengthBlock, LineNumber
+from headway.corpora.shifts import LengthBlock, LineNumber
+from headway.doctor.batches import batches
+from headway.doctor.examination import Examination
+from headway.doctor.sizes import SizeExaminer
 
 
 def examined(texts: list[tuple[str, str]], blocks: list[LengthBlock]) -> Examination:

@@ -11,9 +11,9 @@ from sacrebleu.metrics.bleu import BLEU
 
 from headway.cli import main
 from headway.commands.evaluate import Tokenizer
-from headway.decoding.settings import DecodingSettings
+from headway.core.run_folder import RunFolder
+from headway.core.search_settings import DecodingSettings
 from headway.metrics.tokenizers import TOKENIZERS
-from headway.training.run_folder import RunFolder
 
 REFERENCES = ["the cat sat on the mat .", "a dog runs fast .", "we go home now .", "so it is ."]
 GOOD = ["the cat sat on a mat .", "a dog runs fast .", "we go home now .", "so it was ."]

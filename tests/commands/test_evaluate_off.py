@@ -8,9 +8,9 @@ import pytest
 from everyday_run import command
 from safetensors.torch import load_file
 
+from headway.earlier_translators.variants import WithoutSublayer
+from headway.engine.engine import EngineChoice
 from headway.metrics.evaluation import compare, measure, summarize
-from headway.native.engine import EngineChoice
-from headway.nn.variants import WithoutSublayer
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -11,19 +11,19 @@ import polib
 import pytest
 from everyday_run import Finished, command
 
-from headway import disk
 from headway.commands.filling import tell
-from headway.errors import ConfigError, DataError
-from headway.tasks.translation.coded import SegmentTranslation
-from headway.text.file_kinds import KEYED, PAIRED, is_plain_text, suffix_of
-from headway.text.fillers import FILLERS
-from headway.text.formats import tmx, xliff
-from headway.text.formats.piecewise import AT_ONCE
-from headway.text.formats.segments import Segment
-from headway.text.languages import LanguagePair
-from headway.workflow.files import Call, Wishes, check_place, fill_files
-from headway.workflow.filling import Filler
-from headway.workflow.inputs import FileJob
+from headway.core import disk
+from headway.core.errors import ConfigError, DataError
+from headway.filling.files import Call, Wishes, check_place, fill_files
+from headway.filling.filling import Filler
+from headway.filling.inputs import FileJob
+from headway.languages.codes import LanguagePair
+from headway.localization.formats import tmx, xliff
+from headway.localization.formats.file_kinds import KEYED, PAIRED, is_plain_text, suffix_of
+from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.piecewise import AT_ONCE
+from headway.localization.placeholders.segments import Segment
+from headway.translation.coded import SegmentTranslation
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

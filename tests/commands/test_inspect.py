@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from headway.cli import main
-from headway.config import merge
-from headway.training.run_folder import RunFolder
+from headway.core.config import merge
+from headway.core.run_folder import RunFolder
 
 LATIN = os.fsdecode(b"caf\xe9")
 

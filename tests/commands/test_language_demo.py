@@ -10,7 +10,7 @@ import pytest
 
 from headway.cli import main
 from headway.commands import language_demo
-from headway.text.everyday.senses import CONTRASTS, FAR_CONTRASTS
+from headway.demo.paragraphs import CONTRASTS, FAR_CONTRASTS
 
 QUICK = [
     "--training.max-steps=4", "--training.checkpoint-every=4", "--training.batch-tokens=256",

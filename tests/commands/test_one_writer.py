@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from everyday_run import Finished, command
 
-from headway.locks import only_writer_of_file, only_writer_of_folder
+from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

@@ -7,9 +7,9 @@ import pytest
 from text_run import train, write_corpus
 
 from headway.cli import main
-from headway.config import format_toml
-from headway.tasks.language_modeling.presets import PRESETS as LANGUAGE_MODELS
-from headway.tasks.translation.presets import PRESETS as TRANSLATORS
+from headway.core.config import format_toml
+from headway.core.presets import PRESETS as TRANSLATORS
+from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
 
 
 def found(capsys, *arguments):

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.cli import main
-from headway.data.cleaned import clean_corpus
-from headway.tasks.translation.pairs import TranslationData
-from headway.text.cleaning import LEAST_PAIRS
-from headway.text.everyday import generate
-from headway.text.reasons import MENDED, NOTICED, REASONS
+from headway.core.cleaning import LEAST_PAIRS
+from headway.corpora.cleaned import clean_corpus
+from headway.corpora.reasons import MENDED, NOTICED, REASONS
+from headway.demo import generate
+from headway.translation.pairs import TranslationData
 
 SOURCE = "one house\ntwo houses\n\nthree\x00 houses\none house\nyes\nfour houses\n"
 TARGET = "ein Haus\nzwei Häuser\nx\ndrei Häuser\nein Haus\n" + "nein " * 90 + "\nvier Häuser\n"
@@ -343,7 +343,7 @@ def test_a_page_that_cannot_be_written_is_the_users_mistake(
 def test_a_vocabulary_can_be_tried(
     everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from headway.text.subwords import Subwords
+    from headway.core.subwords import Subwords
 
     lines = Path(everyday[0]).read_text(encoding="utf-8").splitlines()
     tokenizer = tmp_path / "tokenizer.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.training.run_folder import RunFolder
+from headway.core.run_folder import RunFolder
 
 SOURCE = Path(__file__).parent.parent.parent / "src"
 CODE = "import sys; from headway.cli import main; sys.exit(main() * 10 + ('torch' in sys.modules))"

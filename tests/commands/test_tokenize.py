@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headway.cli import main
-from headway.text.subwords import Subwords
+from headway.core.subwords import Subwords
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "this", "is", "a", "boy", "fly", "##ing"]
 

@@ -27,16 +27,16 @@ from everyday_run import (
 )
 
 from headway.cli import main
-from headway.config import format_toml
-from headway.errors import StoppedError
+from headway.core.config import format_toml
+from headway.core.errors import StoppedError
+from headway.core.presets import PRESETS
+from headway.core.run_folder import RunFolder
+from headway.core.subwords import Subwords
+from headway.core.trainer import Trainer
+from headway.core.translation_task import TranslationTask
+from headway.demo import generate
+from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
 from headway.runs import fitting
-from headway.tasks.language_modeling.presets import PRESETS as LANGUAGE_MODELS
-from headway.tasks.translation.presets import PRESETS
-from headway.tasks.translation.task import TranslationTask
-from headway.text.everyday import generate
-from headway.text.subwords import Subwords
-from headway.training.loop import Trainer
-from headway.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SOURCE = Path(__file__).parent.parent.parent / "src"

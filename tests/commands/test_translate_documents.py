@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
-from headway.text.file_kinds import KEYED, NO_TEXT, PAIRED, is_plain_text
-from headway.text.language_names import named_language
+from headway.languages.names import named_language
+from headway.localization.formats.file_kinds import KEYED, NO_TEXT, PAIRED, is_plain_text
 
 PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: {}\\n"\n\n'
 UNITS = 'msgid "I love cats."\nmsgstr ""\n\nmsgid "I love big cats."\nmsgstr ""\n'

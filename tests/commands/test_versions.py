@@ -3,8 +3,8 @@
 import pytest
 
 from headway.cli import main
-from headway.native import building
-from headway.native.building import NoEngineError
+from headway.engine import building
+from headway.engine.building import NoEngineError
 
 
 def test_it_names_the_engine_or_why_there_is_none(

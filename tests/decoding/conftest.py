@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from headway.decoding.hypothesis import Rules
-from headway.decoding.settings import DecodingSettings
-from headway.models.interfaces import Step
+from headway.core.hypothesis import Rules
+from headway.core.interfaces import Step
+from headway.core.search_settings import DecodingSettings
 
 PADDING, BEGIN, END = 0, 1, 2
 WORDS = (3, 4, 5)

@@ -17,8 +17,8 @@ from random_models import (
     sources_for,
 )
 
+from headway.core.search_settings import DecodingSettings
 from headway.decoding.begun import Begun
-from headway.decoding.settings import DecodingSettings
 from headway.models import Transformer
 
 

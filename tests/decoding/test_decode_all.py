@@ -6,7 +6,7 @@ from multiprocessing import active_children
 import pytest
 import torch
 
-from headway.decoding.search import (
+from headway.core.search import (
     LEAST_SHARE,
     SHARES,
     SearchRequest,
@@ -15,10 +15,10 @@ from headway.decoding.search import (
     in_turn,
     like_lengths,
 )
-from headway.decoding.settings import DecodingSettings
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
 from headway.models import Transformer, TransformerConfig
 from headway.processes import shared
-from headway.text.subwords import SpecialIds
 
 CPU = torch.device("cpu")
 SPECIAL = SpecialIds()

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.decoding.beam import CHUNK, best
+from headway.core.beam import CHUNK, best
 
 
 @settings(deadline=None)

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 import torch
 
-from headway.decoding import settings
-from headway.decoding.greedy import greedy
+from headway.core import search_settings as settings
+from headway.core.errors import HeadwayError
+from headway.core.greedy import greedy
 from headway.decoding.sampling import sample
-from headway.errors import HeadwayError
 
 
 @pytest.fixture(autouse=True)

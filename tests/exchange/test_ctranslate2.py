@@ -6,13 +6,13 @@ import ctranslate2
 import pytest
 import torch
 
+from headway.core.errors import ConfigError, HeadwayError
+from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 from headway.decoding.forced import attention_over
-from headway.errors import ConfigError, HeadwayError
 from headway.exchange.agreement import agreement
 from headway.exchange.ctranslate2 import InCTranslate2, write_ctranslate2
-from headway.models.positioned import PositionedConfig
-from headway.models.transformer import Transformer
-from headway.text.subwords import SpecialIds
+from headway.nn.positioned import PositionedConfig
 
 N_TOKENS = 50
 TOKENS = ["<pad>", "<unk>", "<s>", "</s>", *(f"t{i}" for i in range(N_TOKENS - 4))]

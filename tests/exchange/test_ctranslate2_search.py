@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_models import TIE, equal_but_for_ties, found, models, searches, small, sources_for
 
-from headway.decoding.search import SearchRequest, decode_all
-from headway.decoding.settings import DecodingSettings
-from headway.decoding.shortlist import Shortlist, Shortlisted
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
+from headway.core.search import SearchRequest, decode_all
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+from headway.engine.shortlist import Shortlist, Shortlisted
 from headway.exchange.ctranslate2 import LEAST_POSITIONS, write_ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
-from headway.inspection.switching import switched
+from headway.inspection.ablation import switched
 from headway.models import Transformer
-from headway.text.subwords import SpecialIds
 
 SPECIAL = SpecialIds()
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)

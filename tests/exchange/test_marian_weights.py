@@ -4,9 +4,9 @@ import pytest
 import torch
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
+from headway.core.embedding import sinusoids
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.marian_weights import from_theirs, places, sines_first, to_theirs
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.embedding import sinusoids
 
 
 @pytest.mark.parametrize("d_model", [8, 9])

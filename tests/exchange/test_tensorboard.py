@@ -8,7 +8,7 @@ import pytest
 from everyday_run import command
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from headway.training.run_folder import RunFolder
+from headway.core.run_folder import RunFolder
 
 
 def read_back(folder: Path) -> dict[str, list[tuple[float, int, float]]]:

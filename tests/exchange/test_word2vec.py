@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from headway.errors import DataError
+from headway.core.errors import DataError
 from headway.exchange.word2vec import read_word2vec, write_word2vec
 
 WORDS = ["的", "naïve", "</s>", "10%", "\ufeffa"]

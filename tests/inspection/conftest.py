@@ -19,7 +19,7 @@ def chromium() -> Iterator[Any]:
 def document(everyday_run: Path) -> dict[str, Any]:
     """What a page of two sentences draws."""
     from headway.inspection import document
-    from headway.inspection.subject import open_subject
+    from headway.inspection.inspected_model import open_subject
 
     subject = open_subject(everyday_run)
     sentences = [document.sentence(subject, text) for text in ("The dog runs.", "I love learning.")]
@@ -28,7 +28,7 @@ def document(everyday_run: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def page_file(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from headway.inspection.page_file import html
+    from headway.inspection.html_page import html
 
     file = tmp_path_factory.mktemp("page") / "page.html"
     file.write_text(html(document), encoding="utf-8")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib import font_manager
 
+from headway.demo import generate
 from headway.inspection import attention_picture
 from headway.inspection.attention_picture import AttentionMap, draw_attention, font_for
-from headway.text.everyday import generate
 
 
 def some_map(rows: list[str], columns: list[str], heads: int = 4) -> AttentionMap:

@@ -9,8 +9,8 @@ import pytest
 from browser import needs_chromium, opened, seen
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from headway.inspection.html_page import html
 from headway.inspection.packing import packed, unpacked
-from headway.inspection.page_file import html
 
 pytestmark = needs_chromium
 

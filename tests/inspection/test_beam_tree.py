@@ -10,11 +10,11 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
-from headway.decoding.greedy import greedy
-from headway.decoding.hypothesis import Rules
-from headway.decoding.search import search
-from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError, HeadwayError
+from headway.core.errors import ConfigError, HeadwayError
+from headway.core.greedy import greedy
+from headway.core.hypothesis import Rules
+from headway.core.search import search
+from headway.core.search_settings import DecodingSettings
 from headway.inspection.beam_tree import ROOT, Tree, grown
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.inspection.document import sentence
+from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.packing import unpacked
-from headway.inspection.subject import Subject, open_subject
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

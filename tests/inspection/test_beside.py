@@ -11,10 +11,10 @@ from everyday_run import command
 
 from headway.inspection import document
 from headway.inspection.beside import side_by_side
-from headway.inspection.page_file import html
+from headway.inspection.html_page import html
+from headway.inspection.inspected_model import open_subject
 from headway.inspection.passage_analysis import ROOM, PassageAnalysis
-from headway.inspection.subject import open_subject
-from headway.inspection.training import training
+from headway.inspection.training_curves import training
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 TEXT = "The dog didn't see the cat because it was tired."

@@ -7,15 +7,15 @@ import pytest
 import torch
 
 import headway
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.inspection import document
+from headway.inspection.ablation import switched
 from headway.inspection.ablation_importance import ablation_importance
 from headway.inspection.changes import changes, common
-from headway.inspection.forcing import beginning
-from headway.inspection.merging import words_of
+from headway.inspection.forced_decoding import beginning
+from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Subject, open_subject
-from headway.inspection.switching import switched
+from headway.inspection.word_merging import words_of
 from headway.models import (
     DecoderOnly,
     DecoderOnlyConfig,

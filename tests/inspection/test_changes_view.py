@@ -10,8 +10,8 @@ from browser import PHONE, all_seen, needs_chromium, opened, seen
 from playwright.sync_api import Browser, Route, expect
 
 from headway.inspection import document
-from headway.inspection.page_file import html
-from headway.inspection.subject import Subject, open_subject
+from headway.inspection.html_page import html
+from headway.inspection.inspected_model import Subject, open_subject
 
 pytestmark = needs_chromium
 TEXT, OFF = "I love learning.", "decoder.0.cross"

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from torch import nn
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
+from headway.demo.sentences import coreference
 from headway.inspection.coreference_probe import (
     Proportion,
     best_heads,
@@ -17,7 +18,6 @@ from headway.inspection.coreference_probe import (
     unseen_sentences,
 )
 from headway.inspection.pronouns import PronounAttention
-from headway.text.everyday.sentences import coreference
 from headway.translator import Translator
 
 

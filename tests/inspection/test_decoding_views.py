@@ -9,9 +9,9 @@ from browser import PHONE, needs_chromium, opened, seen
 from playwright.sync_api import Browser, Page, Route, expect
 
 from headway.inspection.document import sentence
+from headway.inspection.html_page import html
+from headway.inspection.inspected_model import open_subject
 from headway.inspection.packing import unpacked
-from headway.inspection.page_file import html
-from headway.inspection.subject import open_subject
 
 pytestmark = needs_chromium
 

@@ -11,7 +11,7 @@ from writers import SIZES
 
 import headway
 from headway.inspection import document
-from headway.inspection.subject import open_subject
+from headway.inspection.inspected_model import open_subject
 from headway.models import MODELS
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

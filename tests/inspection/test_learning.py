@@ -9,12 +9,12 @@ from analyses import TARGET, TEXT
 from everyday_run import train
 from safetensors.torch import load_file, save_file
 
+from headway.core.optimizer import load_weights, saved_tensors
 from headway.inspection import learning as learning_file
+from headway.inspection.inspected_model import open_subject
 from headway.inspection.learning import drawn, learning
 from headway.inspection.packing import unpacked
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import open_subject
-from headway.training.optimizer import load_weights, saved_tensors
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -11,9 +11,9 @@ from browser import PHONE, all_seen, needs_chromium, opened, seen
 from playwright.sync_api import Browser, expect
 
 from headway.inspection.document import run, sentence
-from headway.inspection.page_file import FOLDER, html, joined
-from headway.inspection.subject import open_subject
-from headway.training.shipped import SHIPPED
+from headway.inspection.html_page import FOLDER, html, joined
+from headway.inspection.inspected_model import open_subject
+from headway.operations.shipped import SHIPPED
 
 HOSTILE = (
     "<script>document.title='broken'</script>",

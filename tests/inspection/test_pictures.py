@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.inspection.attention_picture import MOST_TOKENS, draw_pictures
+from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Subject, open_subject
 
 
 @pytest.fixture(scope="module")

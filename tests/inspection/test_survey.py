@@ -8,12 +8,12 @@ from browser import needs_chromium, opened, seen
 from everyday_run import command
 from playwright.sync_api import Browser, expect
 
-from headway.errors import ConfigError
-from headway.inspection.heads import habits
-from headway.inspection.maps import survey, told_of, weights_of
-from headway.inspection.page_file import html
+from headway.core.errors import ConfigError
+from headway.inspection.attention_maps import survey, told_of, weights_of
+from headway.inspection.head_habits import habits
+from headway.inspection.html_page import html
+from headway.inspection.inspected_model import open_subject
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import open_subject
 
 TEXTS = ["The dog runs.", "I love learning.", "The cat didn't see the dog because it was tired."]
 

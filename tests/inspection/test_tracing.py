@@ -8,7 +8,7 @@ import pytest
 import torch
 from small_models import FED, OF_TEXT, OTHERS, SOURCE, STANDARD, built, language_model
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.inspection.tracing import traced
 
 

@@ -11,9 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import PHONE, all_seen, needs_chromium, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from headway.inspection.page_file import html
-from headway.inspection.training import page as page_of
-from headway.training.run_folder import RunFolder
+from headway.core.run_folder import RunFolder
+from headway.inspection.html_page import html
+from headway.inspection.training_curves import page as page_of
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 

@@ -4,10 +4,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.data.batching import pad
-from headway.decoding.hypothesis import Rules
-from headway.decoding.search import search
-from headway.decoding.settings import DecodingSettings
+from headway.core.batching import pad
+from headway.core.hypothesis import Rules
+from headway.core.loss import projected_label_smoothed
+from headway.core.optimizer import FlatAdam
+from headway.core.schedules import cosine_rate
+from headway.core.search import search
+from headway.core.search_settings import DecodingSettings
 from headway.models import (
     ByteNet,
     ByteNetConfig,
@@ -16,9 +19,6 @@ from headway.models import (
     Transformer,
     TransformerConfig,
 )
-from headway.objectives import projected_label_smoothed
-from headway.schedules import cosine_rate
-from headway.training.optimizer import FlatAdam
 
 PADDING, BEGIN, END = 0, 2, 3
 SYMBOLS = range(4, 14)

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from headway.core.bleu import bleu_statistics
 from headway.metrics.diagnosis import diagnose
 from headway.metrics.evaluation import by_length, compare, measure, summarize
 from headway.metrics.score_card import score_card
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import bleu_statistics
 from headway.metrics.usefulness import below_use
 
 N = 40

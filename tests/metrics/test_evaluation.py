@@ -8,9 +8,9 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 from spoiled_lines import corpus
 
-from headway.errors import DataError
+from headway.core.bleu import bleu_statistics
+from headway.core.errors import DataError
 from headway.metrics.evaluation import by_length, compare, lengths_in_tokens, measure, summarize
-from headway.metrics.translation import bleu_statistics
 
 
 def test_scores_are_sacrebleus_and_lie_within_their_intervals():

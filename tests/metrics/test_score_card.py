@@ -7,11 +7,11 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from headway.errors import DataError
+from headway.core.bleu import UNSPACED, bleu_tokenizer
+from headway.core.errors import DataError
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import CONVENTIONS, score_card
 from headway.metrics.tokenizers import TOKENIZERS
-from headway.metrics.translation import UNSPACED, bleu_tokenizer
 
 REFERENCES = [
     "Der E-Mail-Verkehr „nahm“ stark zu, sagte z.B. Frau Dr. Meier.",

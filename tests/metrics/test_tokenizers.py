@@ -6,7 +6,8 @@ from importlib.metadata import version
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from headway.errors import ConfigError
+from headway.core.bleu import bleu_statistics
+from headway.core.errors import ConfigError
 from headway.metrics import tokenizers
 from headway.metrics.tokenizers import (
     TOKENIZERS,
@@ -16,7 +17,6 @@ from headway.metrics.tokenizers import (
     lacking,
     tokenized_share,
 )
-from headway.metrics.translation import bleu_statistics
 
 
 def test_every_tokenizer_can_be_used_or_says_what_it_lacks(monkeypatch, tmp_path):

@@ -9,8 +9,8 @@ import torch
 from by_hand import ByHand, angle, position_table
 from torch import Tensor
 
+from headway.core.dropout import Dropout
 from headway.models import DecoderOnly, DecoderOnlyConfig, Transformer, TransformerConfig
-from headway.nn.dropout import Dropout
 
 NOTES = Path(__file__).parent.parent.parent / "docs" / "notes.zh-CN.md"
 BEGIN, END = 2, 3

@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch import nn
 
-from headway.decoding.hypothesis import Hypothesis, Rules
+from headway.core.errors import ConfigError
+from headway.core.hypothesis import Hypothesis, Rules
+from headway.core.interfaces import LanguageModel, NeuralLanguageModel, State, StepDecoder
+from headway.core.loss import projected_label_smoothed
+from headway.core.search import METHODS, search
+from headway.core.search_settings import DecodingSettings
 from headway.decoding.sampling import sample
-from headway.decoding.search import METHODS, search
-from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError
 from headway.models import LANGUAGE_MODELS
-from headway.models.interfaces import LanguageModel, NeuralLanguageModel, State, StepDecoder
-from headway.objectives import projected_label_smoothed
 
 BEGIN, END, N_WORDS = 2, 3, 13
 FED = torch.tensor([[BEGIN, 7, 8, 9, BEGIN, 4, 6], [BEGIN, 5, 11, 12, 4, BEGIN, 10]])

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from headway.core.attention import MultiHeadAttention
+from headway.core.embedding import sinusoids
+from headway.core.layers import Layer
 from headway.models import Transformer, TransformerConfig
-from headway.nn.attention import MultiHeadAttention
-from headway.nn.embedding import sinusoids
-from headway.nn.layers import Layer
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 FED = torch.tensor([[2, 7, 8, 9], [2, 5, 6, 0]])

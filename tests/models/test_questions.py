@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.attention import additive, attend, attention_weights, causal_mask
-from headway.nn.layers import FeedForward
+from headway.core.attention import additive, attend, attention_weights, causal_mask
+from headway.core.layers import FeedForward
+from headway.core.transformer import Transformer, TransformerConfig
 
 SMALL = {"encoder_layers": 1, "decoder_layers": 2, "d_model": 16, "d_ff": 16, "heads": 2}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from headway.nn.layers import FeedForward
+from headway.core.layers import FeedForward
 
 
 def test_it_equals_two_convolutions_of_kernel_size_one():

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from headway.nn.attention import (
+from headway.core.attention import (
     ReadyMask,
     additive,
     attention_weights,

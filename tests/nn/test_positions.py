@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from headway.errors import UserError
+from headway.core.attention import MultiHeadAttention, attention_weights
+from headway.core.embedding import LearnedPositions, SinusoidalPositions, sinusoids
+from headway.core.errors import UserError
 from headway.models import DecoderOnly, DecoderOnlyConfig, PositionedConfig, Transformer
-from headway.nn.attention import MultiHeadAttention, attention_weights
-from headway.nn.embedding import LearnedPositions, SinusoidalPositions, sinusoids
 from headway.nn.positions import (
     LEAST_TURNS,
     NoPositions,

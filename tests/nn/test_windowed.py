@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.nn.attention import MultiHeadAttention, ReadyMask, padding_mask
+from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask
 from headway.nn.positions import RelativePositions, rotate
 from headway.nn.watching import watched
 from headway.nn.windowed import WindowedAttention, band

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from headway.cli import main
-from headway.nn.embedding import TokenEmbedding
-from headway.text.subwords import Subwords
+from headway.core.embedding import TokenEmbedding
+from headway.core.subwords import Subwords
 
 N_LINES = 30_522
 LINES = {

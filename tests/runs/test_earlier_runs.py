@@ -13,10 +13,10 @@ import torch
 from everyday_run import command
 from safetensors.torch import load_file
 
-from headway.runs.settings import Settings, upgraded
-from headway.schedules import paper_peak
-from headway.tasks.translation.kind import KIND
-from headway.training.run_folder import RunFolder
+from headway.core.run_folder import RunFolder
+from headway.core.schedules import paper_peak
+from headway.core.settings import Settings, upgraded
+from headway.translation.spec import KIND
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

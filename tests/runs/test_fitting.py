@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from headway.config import merge
+from headway.core.config import merge
+from headway.core.presets import PRESETS
+from headway.core.runtime import Runtime
+from headway.core.settings import Settings
 from headway.runs import fitting, gradient
 from headway.runs.fitting import (
     SEEN,
@@ -21,11 +24,8 @@ from headway.runs.fitting import (
     time_to_learn,
 )
 from headway.runs.gradient import fit_warmup
-from headway.runs.kind import Opening, Sizes
-from headway.runs.settings import Settings
-from headway.runtime import Runtime
-from headway.tasks.translation.kind import KIND
-from headway.tasks.translation.presets import PRESETS
+from headway.runs.task_spec import Opening, Sizes
+from headway.translation.spec import KIND
 
 
 def corpus(target_tokens: int) -> Sizes:

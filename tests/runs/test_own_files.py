@@ -7,12 +7,12 @@ import faults
 import pytest
 from everyday_run import command
 
-from headway.config import format_toml, merge
-from headway.errors import ConfigError
+from headway.core.config import format_toml, merge
+from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
 from headway.inspection.examples import texts
-from headway.inspection.subject import open_subject
+from headway.inspection.inspected_model import open_subject
 from headway.runs.own_files import why_not_read
-from headway.training.run_folder import RunFolder
 
 SECRET = "the password is swordfish"
 

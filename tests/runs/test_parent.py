@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.disk import checksum
-from headway.errors import ConfigError, RunError
+from headway.core import checkpoint
+from headway.core.disk import checksum
+from headway.core.errors import ConfigError, RunError
+from headway.core.run_folder import RunFolder
 from headway.runs.parent import Parent, beginning, first_score
-from headway.training import checkpoint
-from headway.training.run_folder import RunFolder
 
 
 def finished(path: Path, weights: dict[str, Tensor] | None = None) -> RunFolder:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from everyday_run import FLAGS, Finished, command, unfinish, write_pairs
 
-from headway.config import merge
-from headway.errors import ConfigError
-from headway.runs.kind import Request
+from headway.core.config import merge
+from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings
+from headway.demo import generate
+from headway.language_models.spec import KIND as LANGUAGE_MODEL
 from headway.runs.resuming import refuse_changes
-from headway.runs.settings import Settings
+from headway.runs.task_spec import Request
 from headway.runs.train import asked_for
-from headway.tasks.language_modeling.kind import KIND as LANGUAGE_MODEL
-from headway.tasks.translation.kind import KIND
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
+from headway.translation.spec import KIND
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SHORT = [*FLAGS, "--training.max-steps=4"]

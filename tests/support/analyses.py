@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
+from headway.core.transformer import Transformer
+from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Subject, open_subject
-from headway.models.positioned import PositionedConfig
-from headway.models.transformer import Transformer
+from headway.nn.positioned import PositionedConfig
 
 TEXT = "The dog didn't see the cat because it was tired."
 TARGET = "那只狗没有看见那只猫。"

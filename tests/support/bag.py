@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.errors import ConfigError
-from headway.models.interfaces import Step
-from headway.nn.embedding import TokenEmbedding, project
+from headway.core.embedding import TokenEmbedding, project
+from headway.core.errors import ConfigError
+from headway.core.interfaces import Step
 
 
 @dataclass(frozen=True)

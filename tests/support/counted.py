@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.data.ngram_counting import count_ngrams
-from headway.data.ngram_counts import Counting, NgramCounts
-from headway.models.ngram import Ngram, NgramConfig
-from headway.tasks.language_modeling import counting
-from headway.tasks.language_modeling.smoothing import smooth_all
-from headway.training.tensor_files import save_parts
+from headway.core.tensor_files import save_parts
+from headway.language_models import counting
+from headway.language_models.ngram import Ngram, NgramConfig
+from headway.language_models.ngram_counting import count_ngrams
+from headway.language_models.ngram_counts import Counting, NgramCounts
+from headway.language_models.smoothing import smooth_all
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 

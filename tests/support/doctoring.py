@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from headway.data.doctor.batches import batches
-from headway.data.doctor.findings import Finding, FindingsLog
-from headway.text.cleaning import Pair
-from headway.text.everyday import generate
+from headway.core.cleaning import Pair
+from headway.demo import generate
+from headway.doctor.batches import batches
+from headway.doctor.findings import Finding, FindingsLog
 
 
 def everyday(n_pairs: int, seed: int = 1) -> list[tuple[str, str]]:

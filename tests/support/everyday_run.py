@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.cli import main
-from headway.config import merge
-from headway.text.everyday import generate
-from headway.training.run_folder import RunFolder
+from headway.core.config import merge
+from headway.core.run_folder import RunFolder
+from headway.demo import generate
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "text": {"vocabulary_size": 700},

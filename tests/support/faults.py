@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from faulty_disk import End, Nursery, nursery
 
-from headway.disk import checksum, digest
-from headway.text.everyday import generate
+from headway.core.disk import checksum, digest
+from headway.demo import generate
 
 SMALL = (
     "--preset=tiny --model.d-model=16 --model.heads=2 --model.d-ff=16 --model.encoder-layers=1 "
@@ -384,7 +384,7 @@ def _foreign_moments(run: Path) -> None:
     """Adam's moments of a larger model, and the checksums made to fit."""
     import torch
 
-    from headway.training.tensor_files import load_tensors, save_tensors
+    from headway.core.tensor_files import load_tensors, save_tensors
 
     for path in run.glob("checkpoints/*/resume.safetensors"):
         held = {

@@ -127,7 +127,7 @@ def _live(order: dict[str, Any], library: Any, answer: int) -> None:
 def _nurse(library: Any) -> None:
     import threading
 
-    import headway.tasks.translation.kind
+    import headway.translation.spec
     import headway.translator  # noqa: F401
     from headway import cli  # noqa: F401
 

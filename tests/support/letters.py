@@ -15,20 +15,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from headway.config import Sections
-from headway.data.batching import BatchStream, TokenBatches, pad
-from headway.data.cached_store import cached_store
-from headway.data.store import SideEncoder, Store
-from headway.disk import checksum, write_text
-from headway.errors import ConfigError, DataError
+from headway.core.batching import BatchStream, TokenBatches, pad
+from headway.core.checkpoint import save_tensors
+from headway.core.config import Sections
+from headway.core.disk import checksum, write_text
+from headway.core.errors import ConfigError, DataError
+from headway.core.lines import read_lines
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import Runtime
+from headway.core.settings import Settings
+from headway.core.store import SideEncoder, Store
+from headway.core.training_interfaces import Batch, Position, Validation
+from headway.corpora.cached_store import cached_store
 from headway.runs.gradient import GRADIENT
-from headway.runs.kind import CardWords, Kind, Learned, Learner, Opening, Run, Say, Sizes
-from headway.runs.settings import Settings
-from headway.runtime import Runtime
-from headway.text.lines import read_lines
-from headway.training.checkpoint import save_tensors
-from headway.training.interfaces import Batch, Position, Validation
-from headway.training.run_folder import RunFolder
+from headway.runs.task_spec import CardWords, Kind, Learned, Learner, Opening, Run, Say, Sizes
 
 # -- settings and data ------------------------------------------------------------------------
 

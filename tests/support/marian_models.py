@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-from headway.text.everyday import generate
+from headway.demo import generate
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 N_PIECES = 450

@@ -28,7 +28,7 @@ FLAGS = (
 def entered(folder: Path) -> list[Path]:
     """The files, in the order of their names."""
     os.environ["HEADWAY_CACHE"] = str(folder / "cache")
-    from headway.text.everyday import generate
+    from headway.demo import generate
 
     pairs = generate(300, 3)
     files = folder / "a.en", folder / "a.zh"

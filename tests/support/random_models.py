@@ -7,17 +7,17 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from headway.decoding.hypothesis import Hypothesis
-from headway.decoding.search import SearchRequest
-from headway.decoding.settings import DecodingSettings
+from headway.core.hypothesis import Hypothesis
+from headway.core.layers import Activation
+from headway.core.runtime import EngineName
+from headway.core.search import SearchRequest
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+from headway.engine.building import NoEngineError, engine_library
+from headway.engine.engine import EngineChoice
+from headway.engine.matrices import Precision
 from headway.models import PositionedConfig, Transformer
-from headway.native.building import NoEngineError, engine_library
-from headway.native.engine import EngineChoice
-from headway.native.matrices import Precision
-from headway.nn.layers import Activation
-from headway.runtime import EngineName
-from headway.tasks.translation.decoding import decode
-from headway.text.subwords import SpecialIds
+from headway.translation.decoding import decode
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)
 

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headway.nn.dropout import Dropout
+from headway.core.dropout import Dropout
+from headway.core.run_folder import RunFolder
+from headway.core.trainer import Progress, Trainer
+from headway.core.training_interfaces import Batch, Position, Validation
+from headway.operations.planned import PlannedTraining
 from headway.runs import parent
-from headway.training.interfaces import Batch, Position, Validation
-from headway.training.loop import Progress, Trainer
-from headway.training.planned import PlannedTraining
-from headway.training.run_folder import RunFolder
 
 SETTINGS = PlannedTraining(
     max_steps=12, checkpoint_every=3, log_every=2, warmup_steps=4, learning_rate=0.05,

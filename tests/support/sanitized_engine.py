@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_models import LENGTHS, models, searches, small, sources_for
 
-from headway.native import building
-from headway.native.matrices import KINDS, packed
-from headway.native.packing import Packed
-from headway.native.structures import aligned, zeros
-from headway.native.translating import Search, translate
+from headway.engine import building
+from headway.engine.matrices import KINDS, packed
+from headway.engine.packing import Packed
+from headway.engine.structures import aligned, zeros
+from headway.engine.translating import Search, translate
 
 N_TOKENS = 25
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")

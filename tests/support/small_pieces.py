@@ -10,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headway.data import cleaned, many_pieces
-from headway.data.prepared import DataSettings, Prepared, prepare_corpus
-from headway.text.corpora import Corpus
-from headway.text.subwords import TextSettings
+from headway.core.subwords import TextSettings
+from headway.corpora import cleaned, many_pieces
+from headway.corpora.corpus import Corpus
+from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
 
 PAIRS = 40
 """In each piece."""

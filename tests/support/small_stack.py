@@ -1,7 +1,7 @@
 """Three layers of width 8, to state laws of stacks with."""
 
-from headway.nn.attention import MultiHeadAttention
-from headway.nn.layers import FeedForward, Layer, Stack
+from headway.core.attention import MultiHeadAttention
+from headway.core.layers import FeedForward, Layer, Stack
 from headway.nn.positions import rotate
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from everyday_run import Finished, command
 
-from headway.text.everyday import generate
+from headway.demo import generate
 
 FLAGS = (
     "--training.max-steps=40", "--training.checkpoint-every=20", "--training.log-every=5",

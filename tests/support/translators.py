@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from headway.models.interfaces import Seq2Seq, State, StepDecoder
+from headway.core.interfaces import Seq2Seq, State, StepDecoder
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
@@ -121,7 +121,7 @@ def leaves_earlier_states_alone(model: nn.Module) -> None:
 
 def computes_in_bfloat16(model: nn.Module) -> None:
     """As training does it: embeddings stay float32, all else is rounded."""
-    from headway.training.optimizer import FlatAdam
+    from headway.core.optimizer import FlatAdam
 
     exact = model(SOURCE, FED).log_softmax(-1)
     FlatAdam(model, torch.bfloat16, betas=(0.9, 0.98), epsilon=1e-9)

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.inspection.subject import Writing
+from headway.core.subwords import SpecialIds
+from headway.inspection.inspected_model import Writing
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.models import MODELS
-from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
-from headway.text.subwords import SpecialIds
 
 SPECIAL = SpecialIds()
 BEGIN, END, N_WORDS = 2, 3, 13

@@ -9,14 +9,14 @@ import pytest
 from everyday_run import command
 
 import headway
-from headway.config import SECTIONS, build, read_toml
-from headway.errors import ConfigError
-from headway.errors.settings import meant_by
-from headway.runs.settings import RunSection
-from headway.runtime import RuntimeSettings
+from headway.core.config import SECTIONS, build, read_toml
+from headway.core.errors import ConfigError
+from headway.core.runtime import RuntimeSettings
+from headway.core.setting_errors import meant_by
+from headway.core.settings import RunSection
+from headway.operations.shipped import SHIPPED
 from headway.tasks import TASKS, kind_named
 from headway.tasks.described import flags, settings
-from headway.training.shipped import SHIPPED
 
 
 def every_field() -> list[tuple[str, type, "dataclasses.Field[Any]"]]:

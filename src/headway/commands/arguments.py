@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from cyclopts import Parameter
 
-from headway.config import SECTIONS, build, parse_overrides
-from headway.errors import CONTROLS
-from headway.errors import settings as refused
+from headway.core import setting_errors as refused
+from headway.core.config import SECTIONS, build, parse_overrides
+from headway.core.errors import CONTROLS
+from headway.localization.formats.file_kinds import is_plain_text
 from headway.runs.flags import ShortFlag
-from headway.text.file_kinds import is_plain_text
 
 if TYPE_CHECKING:
-    from headway.runtime import RuntimeSettings
+    from headway.core.runtime import RuntimeSettings
     from headway.translator import Translator
 
 Unread = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -106,7 +106,7 @@ def ready(
     shortlist: int | None = None,
 ) -> "tuple[Translator, dict[str, Any]]":
     """The run's translator, and how it is to translate; `flags` set [decoding], [runtime]."""
-    from headway.training.shipped import open_folder
+    from headway.operations.shipped import open_folder
     from headway.translator import Translator
 
     sections = parse_overrides(flags, options=known_flags)
@@ -116,7 +116,7 @@ def ready(
     how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
-        from headway.tasks.translation.shortlisting import shorten
+        from headway.translation.shortlisting import shorten
 
         shorten(translator.plain, run, translator.settings, shortlist, say)
     if why := open_folder(run).below_use:
@@ -131,7 +131,7 @@ def ready(
 
 def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSettings":
     """Section [runtime], with what is the process's set by it."""
-    from headway.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
+    from headway.core.runtime import RuntimeSettings, allow_tf32, chosen_device, set_threads
 
     runtime = build(RuntimeSettings, sections.get("runtime", {}), section="runtime")
     set_threads(runtime.threads)

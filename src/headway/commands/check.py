@@ -24,16 +24,16 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
         One object on stdout: `{"files": [{"name", "state", "note"}]}`.
     """
     from headway.commands.arguments import say
+    from headway.operations.shipped import refuse_shipped
     from headway.runs.checking import accept as accept_changes
     from headway.runs.checking import check_run
-    from headway.training.shipped import refuse_shipped
 
     if accept or measure:
         refuse_shipped(run)
     if accept:
         accept_changes(run, say)
     if measure:
-        from headway.tasks.translation.remeasuring import measure_run
+        from headway.translation.remeasuring import measure_run
 
         measure_run(run, say)
     found = list(check_run(run))

@@ -42,7 +42,7 @@ def compare(
     json
         Print one JSON object on standard output.
     """
-    from headway.comparison.comparing import compared
+    from headway.study.comparison import compared
 
     refuse_no_place(page)
     given = {"source": source, "reference": reference}
@@ -58,8 +58,8 @@ def compare(
 
         print_comparison(found)
     if page is not None:  # last: what was measured is told even where the page has no room
-        from headway.comparison.page import page as html
-        from headway.disk import write_text
+        from headway.core.disk import write_text
+        from headway.study.comparison_page import page as html
 
         write_text(page, html(found))
         say(f"headway: the page is {page}")

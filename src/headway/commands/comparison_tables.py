@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway.comparison import wording
+from headway.study import comparison_tables as wording
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names, process_settings
-from headway.errors import ConfigError
-from headway.errors import settings as refused
+from headway.core import setting_errors as refused
+from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
 
 if TYPE_CHECKING:
-    from headway.config import Sections
-    from headway.efficiency.complexity import Sweep
+    from headway.core.config import Sections
+    from headway.study.complexity import Sweep
 
 TAKEN = ("runtime.device", "runtime.threads")
 """All settings that there are here."""
@@ -60,7 +60,7 @@ def complexity(
     json
         Print one JSON object.
     """
-    from headway.config import parse_overrides
+    from headway.core.config import parse_overrides
 
     given = parse_overrides(overrides, options=option_names(complexity))
     refuse_others(given)
@@ -76,20 +76,20 @@ def complexity(
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler speaks on stderr
     sweep = sweep_of(d, lengths, k, r, layers, backward=backward)
     process = process_settings(given)
-    from headway.efficiency.complexity import without_tf32
-    from headway.runtime import chosen_device
+    from headway.core.runtime import chosen_device
+    from headway.study.complexity import without_tf32
 
     without_tf32()
     found = with_bar(sweep._replace(device=chosen_device(process).type))
     if json:
         print(json_format.dumps(found), flush=True)
     else:
-        from headway.efficiency.complexity_table import lines
+        from headway.study.complexity_table import lines
 
         print("\n".join(lines(found)), flush=True)
     if page:  # last: what was measured is told even where the page has no room
-        from headway.disk import write_text
-        from headway.efficiency.page import page as drawn
+        from headway.core.disk import write_text
+        from headway.study.complexity_page import page as drawn
 
         write_text(page, drawn(found))
 
@@ -107,8 +107,8 @@ def refuse_others(given: "Sections") -> None:
 
 def sweep_of(d: int, lengths: list[int], k: int, r: int, layers: str, *, backward: bool) -> "Sweep":
     """What is to be measured: sizes up to 2 d, at most 2,048, at a length that is no bottleneck."""
-    from headway.efficiency.complexity import Sweep
-    from headway.efficiency.contenders import CONTENDERS, Reach
+    from headway.study.complexity import Sweep
+    from headway.study.layer_types import CONTENDERS, Reach
 
     named = (name.strip() for name in layers.split(","))
     names = list(dict.fromkeys(filter(None, named))) or list(CONTENDERS)
@@ -146,7 +146,7 @@ def with_bar(sweep: "Sweep") -> dict[str, object]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    from headway.efficiency.complexity import measured
+    from headway.study.complexity import measured
 
     columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True, highlight=False)

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import say
-from headway.disk import whole_text
-from headway.errors import ConfigError, DataError
-from headway.errors.commands import command
-from headway.locks import only_writer_of_file
-from headway.text.languages import LanguagePair
-from headway.text.lines import check_file, shown
+from headway.core.disk import whole_text
+from headway.core.error_commands import command
+from headway.core.errors import ConfigError, DataError
+from headway.core.lines import check_file, shown
+from headway.languages.codes import LanguagePair
+from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.text.corrections import Review
-    from headway.text.replacements import Correction
+    from headway.translation.corrections import Review
+    from headway.translation.replacements import Correction
 
 
 def corrections(
@@ -49,7 +49,7 @@ def corrections(
     target_language
         Which one it is translated into.
     """
-    from headway.text.corrections import review, together
+    from headway.translation.corrections import review, together
 
     versions = _versions(old, new)
     for pair in versions:
@@ -77,7 +77,7 @@ def _versions(old: Path, new: Path) -> list[tuple[Path, Path]]:
         raise ConfigError(
             f"two files are compared, or two folders; got {old} and {new}. Name two of a kind."
         )
-    from headway.workflow.inputs import passed_over, plan
+    from headway.filling.inputs import passed_over, plan
 
     files = [job.file for job in plan([str(new)], None, in_place=False)]
     both = [(old / file.relative_to(new), file) for file in files]
@@ -117,7 +117,7 @@ def _write(found: "list[Correction]", write: Callable[[str], object]) -> None:
 
 def _summary(found: "Review", old: Path, new: Path, out: Path | None) -> list[str]:
     """Counts in words, and what is next."""
-    from headway.text.corrections import FATES
+    from headway.translation.corrections import FATES
 
     counts = ", ".join(f"{found.counts[fate]:,} {words}" for fate, words in FATES.items())
     lines = [f"headway: {shown(old)} -> {shown(new)}: units {counts}"]

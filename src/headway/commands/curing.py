@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from headway.commands.arguments import say
-from headway.data.cleaned import CleanedCorpus
-from headway.data.doctor import accents, agreement, belonging, characters, leftovers
-from headway.data.doctor.breaks import stretches
-from headway.data.doctor.cures import (
+from headway.core.cleaning import CleaningSettings, Pair
+from headway.core.disk import written_aside
+from headway.core.errors import ConfigError
+from headway.corpora.cleaned import CleanedCorpus
+from headway.corpora.corpus import Corpus, CorpusFiles, directions
+from headway.corpora.mixing import both_ways
+from headway.corpora.reasons import NOTICED, REASONS
+from headway.doctor import accents, agreement, belonging, characters, leftovers
+from headway.doctor.breaks import stretches
+from headway.doctor.corpus_fixes import (
     FIXES,
     MOVES,
     Changes,
@@ -21,23 +27,17 @@ from headway.data.doctor.cures import (
     pair_key,
     written,
 )
-from headway.data.doctor.findings import Symptom
-from headway.data.doctor.languages import OTHER_LANGUAGE
-from headway.data.doctor.repeats import NEAR_DUPLICATE, NEAR_LEAKAGE, TRANSLATED_TWICE
-from headway.data.doctor.sides import EXCHANGED, SAME_SIDE
-from headway.data.doctor.writing import WRONG_SCRIPT
-from headway.disk import written_aside
-from headway.errors import ConfigError
-from headway.text.cleaning import CleaningSettings, Pair
-from headway.text.corpora import Corpus, CorpusFiles, directions
-from headway.text.file_kinds import suffix_of
-from headway.text.mixing import both_ways
-from headway.text.places.held import Places
-from headway.text.places.kinds import places_of
-from headway.text.reasons import NOTICED, REASONS
+from headway.doctor.findings import Symptom
+from headway.doctor.languages import OTHER_LANGUAGE
+from headway.doctor.repeats import NEAR_DUPLICATE, NEAR_LEAKAGE, TRANSLATED_TWICE
+from headway.doctor.sides import EXCHANGED, SAME_SIDE
+from headway.doctor.writing import WRONG_SCRIPT
+from headway.localization.formats.file_kinds import suffix_of
+from headway.localization.places.held import Places
+from headway.localization.places.kinds import places_of
 
 if TYPE_CHECKING:
-    from headway.data.doctor.examination import Examination
+    from headway.doctor.examination import Examination
 
 
 _COLUMNS = "what kinds file line source target new_source new_target".split()
@@ -187,7 +187,7 @@ def _fate_of_rows(cleaned: CleanedCorpus, *, both: bool) -> Iterator[str]:
     """Of each clean pair, in order, why it is none of the corpus: a repeat or a leak.
 
     With `both` a text leaks that is on any side of a validation pair, as in
-    `headway.data.dedup_split`.
+    `headway.core.dedup_split`.
     """
     held = list(cleaned.pairs("valid"))
     sources, targets = {pair.source for pair in held}, {pair.target for pair in held}

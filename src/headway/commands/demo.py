@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal
 
 from headway.commands.arguments import Overrides, option_names
 from headway.commands.demo_folder import write_corpus
-from headway.disk import refuse_undecodable
-from headway.errors import StoppedError
-from headway.errors.commands import command
-from headway.text.everyday import DEMO_SEED, DEMO_SIZES
+from headway.core.disk import refuse_undecodable
+from headway.core.error_commands import command
+from headway.core.errors import StoppedError
+from headway.demo import DEMO_SEED, DEMO_SIZES
 
 if TYPE_CHECKING:
-    from headway.config import Sections
+    from headway.core.config import Sections
+    from headway.demo import Pair, Split
     from headway.inspection.pronoun_picture import PronounSentence
-    from headway.text.everyday import Pair, Split
     from headway.translator import Translator
 
 Task = Literal["translation", "language-model"]
@@ -66,7 +66,7 @@ def demo(
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.config import merge, parse_overrides
+    from headway.core.config import merge, parse_overrides
 
     given = parse_overrides(overrides, options=option_names(demo))
     out = out or FOLDERS[task]
@@ -83,9 +83,9 @@ def demo(
 
 def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | None) -> None:
     from headway.api import train
-    from headway.config import merge
-    from headway.runtime import set_threads
-    from headway.text.everyday import EXAMPLES
+    from headway.core.config import merge
+    from headway.core.runtime import set_threads
+    from headway.demo import EXAMPLES
     from headway.translator import Translator
 
     budget = given.get("training", {}).get("budget", "")
@@ -116,14 +116,14 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
 
 def _settings(budget: str) -> "Sections":
     """What the demo sets itself: a number of updates, unless there is a budget."""
-    from headway.config import merge
+    from headway.core.config import merge
 
     return merge(SETTINGS, {} if budget else {"training": {"max_steps": MAX_STEPS}})
 
 
 def corpus() -> "Split":
     """The sentences to learn from, to validate on and to test on; always the same."""
-    from headway.text.everyday import generate, split
+    from headway.demo import generate, split
 
     pairs = generate(N_TRAIN + N_VALID + N_TEST, DEMO_SEED)
     return split(pairs, n_valid=N_VALID, n_test=N_TEST)
@@ -145,8 +145,8 @@ def write_files(out: Path, written: "Split") -> None:
 
 def _score(translator: "Translator", parts: "Split", out: Path) -> None:
     """BLEU on the test sentences, and whether *it* was understood."""
-    from headway.metrics.translation import bleu_statistics
-    from headway.text.everyday.sentences import coreference
+    from headway.core.bleu import bleu_statistics
+    from headway.demo.sentences import coreference
 
     translations = translator.translate([english for english, _ in parts.test])
     (out / "test.translated.zh").write_text(
@@ -193,8 +193,8 @@ def _words(text: str) -> list[str]:
 
 def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
     """Where the model looks while it writes what *it* is, and where *it* looks in the encoder."""
+    from headway.demo import EXAMPLES
     from headway.inspection.pronoun_picture import draw_pronouns, encoding, writing
-    from headway.text.everyday import EXAMPLES
 
     texts = [english for english, _ in EXAMPLES]
     own = _about_it(list(zip(texts, translator.translate(texts), strict=True)))
@@ -241,8 +241,8 @@ def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
 
 def _about_it(pairs: "Sequence[Pair]") -> "list[PronounSentence]":
     """The sentences in which *it* could stand for two things."""
+    from headway.demo.sentences import coreference
     from headway.inspection.pronoun_picture import PronounSentence
-    from headway.text.everyday.sentences import coreference
 
     found = [(*pair, coreference(*pair)) for pair in pairs]
     return [PronounSentence(english, chinese, *which) for english, chinese, which in found if which]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from headway.errors import RunError
+from headway.core.errors import RunError
 
 
 def write_corpus(out: Path, files: Mapping[Path, str]) -> None:

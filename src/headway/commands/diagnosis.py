@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headway.data.cleaned import CleanedCorpus
-from headway.data.dedup_split import held_out_size
-from headway.data.doctor.examination import Examination
-from headway.data.doctor.sizes import Histogram
-from headway.errors import DataError
-from headway.text.cleaning import Report, refuse_unusable
-from headway.text.corpora import Corpus, languages
-from headway.text.lines import printable, shown
-from headway.text.mixing import format_pairs_file
-from headway.text.shifts import LengthBlock
+from headway.core.cleaning import Report, refuse_unusable
+from headway.core.dedup_split import held_out_size
+from headway.core.errors import DataError
+from headway.core.lines import printable, shown
+from headway.corpora.cleaned import CleanedCorpus
+from headway.corpora.corpus import Corpus, languages
+from headway.corpora.mixing import format_pairs_file
+from headway.corpora.shifts import LengthBlock
+from headway.doctor.examination import Examination
+from headway.doctor.sizes import Histogram
 
 if TYPE_CHECKING:
-    from headway.tasks.translation.pairs import TranslationData
+    from headway.translation.pairs import TranslationData
 
 
 def found_in(

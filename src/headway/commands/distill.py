@@ -53,10 +53,10 @@ def distill(
         Go on with what was begun in --out.
     """
     from headway.commands.arguments import process_settings, say
-    from headway.config import merge, parse_overrides
-    from headway.runs.kind import Request
-    from headway.workflow.distilling import distill as teach
-    from headway.workflow.distilling import lessons_for
+    from headway.core.config import merge, parse_overrides
+    from headway.filling.distilling import distill as teach
+    from headway.filling.distilling import lessons_for
+    from headway.runs.task_spec import Request
 
     given = merge(parse_overrides(overrides, options=option_names(distill)), sections_of(flags))
     process_settings(given)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from headway.errors import ConfigError, DataError
+from headway.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from headway.commands.evaluating import System, TestSet
@@ -155,8 +155,8 @@ def _given(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
 def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[System], TestSet]":
     """What is scored: a run's translations or finished ones; and what on."""
     from headway.commands.evaluating import TestSet, translated
+    from headway.corpora.corpus import Corpus, languages
     from headway.metrics.evaluation import is_unspaced
-    from headway.text.corpora import Corpus, languages
 
     reference, source = told.reference, told.source
     if not reference:
@@ -230,8 +230,8 @@ def _evaluate_corpus(
 
 
 def _read(path: Path) -> list[str]:
-    from headway.text.file_kinds import NO_TEXT, no_plain_text, suffix_of
-    from headway.text.lines import MAX_LINE_BYTES, read_lines
+    from headway.core.lines import MAX_LINE_BYTES, read_lines
+    from headway.localization.formats.file_kinds import NO_TEXT, no_plain_text, suffix_of
 
     if suffix_of(path) in NO_TEXT:
         raise no_plain_text(path)
@@ -257,7 +257,7 @@ def _check_counts(path: Path, n: int, reference: Path, n_references: int) -> Non
 
 def _finished(paths: list[Path], reference: Path, n_references: int) -> "list[System]":
     from headway.commands.evaluating import System
-    from headway.text.lines import shown
+    from headway.core.lines import shown
 
     if not 1 <= len(paths) <= 2:
         raise ConfigError(

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
 from headway.commands.translate_messages import tell_cut
-from headway.errors import ConfigError
+from headway.core.bleu import Difference
+from headway.core.errors import ConfigError
+from headway.filling.steps import OFF, terms_of
+from headway.localization.terms import NONE
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
     METRICS,
@@ -23,9 +26,6 @@ from headway.metrics.evaluation import (
     summarize,
 )
 from headway.metrics.score_card import ScoreCard, score_card
-from headway.metrics.translation import Difference
-from headway.text.terms import NONE
-from headway.workflow.steps import OFF, terms_of
 
 
 class System(NamedTuple):
@@ -94,7 +94,7 @@ def translated(
         refuse_parts(model, off)
     files, kept = terms_of(run, glossary), None
     if files:
-        from headway.text.terms.keeping import Terms
+        from headway.localization.terms.keeping import Terms
 
         kept = Terms.read(files, translator.settings.data)
 
@@ -112,7 +112,7 @@ def translated(
     languages = data.source_language, data.target_language
     if not off:
         return TranslatedSources([system(str(run))], *languages)
-    from headway.inspection.switching import switched
+    from headway.inspection.ablation import switched
 
     with switched(model, ()):  # both in torch, so that nothing but the parts differs
         systems = [system(str(run))]
@@ -125,7 +125,7 @@ def translated(
 def refuse_parts(model: Any, off: Sequence[str]) -> None:
     """Raise ConfigError, before anything is translated, for parts that cannot be switched off in a
     whole test set."""
-    from headway.inspection.switching import part_of
+    from headway.inspection.ablation import part_of
 
     for name in off:
         part_of(model, name)

@@ -31,31 +31,31 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
     from headway.commands.arguments import say
 
     if to == "ctranslate2":
-        from headway.tasks.translation.exporting import export_ctranslate2
+        from headway.translation.exporting import export_ctranslate2
 
         say(str(export_ctranslate2(run, place, say)))
         say(f"written to {place}")
         return
     if to == "marian" or to == "pegasus":
-        from headway.tasks.translation.exporting import export_hugging_face
+        from headway.translation.exporting import export_hugging_face
 
         say(str(export_hugging_face(run, to, place, say)))
         say(f"written to {place}")
         return
     if to == "tensorboard":
+        from headway.exchange.curves import scalars
         from headway.exchange.tensorboard import write_scalars
-        from headway.training.curves import scalars
 
         n_values = write_scalars(place, scalars(run))
         say(f"{n_values:,} values written. See them: tensorboard --logdir {quote(str(place))}")
         return
     if to == "arpa":
-        from headway.tasks.language_modeling.arpa_runs import export_arpa
+        from headway.language_models.arpa_runs import export_arpa
 
         n_grams = export_arpa(run, place)
         say(f"{n_grams:,} n-grams written to {place}")
         return
-    from headway.tasks.language_modeling.vectors import export_word2vec
+    from headway.language_models.vectors import export_word2vec
 
     written = export_word2vec(run, place, binary=to == "word2vec-binary")
     say(f"vectors of {written.n_words:,} words written to {place}, {written.n_left_out:,} left out")

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from headway.commands.arguments import say
 from headway.commands.stages import Stages
-from headway.errors import ConfigError
-from headway.workflow.calls import called
-from headway.workflow.files import Wishes
-from headway.workflow.report import rows, table
-from headway.workflow.rows import FileReport, Row, badness, said_of, summary, total
-from headway.workflow.steps import Aids, Ready
+from headway.core.errors import ConfigError
+from headway.filling.calls import called
+from headway.filling.files import Wishes
+from headway.filling.report import rows, table
+from headway.filling.rows import FileReport, Row, badness, said_of, summary, total
+from headway.filling.steps import Aids, Ready
 
 _WORST = 5
 _EACH = 5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.commands.arguments import Unread, say
 from headway.commands.language_models import model_and_given
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 
 def generate(
@@ -48,7 +48,7 @@ def generate(
     json
         Print one JSON object when all is written: {"texts": [..]}.
     """
-    from headway.decoding.settings import DecodingSettings
+    from headway.core.search_settings import DecodingSettings
 
     if n < 1 or max_tokens < 1:
         raise ConfigError(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 
 def import_(
@@ -36,11 +36,11 @@ def import_(
     if kind == "marian":
         if unit:
             raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
-        from headway.tasks.translation.marian_runs import import_marian
+        from headway.translation.marian_runs import import_marian
 
         import_marian(place, out, say)
     else:
-        from headway.tasks.language_modeling.arpa_runs import import_arpa
+        from headway.language_models.arpa_runs import import_arpa
 
         import_arpa(place, out, say, unit)
     say(f"written to {out}")

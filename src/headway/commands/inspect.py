@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from headway.commands.arguments import say
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
 
 
@@ -125,7 +125,7 @@ def inspect(
     if told.json:
         print(json_format.dumps(found, ensure_ascii=False))
     elif told.live:
-        from headway.inspection.live import serve
+        from headway.inspection.live_server import serve
 
         serve(look_at, found, news=news, port=told.port, open_browser=told.open, say=say)
     else:
@@ -157,8 +157,8 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
     from headway.inspection.attention_picture import draw_pictures
     from headway.inspection.examples import texts
+    from headway.inspection.inspected_model import open_subject
     from headway.inspection.passage_analysis import PassageAnalysis
-    from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=tag)
     passage = subject.passage_of(text if text is not None else texts(subject)[0], target)
@@ -200,21 +200,21 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import N_TEXTS, texts
+    from headway.inspection.inspected_model import open_subject
     from headway.inspection.passage_analysis import room_of_each
-    from headway.inspection.subject import open_subject
 
     subject = open_subject(run, tag=told.tag)
     look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
     found: dict[str, Any] = {"run": document.run(subject)}
     if told.beside is not None:
         from headway.inspection.beside import open_beside, side_by_side
-        from headway.inspection.training import training
+        from headway.inspection.training_curves import training
 
         look_at = partial(side_by_side, subject, open_beside(told.beside, told.tag))
         found["training"] = training([run, told.beside])
     if told.texts is not None:
-        from headway.inspection.maps import survey
-        from headway.text.lines import read_lines
+        from headway.core.lines import read_lines
+        from headway.inspection.attention_maps import survey
 
         lines = [line for line in read_lines(told.texts) if line and line.strip()]
         found["heads"] = survey(subject, lines)
@@ -232,7 +232,7 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
 
 
 def _trainings(runs: Sequence[Path], watch: str | None) -> _Shown:
-    from headway.inspection.training import news, page
+    from headway.inspection.training_curves import news, page
 
     def look_at(**_: Any) -> dict[str, Any]:
         raise ConfigError("this page shows trainings, no texts. Leave out --training.")
@@ -241,8 +241,8 @@ def _trainings(runs: Sequence[Path], watch: str | None) -> _Shown:
 
 
 def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:
-    from headway.disk import write_text
-    from headway.inspection.page_file import html
+    from headway.core.disk import write_text
+    from headway.inspection.html_page import html
 
     write_text(page, html(found))
     say(f"headway: the page is {page} ({page.stat().st_size / 1e6:.1f} MB)")

@@ -10,13 +10,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.demo_folder import write_corpus
-from headway.errors import StoppedError
-from headway.errors.commands import command
+from headway.core.error_commands import command
+from headway.core.errors import StoppedError
 
 if TYPE_CHECKING:
-    from headway.config import Sections
-    from headway.language_model import TrainedLanguageModel
-    from headway.text.everyday.senses import Contrast, Document
+    from headway.core.config import Sections
+    from headway.demo.paragraphs import Contrast, Document
+    from headway.language_models.trained import TrainedLanguageModel
 
 Models = Mapping[str, "TrainedLanguageModel"]
 
@@ -39,8 +39,8 @@ MAX_STEPS = 600
 
 def demonstrate_language_models(out: Path, given: "Sections", texts: Sequence[str]) -> None:
     """The whole demo; `given` are settings of the model that learns, `texts` are scored as well."""
-    from headway.language_model import TrainedLanguageModel
-    from headway.runtime import set_threads
+    from headway.core.runtime import set_threads
+    from headway.language_models.trained import TrainedLanguageModel
 
     _write_texts(out)
     models: dict[str, TrainedLanguageModel] = {}
@@ -61,7 +61,7 @@ def demonstrate_language_models(out: Path, given: "Sections", texts: Sequence[st
 
 
 def _write_texts(out: Path) -> None:
-    from headway.text.everyday.senses import paragraphs
+    from headway.demo.paragraphs import paragraphs
 
     n_held_out = N_VALID + N_TEST
     documents = paragraphs(N_TRAIN + n_held_out, CORPUS_SEED, "both", spaced=True)
@@ -94,7 +94,7 @@ def _trained(
 ) -> Path:
     """The run in that folder, trained now unless it was; `given` goes on top of the demo's own."""
     from headway.api import train
-    from headway.config import merge
+    from headway.core.config import merge
 
     run = out / folder
     begun = (run / "config.toml").exists()  # then it keeps the settings that it has
@@ -115,7 +115,7 @@ def _trained(
 
 def _compare(models: Models, test: Path) -> None:
     """Perplexity of text that is new to both, then the sentences of two senses."""
-    from headway.text.everyday.senses import CONTRASTS, FAR_CONTRASTS
+    from headway.demo.paragraphs import CONTRASTS, FAR_CONTRASTS
 
     print("\nPerplexity per word of text that is new to them:")
     for name, model in models.items():
@@ -127,7 +127,7 @@ def _compare(models: Models, test: Path) -> None:
 
 
 def _rank(models: Models, contrasts: "Sequence[Contrast]") -> None:
-    from headway.text.everyday.senses import unspaced
+    from headway.demo.paragraphs import unspaced
 
     print("  " + "".join(f"{name:>13}" for name in models))
     right = dict.fromkeys(models, 0)

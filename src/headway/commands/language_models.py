@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.commands.arguments import apart, option_names, process_settings
-from headway.config import parse_overrides
-from headway.errors import ConfigError
-from headway.errors import settings as refused
+from headway.core import setting_errors as refused
+from headway.core.config import parse_overrides
+from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headway.language_model import TrainedLanguageModel
+    from headway.language_models.trained import TrainedLanguageModel
 
 
 def model_and_given(
@@ -18,7 +18,7 @@ def model_and_given(
 ) -> "tuple[TrainedLanguageModel, str | None]":
     """The run's language model, and the one file or text that `verb` was given, if any; settings
     of [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
-    from headway.language_model import TrainedLanguageModel
+    from headway.language_models.trained import TrainedLanguageModel
 
     named, flags = apart(given)
     sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))

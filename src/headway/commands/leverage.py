@@ -7,7 +7,7 @@ from typing import Any
 
 from headway.commands.arguments import say
 from headway.commands.stages import Stages
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 
 def count_matches(
@@ -22,12 +22,12 @@ def count_matches(
         ConfigError: no file is named, or something else was asked for besides.
         DataError: a file cannot be read, or is in other languages than the memory.
     """
-    from headway.data.memories import cached_memory
-    from headway.text.memory.analysis import analysed, opened, table
-    from headway.text.memory.building import own_memory, wanted_languages
-    from headway.text.memory.memory import Memories
-    from headway.text.memory.units import Given
-    from headway.workflow.inputs import plan
+    from headway.filling.inputs import plan
+    from headway.localization.memory.analysis import analysed, opened, table
+    from headway.localization.memory.building import own_memory, wanted_languages
+    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.memory import Memories
+    from headway.localization.memory.units import Given
 
     languages = Given(flags.get("source_language"), flags.get("target_language"))
     others = [name for name, value in flags.items() if value and name not in Given._fields]

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.commands.arguments import say
-from headway.errors import ConfigError
-from headway.text.lines import printable, read_lines
+from headway.core.errors import ConfigError
+from headway.core.lines import printable, read_lines
 
 if TYPE_CHECKING:
-    from headway.text.cleaning import Report
-    from headway.text.memory.memory import Memories, Memory, MemoryMatch
-    from headway.text.units import Unit
+    from headway.core.cleaning import Report
+    from headway.localization.formats.units import Unit
+    from headway.localization.memory.memory import Memories, Memory, MemoryMatch
 
 
 def memory(
@@ -52,11 +52,11 @@ def memory(
     """
     _check(file, at_least, most)
     from headway.commands.stages import Stages
-    from headway.data.memories import cached_memory
-    from headway.text.formats.segments import Segment
-    from headway.text.memory.memory import Memories
-    from headway.text.memory.units import Given
-    from headway.text.units import Unit
+    from headway.localization.formats.units import Unit
+    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.memory import Memories
+    from headway.localization.memory.units import Given
+    from headway.localization.placeholders.segments import Segment
 
     texts = [*(query or []), *([line or "" for line in read_lines(queries)] if queries else [])]
     languages = Given(source_language, target_language)
@@ -80,7 +80,7 @@ def memory(
 
 
 def _check(files: Sequence[Path], at_least: int, most: int) -> None:
-    from headway.text.memory.index import LEAST
+    from headway.localization.memory.index import LEAST
 
     if not files:
         raise ConfigError(
@@ -108,7 +108,7 @@ def _plain(query: str, found: "Sequence[MemoryMatch]") -> list[dict[str, Any]]:
 
 
 def _changes(query: str, found: "MemoryMatch") -> str:
-    from headway.text.memory.words import changes, normal
+    from headway.localization.memory.words import changes, normal
 
     return changes(found.source, normal(query))
 
@@ -128,8 +128,8 @@ def _lines(query: str, found: "Sequence[MemoryMatch]", at_least: int) -> list[st
 def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:
     """Say what is in a memory."""
     from headway.commands.stages import Stages
-    from headway.text.cleaning import Report
-    from headway.text.memory.building import memory_of, wanted_languages
+    from headway.core.cleaning import Report
+    from headway.localization.memory.building import memory_of, wanted_languages
 
     wanted, report = wanted_languages(files, languages), Report()
     with Stages() as stages:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway.commands.arguments import Overrides, option_names
-from headway.errors import ConfigError
-from headway.text.subwords import SpecialIds
+from headway.core.errors import ConfigError
+from headway.core.subwords import SpecialIds
 
 if TYPE_CHECKING:
-    from headway.config import Sections
-    from headway.efficiency.counting import Lengths
-    from headway.runs.kind import Kind
-    from headway.runs.settings import Settings
+    from headway.core.config import Sections
+    from headway.core.settings import Settings
+    from headway.runs.task_spec import Kind
+    from headway.study.operation_counting import Lengths
 
 MOST_FITTED = 32_000
 """The largest vocabulary that `train` fits to a corpus."""
@@ -81,10 +81,10 @@ def parameters(
     json
         Print one JSON object.
     """
-    from headway.config import parse_overrides
-    from headway.efficiency.counting import count
-    from headway.efficiency.parts import parts_of
-    from headway.efficiency.table import Costs
+    from headway.core.config import parse_overrides
+    from headway.study.cost_table import Costs
+    from headway.study.model_parts import parts_of
+    from headway.study.operation_counting import count
 
     for option, value in (("vocabulary", vocabulary), ("batch", batch), ("length", length)):
         if value is not None and value < 1:
@@ -121,7 +121,7 @@ def parameters(
 
 def lengths(settings: "Settings", batch: int | None, length: int | None) -> "Lengths":
     """Of the batch that is meant, or of one as training has them."""
-    from headway.efficiency.counting import Lengths
+    from headway.study.operation_counting import Lengths
 
     window = getattr(settings.training, "window", None)
     each = length or (SENTENCE if window is None else window or WINDOW)
@@ -134,11 +134,11 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
 
     Raises ConfigError where it is none of them, and for what `train` refuses.
     """
-    from headway.config import merge, read_toml
+    from headway.core.config import merge, read_toml
+    from headway.core.settings import Settings, preset, task_of
+    from headway.operations.shipped import open_folder, place_of
     from headway.runs.fitting import presets_that_fit
-    from headway.runs.settings import Settings, preset, task_of
     from headway.tasks import kind_named
-    from headway.training.shipped import open_folder, place_of
 
     path = place_of(Path(model))
     if path.is_dir():
@@ -175,7 +175,7 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
 
 def left_open(kind: "Kind", below: Sequence[str], sections: "Sections") -> list[str]:
     """The settings of a model and its batches that one of the presets `below` would change."""
-    from headway.runs.settings import Settings
+    from headway.core.settings import Settings
 
     taken = Settings.of(sections, kind).sections()
     keys = {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from headway.commands.arguments import say
 
 if TYPE_CHECKING:
-    from headway.tasks.language_modeling.evaluation import Evaluation
+    from headway.language_models.evaluation import Evaluation
 
 
 def evaluate_corpus(runs: Sequence[Path], corpus: Sequence[Path], *, json: bool) -> None:
     """Score some files under each of some runs, and say which figures compare."""
-    from headway.language_model import TrainedLanguageModel
+    from headway.language_models.trained import TrainedLanguageModel
 
     found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
     if n_too_long := next(iter(found.values())).n_too_long:

@@ -7,7 +7,7 @@ from pathlib import Path
 from headway.commands.arguments import Unread, say
 from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import typed_lines
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 
 def predict(

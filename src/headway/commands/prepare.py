@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 from cyclopts import Parameter
 
 from headway.commands.arguments import Overrides, option_names, say, takes
-from headway.disk import DiskError, whole_text
-from headway.errors import ConfigError, DataError
-from headway.locks import only_writer_of_file, only_writer_of_folder
+from headway.core.disk import DiskError, whole_text
+from headway.core.errors import ConfigError, DataError
+from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 from headway.runs.flags import PAIRS, sections_of
 
 if TYPE_CHECKING:
     from headway.commands.curing import Curing
     from headway.commands.stages import Stages
-    from headway.data.cleaned import CleanedCorpus
-    from headway.data.doctor.examination import Examination, Tools
-    from headway.data.doctor.findings import Symptom
-    from headway.tasks.translation.pairs import TranslationData
-    from headway.text.cleaning import Pair
-    from headway.text.corpora import Corpus
+    from headway.core.cleaning import Pair
+    from headway.corpora.cleaned import CleanedCorpus
+    from headway.corpora.corpus import Corpus
+    from headway.doctor.examination import Examination, Tools
+    from headway.doctor.findings import Symptom
+    from headway.translation.pairs import TranslationData
 
 
 SERIOUS = 3
@@ -82,9 +82,9 @@ def prepare(
         count_matches(overrides, memory, {**flags, **useless}, json=json)
         return 0
     from headway.commands.stages import Stages
-    from headway.config import build, merge, parse_overrides
-    from headway.tasks.translation.pairs import TranslationData
-    from headway.text.mixed_languages import refuse_mixed
+    from headway.core.config import build, merge, parse_overrides
+    from headway.corpora.mixed_languages import refuse_mixed
+    from headway.translation.pairs import TranslationData
 
     sections = parse_overrides(overrides, options=option_names(prepare))
     if others := sorted(set(sections) - {"data"}):
@@ -111,7 +111,7 @@ def prepare(
         if json:
             print(json_format.dumps(found, ensure_ascii=False))
         else:
-            from headway.data.doctor.report import report_lines
+            from headway.doctor.report import report_lines
 
             print("\n".join(report_lines(found)))
         if clean:
@@ -130,10 +130,10 @@ def _examined(
     stages: "Stages",
 ) -> "tuple[CleanedCorpus, Examination]":
     """The clean corpus, and what is wrong with it; `written` are the files to be written."""
-    from headway.data.cache import cache_root
-    from headway.data.cleaned import clean_corpus
-    from headway.data.doctor.examination import examine
-    from headway.text.corpora import directions, languages
+    from headway.corpora.cache import cache_root
+    from headway.corpora.cleaned import clean_corpus
+    from headway.corpora.corpus import directions, languages
+    from headway.doctor.examination import examine
 
     corpus = settings.corpus()
     cleaned = clean_corpus(
@@ -243,10 +243,10 @@ def _tools(
     *,
     everything: bool,
 ) -> "Tools":
-    from headway.data.doctor.examination import SLOW_PAIRS, Tools
-    from headway.text.detection import detect
-    from headway.text.own_codes import compiled
-    from headway.text.subwords import Subwords
+    from headway.core.subwords import Subwords
+    from headway.doctor.examination import SLOW_PAIRS, Tools
+    from headway.languages.detection import detect
+    from headway.localization.placeholders.own_codes import compiled
 
     return Tools(
         detect=detect,
@@ -275,7 +275,7 @@ def _listener(path: Path | None) -> "Iterator[Callable[[Symptom, Pair, str], Non
 
 
 def _write_page(path: Path, found: dict[str, Any]) -> None:
-    from headway.data.doctor.page import page
+    from headway.doctor.page import page
 
     with _text(path) as file:
         file.write(page(found))
@@ -292,7 +292,7 @@ def _refuse_overwriting(written: Sequence[Path], cleaned: "CleanedCorpus") -> No
 
 
 def _clean_files(folder: Path, corpus: "Corpus") -> list[Path]:
-    from headway.text.corpora import languages
+    from headway.corpora.corpus import languages
 
     corpus.check()
     source, target = languages(corpus)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from headway.commands.arguments import Unread, say
 from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import typed_lines
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headway.language_model import LineScore
+    from headway.language_models.trained import LineScore
 
 
 def score(
@@ -89,7 +89,7 @@ def score(
 def _chunks(file: Path | None) -> Iterator[list[str]]:
     if file is None:
         return typed_lines()
-    from headway.text.lines import in_chunks, read_lines
+    from headway.core.lines import in_chunks, read_lines
 
     return in_chunks(read_lines(file))
 

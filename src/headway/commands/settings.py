@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.errors import settings as refused
+from headway.core import setting_errors as refused
 
 if TYPE_CHECKING:
     from headway.tasks.described import Setting

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from io import BufferedIOBase, BufferedReader
 from typing import cast
 
-from headway.errors import DataError
-from headway.text.lines import CHARACTERS_AT_ONCE, LINES_AT_ONCE, bounded_lines, tell_too_long
+from headway.core.errors import DataError
+from headway.core.lines import CHARACTERS_AT_ONCE, LINES_AT_ONCE, bounded_lines, tell_too_long
 
 
 def typed_lines() -> Iterator[list[str]]:

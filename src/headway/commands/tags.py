@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from headway.text.mixing import chosen_tag
+from headway.corpora.mixing import chosen_tag
 
 if TYPE_CHECKING:
     from headway.translator import Translator

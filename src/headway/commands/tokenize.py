@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.commands.standard_input import typed_lines
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headway.text.subwords import Subwords
-    from headway.text.words import Words
+    from headway.core.subwords import Subwords
+    from headway.tokenizers.words import Words
 
 
 class TokenRow(NamedTuple):
@@ -49,8 +49,8 @@ def tokenize(
     json
         Print one JSON object on standard output: lists for one text, lists of lists for a batch.
     """
-    from headway.text.words import opened
-    from headway.training.shipped import place_of
+    from headway.operations.shipped import place_of
+    from headway.tokenizers.words import opened
 
     if pad_to < 0 or max_length < 0:
         raise ConfigError(
@@ -80,7 +80,7 @@ def tokenize(
 
 
 def _clean(text: str) -> str:
-    from headway.text.cleaning import clean
+    from headway.core.cleaning import clean
 
     return clean(text)
 

@@ -15,12 +15,12 @@ from headway.commands.standard_input import typed_lines
 from headway.commands.translate_messages import tell_cut, tell_mended, tell_terms
 from headway.commands.translate_options import TranslateOptions
 from headway.commands.translations_json import as_json
-from headway.disk import whole_text
-from headway.locks import only_writer_of_file
-from headway.text.lines import check_file, in_chunks, read_lines
+from headway.core.disk import whole_text
+from headway.core.lines import check_file, in_chunks, read_lines
+from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.tasks.translation.texts import Translation
+    from headway.translation.texts import Translation
     from headway.translator import Translator
 
 MOST_TOLD = 3
@@ -80,7 +80,7 @@ def translate_lines(
     if file is not None:
         check_file(file)
         if told.out is not None and told.out.exists() and told.out.samefile(file):
-            from headway.workflow.inputs import replaced
+            from headway.filling.inputs import replaced
 
             raise replaced(file)
     collected: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ def translate_lines(
         opened.enter_context(only_writer_of_file(told.out, say))
         translator, how = load()
         if told.alignment and not told.json:
-            from headway.tasks.translation.attention import refuse_unaligned
+            from headway.translation.attention import refuse_unaligned
 
             refuse_unaligned(translator.plain)
         if translator.own_terms is not None and not told.begin_with:

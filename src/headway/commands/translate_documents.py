@@ -7,16 +7,16 @@ from headway.commands.arguments import plain, say
 from headway.commands.filling import Told, translate_files
 from headway.commands.translate_lines import TextOutput, translate_text
 from headway.commands.translate_options import TranslateOptions
-from headway.errors import ConfigError
-from headway.text.file_kinds import suffix_of
-from headway.text.fillers import FILLERS
-from headway.text.languages import LanguagePair
-from headway.text.lines import shown
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import DEMO
-from headway.workflow.files import Wishes
-from headway.workflow.inputs import NAMED_ONLY, is_pattern
-from headway.workflow.steps import Aids, Ready
+from headway.core.errors import ConfigError
+from headway.core.lines import shown
+from headway.core.run_folder import RunFolder
+from headway.filling.files import Wishes
+from headway.filling.inputs import NAMED_ONLY, is_pattern
+from headway.filling.steps import Aids, Ready
+from headway.languages.codes import LanguagePair
+from headway.localization.formats.file_kinds import suffix_of
+from headway.localization.formats.fillers import FILLERS
+from headway.operations.shipped import DEMO
 
 
 def read_standard_input(run: Path | None, asked: TranslateOptions) -> None:

@@ -12,19 +12,19 @@ from headway.commands.arguments import say
 from headway.commands.filling import Told, tell
 from headway.commands.stages import Stages
 from headway.commands.standard_input import typed_lines
-from headway.disk import whole_text
-from headway.errors import ConfigError
-from headway.locks import only_writer_of_file
-from headway.text.formats.segments import Segment
-from headway.text.languages import LanguagePair
-from headway.text.lines import check_file, in_chunks, read_lines, shown
-from headway.text.units import Outcome, Unit
-from headway.workflow.calls import languages_of
-from headway.workflow.flow import Flow
-from headway.workflow.inputs import FileJob, replaced
-from headway.workflow.report import check_report, write_report
-from headway.workflow.rows import FileReport, Row, report_of, row_of, total
-from headway.workflow.steps import Aids, Ready, filler
+from headway.core.disk import whole_text
+from headway.core.errors import ConfigError
+from headway.core.lines import check_file, in_chunks, read_lines, shown
+from headway.filling.calls import languages_of
+from headway.filling.flow import Flow
+from headway.filling.inputs import FileJob, replaced
+from headway.filling.report import check_report, write_report
+from headway.filling.rows import FileReport, Row, report_of, row_of, total
+from headway.filling.steps import Aids, Ready, filler
+from headway.languages.codes import LanguagePair
+from headway.localization.formats.units import Outcome, Unit
+from headway.localization.placeholders.segments import Segment
+from headway.operations.locks import only_writer_of_file
 
 
 class TextOutput(NamedTuple):

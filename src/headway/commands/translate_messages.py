@@ -4,13 +4,13 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headway.text.terms.keeping import Terms
+    from headway.localization.terms.keeping import Terms
     from headway.translator import Translator
 
 
 def tell_terms(terms: "Terms") -> None:
     """Say which terms of the run hold."""
-    from headway.workflow.steps import OFF
+    from headway.filling.steps import OFF
 
     words = terms.glossary.in_words()
     print(f"headway: glossary of the run{OFF}: {words}", file=sys.stderr, flush=True)

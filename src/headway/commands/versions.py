@@ -8,10 +8,10 @@ def tell_versions() -> None:
     """Print versions, the machine, and what translates on its processor."""
     import torch
 
-    from headway.errors import ConfigError
+    from headway.core.errors import ConfigError
+    from headway.core.runtime import available_cores, cpu_name
+    from headway.engine.building import NoEngineError, engine_library
     from headway.exchange import ctranslate2
-    from headway.native.building import NoEngineError, engine_library
-    from headway.runtime import available_cores, cpu_name
     from headway.version import __version__
 
     try:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.models.interfaces import State, Step, StepDecoder
+from headway.core.interfaces import State, Step, StepDecoder
 
 
 class BegunState(NamedTuple):
@@ -21,7 +21,7 @@ class BegunState(NamedTuple):
     n_written: int
 
     def select(self, rows: Int[Tensor, " kept"]) -> "BegunState":
-        """See `headway.models.interfaces.State`."""
+        """See `headway.core.interfaces.State`."""
         return self._replace(inner=self.inner.select(rows))
 
 

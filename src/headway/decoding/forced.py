@@ -7,9 +7,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.models.interfaces import Seq2Seq, StepDecoder
-from headway.nn.embedding import project
-from headway.text.subwords import SpecialIds
+from headway.core.embedding import project
+from headway.core.interfaces import Seq2Seq, StepDecoder
+from headway.core.subwords import SpecialIds
 
 AT_ONCE = 128
 TOKENS_AT_ONCE = 512

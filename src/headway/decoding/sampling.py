@@ -4,10 +4,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headway.decoding.beam import best
-from headway.decoding.greedy import roll_out
-from headway.decoding.hypothesis import Hypothesis, Rules, diverged
-from headway.models.interfaces import State, StepDecoder
+from headway.core.beam import best
+from headway.core.greedy import roll_out
+from headway.core.hypothesis import Hypothesis, Rules, diverged
+from headway.core.interfaces import State, StepDecoder
 
 ONLY_DRAWN = ("temperature", "top_k", "top_p", "seed")
 """Settings of sampling, which no other method looks at."""

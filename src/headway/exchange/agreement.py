@@ -12,9 +12,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.errors import HeadwayError
-from headway.models.transformer import Transformer
-from headway.text.subwords import SpecialIds
+from headway.core.errors import HeadwayError
+from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 
 TOLERANCE = 1e-3
 """Nats by which a token's log-probability may differ: a hundred times what float32 rounds off."""

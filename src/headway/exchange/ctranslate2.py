@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from headway.errors import ConfigError
+from headway.core.attention import MultiHeadAttention
+from headway.core.cache import alignment_layer
+from headway.core.embedding import LearnedPositions, sinusoids
+from headway.core.errors import ConfigError
+from headway.core.layers import Layer, Residual
+from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.agreement import Ids
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.attention import MultiHeadAttention
-from headway.nn.cache import alignment_layer
-from headway.nn.embedding import LearnedPositions, sinusoids
-from headway.nn.layers import Layer, Residual
-from headway.text.subwords import SpecialIds
 
 LEAST_POSITIONS = 2048
 """Rows of a table of positions, at least: CTranslate2 refuses longer texts, and cuts them at 1,024

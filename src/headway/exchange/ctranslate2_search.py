@@ -12,16 +12,16 @@ from typing import Any
 
 import torch
 
+from headway.core.errors import ConfigError
+from headway.core.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
+from headway.core.interfaces import StepDecoder
+from headway.core.search import Ids, SearchRequest
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 from headway.decoding.begun import Begun
 from headway.decoding.forced import attention_over
-from headway.decoding.hypothesis import Hypothesis, Rules, length_limits, ranked, scored
-from headway.decoding.search import Ids, SearchRequest
-from headway.decoding.settings import DecodingSettings
-from headway.decoding.shortlist import opened
-from headway.errors import ConfigError
-from headway.models.interfaces import StepDecoder
-from headway.models.transformer import Transformer
-from headway.text.subwords import SpecialIds
+from headway.engine.shortlist import opened
 
 BATCH: dict[str, Any] = {"max_batch_size": 1024, "batch_type": "tokens", "max_input_length": 0}
 """What a worker reads at a time; inputs are never cut."""
@@ -31,7 +31,7 @@ PATIENCE = 2
 
 
 class CTranslate2Search:
-    """Searches with a model's exported weights; a `headway.decoding.search.Engine`."""
+    """Searches with a model's exported weights; a `headway.core.search.Engine`."""
 
     def __init__(
         self,

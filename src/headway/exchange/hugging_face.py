@@ -14,14 +14,14 @@ import torch
 from tokenizers import Tokenizer, processors
 from torch.nn.utils.rnn import pad_sequence
 
-from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError, HeadwayError
+from headway.core.embedding import sinusoids
+from headway.core.errors import ConfigError, HeadwayError
+from headway.core.layers import Norm
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.agreement import Ids
 from headway.exchange.marian_weights import POSITIONS, sines_first, to_theirs
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.embedding import sinusoids
-from headway.nn.layers import Norm
-from headway.text.subwords import SpecialIds
 
 LEAST_POSITIONS = 1024
 _EPSILON = 1e-5

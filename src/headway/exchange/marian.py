@@ -10,9 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headway.config import build
-from headway.disk import refuse_large
-from headway.errors import ConfigError, DataError
+from headway.core.config import build
+from headway.core.disk import refuse_large
+from headway.core.embedding import sinusoids
+from headway.core.errors import ConfigError, DataError
+from headway.core.layers import Activation
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.marian_weights import (
     BIAS,
     HEAD,
@@ -23,9 +26,6 @@ from headway.exchange.marian_weights import (
     places,
     sines_first,
 )
-from headway.models.transformer import Transformer, TransformerConfig
-from headway.nn.embedding import sinusoids
-from headway.nn.layers import Activation
 
 MAX_BYTES = 1 << 20
 """Of config.json: a hundred times what any has."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.disk import written_aside
-from headway.errors import ConfigError
+from headway.core.disk import written_aside
+from headway.core.errors import ConfigError
 
 EVENTS = "events.out.tfevents.headway"
 """TensorBoard reads what has `tfevents` in its name."""

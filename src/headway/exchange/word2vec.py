@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from headway.disk import written_aside
-from headway.errors import DataError
-from headway.text.lines import open_bytes
+from headway.core.disk import written_aside
+from headway.core.errors import DataError
+from headway.core.lines import open_bytes
 
 _LONGEST_WORD = 1 << 16
 _LARGEST = 1 << 20

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.inspection.switching import Sublayer, layers_of, passed_by, silenced, sublayers
-from headway.nn.embedding import project
+from headway.core.embedding import project
+from headway.inspection.ablation import Sublayer, layers_of, passed_by, silenced, sublayers
 
 ROWS = 16
 """Passes that are computed together."""

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from headway.argument_types import string, strings
-from headway.inspection.forcing import beginning, begun, refuse_beside_force
-from headway.inspection.subject import Passage, Subject, open_subject
-from headway.inspection.switching import switched
+from headway.core.runtime import Device
+from headway.inspection.ablation import switched
+from headway.inspection.forced_decoding import beginning, begun, refuse_beside_force
+from headway.inspection.inspected_model import Passage, Subject, open_subject
 from headway.inspection.tensor_recorder import Array
 from headway.inspection.tracing import traced
-from headway.runtime import Device
+from headway.operations.argument_types import string, strings
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def inspect(
 
     `target` is followed as if the model had written it; without it, it writes its own. `off` are
     parts that the model is without while it writes, such as "encoder.2.head.3" (see
-    `headway.inspection.switching`), `force` words that are written, such as "3=street" (see
-    `headway.inspection.forcing`). Raises ConfigError for what cannot be looked at so.
+    `headway.inspection.ablation`), `force` words that are written, such as "3=street" (see
+    `headway.inspection.forced_decoding`). Raises ConfigError for what cannot be looked at so.
     """
     text = string(text, "text")
     target = None if target is None else string(target, "target")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.errors import ConfigError
+from headway.core.errors import ConfigError
 from headway.inspection.passage_analysis import PassageAnalysis
 
 if TYPE_CHECKING:

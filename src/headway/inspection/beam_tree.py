@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.decoding.beam import Chosen, beam_search, best
-from headway.decoding.hypothesis import Hypothesis, Rules, diverged, penalty
-from headway.decoding.settings import DecodingSettings
-from headway.errors import ConfigError
-from headway.inspection.subject import Writing
+from headway.core.beam import Chosen, beam_search, best
+from headway.core.errors import ConfigError
+from headway.core.hypothesis import Hypothesis, Rules, diverged, penalty
+from headway.core.search_settings import DecodingSettings
+from headway.inspection.inspected_model import Writing
 
 Fate = Literal["kept", "pruned", "finished", "open"]
 """`kept`: in the beam, and continued. `pruned`: considered, and never in the beam. `finished`: it
@@ -146,7 +146,7 @@ class _Notes:
         before: Float[Tensor, "1 rows"],
         count: int,
     ) -> Chosen:
-        """As `headway.decoding.beam.best`, but for tokens that are forced."""
+        """As `headway.core.beam.best`, but for tokens that are forced."""
         if self.n_steps < len(self.forced):
             place = torch.tensor([[self._forced_token(scores.shape[1])]], device=scores.device)
             chosen = (before + scores.gather(1, place), place)

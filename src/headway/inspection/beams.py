@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from headway.decoding.hypothesis import Hypothesis, penalty
+from headway.core.hypothesis import Hypothesis, penalty
 from headway.inspection.beam_tree import Tree, grown
+from headway.inspection.inspected_model import Writing, finite, text_of
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Writing, finite, text_of
 
 
 def beams(analysis: PassageAnalysis) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from headway.inspection import document
+from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import ROOM, PassageAnalysis
-from headway.inspection.subject import Subject, open_subject
-from headway.training.shipped import open_folder
+from headway.operations.shipped import open_folder
 
 
 def open_beside(run: Path, tag: str | None) -> Subject:

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
+from headway.inspection.ablation import parts_of, switched
 from headway.inspection.ablation_importance import ablation_importance, too_much
-from headway.inspection.forcing import begun
+from headway.inspection.forced_decoding import begun
+from headway.inspection.inspected_model import Passage, Subject, finite
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Passage, Subject, finite
-from headway.inspection.switching import parts_of, switched
 
 
 def changes(analysis: PassageAnalysis) -> dict[str, Any]:

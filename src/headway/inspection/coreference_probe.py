@@ -15,8 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from headway.errors import ConfigError
-from headway.inspection.merging import words_of
+from headway.core.errors import ConfigError
+from headway.demo import finished
+from headway.demo.sampling import Writer
+from headway.demo.sentences import coreference, it
 from headway.inspection.pronoun_picture import (
     PRONOUN,
     PronounSentence,
@@ -25,9 +27,7 @@ from headway.inspection.pronoun_picture import (
     pronoun_attention,
 )
 from headway.inspection.pronouns import PronounAttention
-from headway.text.everyday import finished
-from headway.text.everyday.drawing import Writer
-from headway.text.everyday.sentences import coreference, it
+from headway.inspection.word_merging import words_of
 
 if TYPE_CHECKING:
     from headway.translator import Translator

@@ -7,21 +7,21 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from headway.inspection.forcing import beginning, refuse_beside_force
-from headway.inspection.ideas import order_known_by, positions
+from headway.inspection.concepts import order_known_by, positions
+from headway.inspection.forced_decoding import beginning, refuse_beside_force
+from headway.inspection.inspected_model import Subject
 from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
-from headway.inspection.subject import Subject
 from headway.version import __version__
 
 PARTS = {
     "tokens": "headway.inspection.tokens:tokens",
-    "attention": "headway.inspection.maps:attention",
-    "cells": "headway.inspection.cells:cells",
-    "steps": "headway.inspection.steps:steps",
+    "attention": "headway.inspection.attention_maps:attention",
+    "cells": "headway.inspection.cell_numbers:cells",
+    "steps": "headway.inspection.decoding_steps:steps",
     "beams": "headway.inspection.beams:beams",
     "layers": "headway.inspection.layers:layers",
     "changes": "headway.inspection.changes:changes",
-    "ideas": "headway.inspection.ideas:ideas",
+    "ideas": "headway.inspection.concepts:ideas",
     "shapes": "headway.inspection.shapes:shapes",
     "gates": "headway.inspection.gates:gates",
 }
@@ -42,8 +42,8 @@ def sentence(
 ) -> dict[str, Any]:
     """The document of one text; `target` is followed as if the model had written it; `begin` are
     ids that an output is made to begin with, beside those that are written freely. What changes
-    without the parts that are `off` (`headway.inspection.switching`) and with the words of `force`
-    (`headway.inspection.forcing`) is the part `changes`; the others show the model as it is. `room`
+    without the parts that are `off` (`headway.inspection.ablation`) and with the words of `force`
+    (`headway.inspection.forced_decoding`) is the part `changes`; the others show the model as it is. `room`
     is how many bytes of exact numbers it may have, None for all.
 
     Raises ConfigError for a text that cannot be looked at (see `Subject.passage_of`), and where

@@ -5,15 +5,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from headway.errors import ConfigError, DataError
-from headway.errors.commands import command
-from headway.inspection.subject import Subject
+from headway.core.cleaning import Report
+from headway.core.error_commands import command
+from headway.core.errors import ConfigError, DataError
+from headway.core.lines import read_lines
+from headway.core.run_folder import RunFolder
+from headway.corpora.corpus import read_pairs
+from headway.demo import EXAMPLES
+from headway.inspection.inspected_model import Subject
 from headway.runs.own_files import why_not_read
-from headway.text.cleaning import Report
-from headway.text.corpora import read_pairs
-from headway.text.everyday import EXAMPLES
-from headway.text.lines import read_lines
-from headway.training.run_folder import RunFolder
 
 N_TEXTS = 4
 _LONGEST = 120

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from headway.earlier_translators.variants import BatchNorm
 from headway.inspection.tensor_recorder import TensorRecorder
-from headway.nn.variants import BatchNorm
 
 
 class Mapped(NamedTuple):

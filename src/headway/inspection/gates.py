@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from headway.inspection.maps import fed_pieces, source_pieces
+from headway.inspection.attention_maps import fed_pieces, source_pieces
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import PassageAnalysis
 

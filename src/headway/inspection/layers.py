@@ -9,11 +9,11 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from headway.core.embedding import project
 from headway.decoding.forced import attention_over
-from headway.inspection.merging import words_of
 from headway.inspection.packing import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.nn.embedding import project
+from headway.inspection.word_merging import words_of
 
 N_TOP = 3
 COLLAPSED = 0.95

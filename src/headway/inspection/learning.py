@@ -13,17 +13,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.errors import RunError
-from headway.inspection.heads import Weights, habits
-from headway.inspection.maps import fed_pieces, in_steps, kinds_of, source_pieces, weights_of
+from headway.core.checkpoint import WEIGHTS, folder_of, steps
+from headway.core.errors import RunError
+from headway.core.optimizer import load_weights, saved_tensors
+from headway.core.tensor_files import load_tensors
+from headway.inspection.attention_maps import (
+    fed_pieces,
+    in_steps,
+    kinds_of,
+    source_pieces,
+    weights_of,
+)
+from headway.inspection.head_habits import Weights, habits
+from headway.inspection.inspected_model import Subject
 from headway.inspection.packing import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Subject
+from headway.operations.shipped import open_folder
 from headway.tasks import kind_named
-from headway.training.checkpoint import WEIGHTS, folder_of, steps
-from headway.training.optimizer import load_weights, saved_tensors
-from headway.training.shipped import open_folder
-from headway.training.tensor_files import load_tensors
 
 MOST_MOMENTS = 40
 MOST_CELLS = 3_000_000
@@ -44,7 +50,7 @@ def learning(analysis: PassageAnalysis) -> dict[str, Any]:
 
     `probabilities` are of the tokens that are written, the end marker last; `writes` is what the
     model would write by itself, None where it writes nothing of a source; `spread` and `heads` are
-    as in `headway.inspection.heads.HeadStatistics`. Moments are left out where there are too many,
+    as in `headway.inspection.head_habits.HeadStatistics`. Moments are left out where there are too many,
     or a checkpoint is damaged; `left_out` counts them.
     """
     subject, passage = analysis.subject, analysis.passage

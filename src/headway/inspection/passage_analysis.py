@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headway.inspection.inspected_model import Passage, Subject
 from headway.inspection.searches import Searches, searches
-from headway.inspection.subject import Passage, Subject
 
 ROOM = 1_000_000
 """Bytes of exact numbers of one text on a page, before base64 makes them a third larger."""
@@ -25,9 +25,9 @@ class Intervention(NamedTuple):
     """What a reader would have otherwise."""
 
     off: Sequence[str] = ()
-    """Parts of the model that are switched off; see `headway.inspection.switching`."""
+    """Parts of the model that are switched off; see `headway.inspection.ablation`."""
     force: Sequence[str] = ()
-    """Words that are written; see `headway.inspection.forcing`."""
+    """Words that are written; see `headway.inspection.forced_decoding`."""
     follows_target: bool = False
     """Whether the target was given, and is followed without these parts too."""
 

@@ -12,11 +12,11 @@ import numpy as np
 from jaxtyping import Float
 
 from headway.inspection.attention_picture import AttentionMap, draw_attention
-from headway.inspection.merging import merge_pieces, words_of
 from headway.inspection.pronouns import Head, PronounAttention, clearest_head, share_resolved
+from headway.inspection.word_merging import merge_pieces, words_of
 
 if TYPE_CHECKING:
-    from headway.tasks.translation.attention import Attention
+    from headway.translation.attention import Attention
     from headway.translator import Translator
 
 PRONOUN = "it"

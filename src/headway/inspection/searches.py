@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import torch
 
-from headway.decoding.hypothesis import length_limits
-from headway.decoding.settings import DecodingSettings
+from headway.core.hypothesis import length_limits
+from headway.core.search_settings import DecodingSettings
 from headway.inspection.beam_tree import Tree, grown
-from headway.inspection.subject import Passage, Subject, Writing
+from headway.inspection.inspected_model import Passage, Subject, Writing
 
 
 class Searches(NamedTuple):

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from headway.efficiency.counting import Lengths, forward_by_part
-from headway.efficiency.parts import parts_of
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import PassageAnalysis
+from headway.study.model_parts import parts_of
+from headway.study.operation_counting import Lengths, forward_by_part
 
 
 def shapes(analysis: PassageAnalysis) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from headway.inspection.merging import words_of
+from headway.inspection.inspected_model import Subject
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.subject import Subject
+from headway.inspection.word_merging import words_of
 
 N_ALTERNATIVES = 10
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")

@@ -28,20 +28,20 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.errors import ConfigError
-from headway.inspection.formulas import Mapped, map_of, note_entry
-from headway.inspection.tensor_recorder import Array, Formula, TensorRecorder, part_name
-from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
-from headway.inspection.tracing_windows import WINDOW_BRICKS
-from headway.nn.attention import MultiHeadAttention, ReadyMask
-from headway.nn.embedding import LearnedPositions
-from headway.nn.layers import FeedForward, Layer, Residual, Stack
-from headway.nn.variants import (
+from headway.core.attention import MultiHeadAttention, ReadyMask
+from headway.core.embedding import LearnedPositions
+from headway.core.errors import ConfigError
+from headway.core.layers import FeedForward, Layer, Residual, Stack
+from headway.earlier_translators.variants import (
     AdditiveHeads,
     OneVectorAttention,
     UnscaledAttention,
     WithoutResidual,
 )
+from headway.inspection.formulas import Mapped, map_of, note_entry
+from headway.inspection.tensor_recorder import Array, Formula, TensorRecorder, part_name
+from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
+from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.windowed import band
 
 Watch = Callable[[TensorRecorder, str, Any], None]

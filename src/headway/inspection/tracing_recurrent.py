@@ -14,18 +14,18 @@ from typing import Any
 
 from torch import Tensor
 
-from headway.inspection.formulas import Mapped, map_of, used_in
-from headway.inspection.tensor_recorder import TensorRecorder
-from headway.models.recurrent import RecurrentTranslator
-from headway.nn.recurrent import Memory, RecurrentLayer, RecurrentStack, elman, gru, lstm
-from headway.nn.recurrent_attention import AdditiveScores, DotScores, Scores
-from headway.nn.recurrent_decoders import (
+from headway.earlier_translators.recurrent import RecurrentTranslator
+from headway.earlier_translators.recurrent_attention import AdditiveScores, DotScores, Scores
+from headway.earlier_translators.recurrent_decoders import (
     AttendingFirstDecoder,
     AttendingLastDecoder,
     DecoderOutput,
     RecurrentDecoder,
 )
-from headway.nn.two_way import BothWays, TwoWayEncoder
+from headway.inspection.formulas import Mapped, map_of, used_in
+from headway.inspection.tensor_recorder import TensorRecorder
+from headway.nn.bidirectional import BothWays, TwoWayEncoder
+from headway.nn.recurrent import Memory, RecurrentLayer, RecurrentStack, elman, gru, lstm
 
 
 def lstm_gates(given: Tensor, back: Tensor) -> dict[str, Tensor]:

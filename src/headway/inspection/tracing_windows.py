@@ -15,12 +15,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from headway.earlier_translators.bytenet import Block, ByteNet
+from headway.earlier_translators.convolution import HALF, Convolution, GatedBlock
+from headway.earlier_translators.convolutional import Convolutional, StepAttention
 from headway.inspection.formulas import Mapped, embedded, map_of, note_entry, used_in
 from headway.inspection.tensor_recorder import TensorRecorder
-from headway.models.bytenet import Block, ByteNet
-from headway.models.convolutional import Convolutional, StepAttention
-from headway.models.nnlm import Nnlm
-from headway.nn.convolution import HALF, Convolution, GatedBlock
+from headway.language_models.nnlm import Nnlm
 
 
 def convolved(

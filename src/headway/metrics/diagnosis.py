@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.metrics.shifted_lines import CHARACTER, Overlaps, are_unrelated, find_shift, words
 from headway.metrics.tokenizers import TOKENIZERS, bleu_metric, tokenized_share
-from headway.metrics.translation import SentenceStatistics, bleu_statistics
 
 WORTH_SAYING = 0.005
 """Share of the lines below which loops and copies are put down to chance."""

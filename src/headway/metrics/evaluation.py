@@ -7,9 +7,7 @@ import numpy as np
 from jaxtyping import Bool
 from sacrebleu.metrics.ter import TER
 
-from headway.errors import DataError
-from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.translation import (
+from headway.core.bleu import (
     UNSPACED,
     Advance,
     Counts,
@@ -27,6 +25,8 @@ from headway.metrics.translation import (
     sentence_counts,
     with_interval,
 )
+from headway.core.errors import DataError
+from headway.metrics.tokenizers import bleu_metric
 
 METRICS = ("bleu", "chrf", "ter")
 LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)

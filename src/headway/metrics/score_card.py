@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headway.metrics.evaluation import ter_statistics
-from headway.metrics.tokenizers import bleu_metric, has_compounds, lacking, tokenized_share
-from headway.metrics.translation import (
+from headway.core.bleu import (
     UNSPACED,
     Advance,
     Score,
@@ -22,6 +20,8 @@ from headway.metrics.translation import (
     nobody,
     with_interval,
 )
+from headway.metrics.evaluation import ter_statistics
+from headway.metrics.tokenizers import bleu_metric, has_compounds, lacking, tokenized_share
 
 
 class Convention(NamedTuple):

@@ -12,8 +12,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
-from headway.errors import ConfigError
-from headway.metrics.translation import base_language
+from headway.core.bleu import base_language
+from headway.core.errors import ConfigError
 
 TOKENIZERS = (
     *("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none"),

@@ -5,16 +5,16 @@ from functools import partial
 
 from torch import nn
 
-from headway.models.ablated import Ablated, AblatedConfig
-from headway.models.bytenet import ByteNet, ByteNetConfig
-from headway.models.convolutional import Convolutional, ConvolutionalConfig
-from headway.models.decoder_only import DecoderOnly, DecoderOnlyConfig
-from headway.models.ngram import Ngram, NgramConfig
-from headway.models.nnlm import Nnlm, NnlmConfig
-from headway.models.positioned import PositionedConfig
-from headway.models.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
-from headway.models.recurrent_lm import RecurrentConfig, RecurrentLanguageModel
-from headway.models.transformer import Transformer, TransformerConfig
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig
+from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.ngram import Ngram, NgramConfig
+from headway.language_models.nnlm import Nnlm, NnlmConfig
+from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
+from headway.nn.positioned import PositionedConfig
 
 MODELS: dict[str, tuple[type, Callable[..., nn.Module]]] = {
     "transformer": (PositionedConfig, Transformer),

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 
-from headway.nn.embedding import sinusoids
+from headway.core.embedding import sinusoids
 
 
 class NoPositions(nn.Module):

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headway.nn.dropout import Dropout
+from headway.core.dropout import Dropout
 
 Recurrence = Literal["rnn", "lstm", "gru"]
 Memory = tuple[Tensor, ...]
@@ -132,7 +132,7 @@ class RecurrentState:
     memory: dict[str, Tensor]
 
     def select(self, rows: Int[Tensor, " kept"]) -> "RecurrentState":
-        """The state of the given rows; see `headway.models.interfaces.State`."""
+        """The state of the given rows; see `headway.core.interfaces.State`."""
         return RecurrentState({name: part[rows] for name, part in self.memory.items()})
 
     def of_layer(self, n: int, names: Sequence[str], dtype: torch.dtype) -> Memory:

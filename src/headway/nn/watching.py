@@ -7,7 +7,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
-from headway.nn.attention import MultiHeadAttention
+from headway.core.attention import MultiHeadAttention
 
 AttentionMaps = list[Float[Tensor, "batch heads query key"]]
 

@@ -13,14 +13,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headway.nn.attention import (
+from headway.core.attention import (
     DistanceBias,
     MultiHeadAttention,
     ReadyMask,
     attention_weights,
     causal_mask,
 )
-from headway.nn.cache import StackState
+from headway.core.cache import StackState
 
 LEAST_BLOCK = 16
 """Queries in a block, at least: smaller products are slower than what they save."""

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.config import format_toml, parse_toml
-from headway.disk import checksum
-from headway.errors import ConfigError, RunError
-from headway.errors.commands import command
-from headway.errors.reading import OutOfReachError
-from headway.locks import Say
-from headway.runs.gate import stored_gates
-from headway.training import checkpoint, resume, tensor_files
-from headway.training.run_folder import CHECKS, CONFIG, SEAL, RunFolder
-from headway.training.shipped import only_writer_of_run, open_folder
+from headway.core import checkpoint, resume, tensor_files
+from headway.core.config import format_toml, parse_toml
+from headway.core.disk import checksum
+from headway.core.error_commands import command
+from headway.core.errors import ConfigError, RunError
+from headway.core.reading_errors import OutOfReachError
+from headway.core.run_folder import CHECKS, CONFIG, SEAL, RunFolder
+from headway.operations.locks import Say
+from headway.operations.shipped import only_writer_of_run, open_folder
+from headway.runs.quality_gate import stored_gates
 
 
 class FileState(NamedTuple):

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from torch import nn
 
-from headway.disk import write_bytes
-from headway.errors import RunError
-from headway.training.optimizer import saved_tensors
-from headway.training.run_folder import CHECKS, CONFIG, CONSTANT
-from headway.training.shipped import only_writer_of_run, open_folder
-from headway.training.tensor_files import save_tensors
+from headway.core.disk import write_bytes
+from headway.core.errors import RunError
+from headway.core.optimizer import saved_tensors
+from headway.core.run_folder import CHECKS, CONFIG, CONSTANT
+from headway.core.tensor_files import save_tensors
+from headway.operations.shipped import only_writer_of_run, open_folder
 
 _COPIED = (*CONSTANT, CHECKS, "precision.json", "README.md", CONFIG)
 """The last is where it is that there is a run."""

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import torch
 
-from headway.config import Sections, merge
-from headway.errors import ConfigError
-from headway.runs.kind import Kind, Opening, Run, Say, Sizes
-from headway.runs.settings import Settings, presets_of_type, type_of
-from headway.runtime import Runtime
-from headway.schedules import paper_peak
-from headway.training.console import ConsoleReporter
-from headway.training.interfaces import Reporter
-from headway.training.loop import Trainer
-from headway.training.planned import PlannedTraining, seconds
+from headway.core.config import Sections, merge
+from headway.core.console import ConsoleReporter
+from headway.core.errors import ConfigError
+from headway.core.runtime import Runtime
+from headway.core.schedules import paper_peak
+from headway.core.settings import Settings, presets_of_type, type_of
+from headway.core.trainer import Trainer
+from headway.core.training_interfaces import Reporter
+from headway.operations.planned import PlannedTraining, seconds
+from headway.runs.task_spec import Kind, Opening, Run, Say, Sizes
 
 SEEN = 40_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions."""

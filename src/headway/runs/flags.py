@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.config import Sections, merge
-from headway.errors import settings as refused
-from headway.errors.argument_types import no_path
+from headway.core import setting_errors as refused
+from headway.core.config import Sections, merge
+from headway.operations.argument_errors import no_path
 
 
 class ShortFlag(NamedTuple):
@@ -25,7 +25,7 @@ class ShortFlag(NamedTuple):
 
 
 def _patterns_of(files: Sequence[str]) -> list[str]:
-    from headway.text.own_codes import patterns_of  # a side room
+    from headway.localization.placeholders.own_codes import patterns_of  # a side room
 
     return patterns_of(files)
 

@@ -1,6 +1,6 @@
 """Learning by gradient: updates until it is time, then the best weights.
 
-The other way to learn is to count, as n-gram models do: see `headway.runs.kind.Learner`.
+The other way to learn is to count, as n-gram models do: see `headway.runs.task_spec.Learner`.
 """
 
 from dataclasses import replace
@@ -9,29 +9,29 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.errors import StoppedError
-from headway.errors.commands import command
-from headway.runs import fitting, parent
-from headway.runs.kind import Learned, Learner, Opening, Run
-from headway.runs.settings import Settings
-from headway.training import frozen
-from headway.training.console import ConsoleReporter, clock, stop_on_signal
-from headway.training.earlier import bring_up_to_date
-from headway.training.interfaces import Callback, Reporter
-from headway.training.loop import Trainer
-from headway.training.optimizer import (
+from headway.core.console import ConsoleReporter, clock, stop_on_signal
+from headway.core.error_commands import command
+from headway.core.errors import StoppedError
+from headway.core.optimizer import (
     FlatAdam,
     ParametersApart,
     exact_parameters,
     load_weights,
     parameters_of,
 )
-from headway.training.planned import PlannedTraining
-from headway.training.recovery import put_right
-from headway.training.row_adam import RowAdam
-from headway.training.run_folder import RunFolder
-from headway.training.tensor_files import load_tensors
-from headway.training.time_budget import TIME_BUDGET
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings
+from headway.core.tensor_files import load_tensors
+from headway.core.trainer import Trainer
+from headway.core.training_interfaces import Callback, Reporter
+from headway.operations import frozen
+from headway.operations.earlier_checkpoints import bring_up_to_date
+from headway.operations.planned import PlannedTraining
+from headway.operations.recovery import put_right
+from headway.operations.row_adam import RowAdam
+from headway.operations.time_budget import TIME_BUDGET
+from headway.runs import fitting, parent
+from headway.runs.task_spec import Learned, Learner, Opening, Run
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
 """What hangs on every training; each is entered only when something is wrong, or old."""

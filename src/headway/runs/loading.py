@@ -8,17 +8,17 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from headway import runtime as machine
-from headway.config import build
-from headway.errors import RunError
-from headway.errors.commands import command
-from headway.runs.kind import Kind
-from headway.runs.settings import Settings, task_of
-from headway.runtime import Device
-from headway.training.optimizer import load_weights, saved_tensors
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import open_folder
-from headway.training.tensor_files import Shapes, load_finite, shape_of, shapes
+from headway.core import runtime as machine
+from headway.core.config import build
+from headway.core.error_commands import command
+from headway.core.errors import RunError
+from headway.core.optimizer import load_weights, saved_tensors
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import Device
+from headway.core.settings import Settings, task_of
+from headway.core.tensor_files import Shapes, load_finite, shape_of, shapes
+from headway.operations.shipped import open_folder
+from headway.runs.task_spec import Kind
 
 _BYTES_PER_PIECE = 1 << 10
 """Of tokenizer.json, at most: the piece, its id, and what it is merged from."""

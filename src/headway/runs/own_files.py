@@ -7,9 +7,9 @@ bytes have the checksum in data.json is read: who wrote that down had those byte
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.disk import checksum, refuse_large
-from headway.errors import HeadwayError
-from headway.training.run_folder import RunFolder
+from headway.core.disk import checksum, refuse_large
+from headway.core.errors import HeadwayError
+from headway.core.run_folder import RunFolder
 
 _MOST_BYTES = 1 << 40
 

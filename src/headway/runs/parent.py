@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from headway.config import Sections
-from headway.disk import checksum
-from headway.errors import ConfigError, RunError
-from headway.errors.commands import command
-from headway.runs.kind import Kind, Request, Run
+from headway.core.config import Sections
+from headway.core.disk import checksum
+from headway.core.error_commands import command
+from headway.core.errors import ConfigError, RunError
+from headway.core.optimizer import saved_tensors
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings, upgraded
+from headway.core.tensor_files import load_finite, shapes
+from headway.core.trainer import Trainer
+from headway.core.training_interfaces import Validation
+from headway.operations.frozen import all_parameters, freeze, names_below
+from headway.operations.planned import PlannedTraining
+from headway.operations.shipped import open_folder
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.settings import Settings, upgraded
-from headway.training.frozen import all_parameters, freeze, names_below
-from headway.training.interfaces import Validation
-from headway.training.loop import Trainer
-from headway.training.optimizer import saved_tensors
-from headway.training.planned import PlannedTraining
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import open_folder
-from headway.training.tensor_files import load_finite, shapes
+from headway.runs.task_spec import Kind, Request, Run
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -259,7 +259,7 @@ BEGUN_WITH = "the checkpoint that training began with"
 
 def between(best: int) -> dict[tuple[int, ...], str]:
     """Averages of the weights that training began with, step 0, and the best ones (Wortsman et al.
-    2022): for `headway.training.loop.Trainer.choose`."""
+    2022): for `headway.core.trainer.Trainer.choose`."""
     return {
         (0,): BEGUN_WITH,
         (0, best): f"halfway from there to step {best}",

@@ -6,15 +6,15 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-from headway import runtime as machine
-from headway.config import Sections, merge
-from headway.errors import ConfigError, DataError, RunError
-from headway.runs.kind import Kind, Request, Run, Say
+from headway.core import runtime as machine
+from headway.core.checkpoint import WEIGHTS, folder_of, resumable
+from headway.core.config import Sections, merge
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings, preset, type_of
+from headway.core.tensor_files import shapes
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.settings import Settings, preset, type_of
-from headway.training.checkpoint import WEIGHTS, folder_of, resumable
-from headway.training.run_folder import RunFolder
-from headway.training.tensor_files import shapes
+from headway.runs.task_spec import Kind, Request, Run, Say
 
 
 def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:

@@ -8,17 +8,17 @@ from typing import Any
 
 import torch
 
-from headway import runtime as machine
-from headway.config import merge
-from headway.errors.forgiving import forgiving_stderr
+from headway.core import runtime as machine
+from headway.core.config import merge
+from headway.core.optimizer import saved_tensors
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings, preset
+from headway.operations.forgiving import forgiving_stderr
+from headway.operations.shipped import only_writer_of_run, place_of
 from headway.runs.fitting import choose_preset, presets_that_fit
-from headway.runs.kind import Kind, Learned, Opening, Request, Run, Say
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
-from headway.runs.settings import Settings, preset
-from headway.training.optimizer import saved_tensors
-from headway.training.run_folder import RunFolder
-from headway.training.shipped import only_writer_of_run, place_of
+from headway.runs.task_spec import Kind, Learned, Opening, Request, Run, Say
 from headway.version import __version__
 
 

@@ -1,22 +1,22 @@
-"""Tasks: each is a `headway.runs.kind.Kind` in a file or folder here, and a line in `TASKS`."""
+"""Tasks: each is a `headway.runs.task_spec.Kind` in a file or folder here, and a line in `TASKS`."""
 
 import importlib
 from collections.abc import Callable
 from typing import Any
 
-from headway.config import Sections
-from headway.errors import settings as refused
-from headway.runs.kind import Kind
+from headway.core import setting_errors as refused
+from headway.core.config import Sections
+from headway.runs.task_spec import Kind
 
 TASKS = {
-    "translation": "headway.tasks.translation.kind:KIND",
-    "language-model": "headway.tasks.language_modeling.kind:KIND",
+    "translation": "headway.translation.spec:KIND",
+    "language-model": "headway.language_models.spec:KIND",
 }
 """Where the `Kind` of each task is; it is imported when it is asked for."""
 
 FILES = {
-    "translation": "headway.tasks.translation.pairs:refuse_unreadable",
-    "language-model": "headway.tasks.language_modeling.texts:refuse_unreadable",
+    "translation": "headway.translation.pairs:refuse_unreadable",
+    "language-model": "headway.language_models.texts:refuse_unreadable",
 }
 """Where a task refuses files that cannot be read, at once: without torch. It may be left out."""
 

@@ -10,11 +10,11 @@ import typing
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from headway.errors import ConfigError
-from headway.errors.settings import described_type
-from headway.runs.kind import Kind
-from headway.runs.settings import RunSection
-from headway.runtime import RuntimeSettings
+from headway.core.errors import ConfigError
+from headway.core.runtime import RuntimeSettings
+from headway.core.setting_errors import described_type
+from headway.core.settings import RunSection
+from headway.runs.task_spec import Kind
 from headway.tasks import TASKS, kind_named
 
 
@@ -31,7 +31,7 @@ class Setting(NamedTuple):
     """What numbers are taken, in the words of what refuses others; empty for what is no number."""
     description: str
     defined_in: str
-    """The dataclass, such as `headway.training.settings.TrainingSettings`."""
+    """The dataclass, such as `headway.core.training_settings.TrainingSettings`."""
 
     @property
     def flag(self) -> str:

@@ -1,0 +1,1 @@
+"""The Transformer of Vaswani et al., 2017: from two text files to translations."""

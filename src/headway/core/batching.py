@@ -1,0 +1,208 @@
+"""Batches of a fixed number of tokens, the same ones for the same seed, wherever one starts."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.core.errors import ConfigError, RunError
+
+Indices = NDArray[np.int64]
+
+
+@runtime_checkable
+class Rounds(Protocol):
+    """Which rows an epoch has, where it is not each of them once."""
+
+    @property
+    def identity(self) -> int:
+        """What tells it from others; not 0."""
+        ...
+
+    def __call__(
+        self, batches: "TokenBatches", n: int, random: np.random.Generator
+    ) -> list[Indices]:
+        """The rows of each round of epoch `n`: no batch has rows of two."""
+        ...
+
+
+class TokenBatches:
+    """Packs rows of like length, so that padding is rare, and orders the batches at random.
+
+    A row has one or more sides. A batch of n rows costs n * its longest side with one marker, and
+    never more than `batch_tokens`, unless one row alone is longer.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[NDArray[np.int32]],
+        *,
+        batch_tokens: int,
+        seed: int,
+        rounds: Rounds | None = None,
+    ) -> None:
+        """Take, for each side, the lengths in tokens, without markers, of every row."""
+        if batch_tokens < 1:
+            raise ConfigError(f"a batch holds at least one token; got batch_tokens={batch_tokens}.")
+        n_rows = {len(side) for side in lengths}
+        if len(n_rows) != 1 or n_rows == {0}:
+            raise ConfigError(
+                "batches need as many lengths of each side, and one at least; got "
+                f"{' and '.join(str(len(side)) for side in lengths) or 'no side'}."
+            )
+        self.lengths = [np.asarray(side) for side in lengths]
+        self.widths: NDArray[np.int32] = np.max(self.lengths, axis=0) + 1
+        """The longest side of each row, with a marker: [rows]."""
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+        self.rounds = rounds
+
+    @property
+    def order(self) -> int:
+        """What the order depends on beside the seed; 0: nothing."""
+        return 0 if self.rounds is None else self.rounds.identity
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.widths)
+
+    def epoch(self, n: int) -> list[Indices]:
+        """The batches of epoch `n`, counted from 0: row indices.
+
+        In a round rows are sorted by the length of the last side, then of the one before it, and so
+        on, with ties shuffled; its batches come in random order. An epoch is one round of all rows,
+        or what `rounds` says. All depends on (seed, n) and nothing else.
+        """
+        random = np.random.Generator(np.random.PCG64([self.seed, n]))
+        every = [np.arange(len(self))]
+        rounds = every if self.rounds is None else self.rounds(self, n, random)
+        return [batch for rows in rounds for batch in self._packed(rows, random)]
+
+    def _packed(self, rows: Indices, random: np.random.Generator) -> list[Indices]:
+        """Batches of these rows, in random order."""
+        if not len(rows):
+            return []
+        shuffled = random.permutation(rows)
+        order = shuffled[np.lexsort([side[shuffled] for side in self.lengths])]
+        ends = _pack(self.widths[order].astype(np.int64), self.batch_tokens)
+        batches = np.split(order, ends[:-1])
+        return [batches[i] for i in random.permutation(len(batches))]
+
+
+def _pack(widths: NDArray[np.int64], batch_tokens: int) -> list[int]:
+    """Where each batch ends when rows are taken in order until the next one is too much."""
+    ends: list[int] = []
+    start = 0
+    while start < len(widths):
+        most = max(1, batch_tokens // int(widths[start]))
+        widest = np.maximum.accumulate(widths[start : start + most])
+        costs = widest * np.arange(1, len(widest) + 1)
+        start += max(1, int(np.searchsorted(costs, batch_tokens, side="right")))
+        ends.append(start)
+    return ends
+
+
+@runtime_checkable
+class Batches(Protocol):
+    """The batches of each epoch, and what they depend on."""
+
+    @property
+    def batch_tokens(self) -> int:
+        """About the size of a batch."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """What their order is drawn from."""
+        ...
+
+    @property
+    def order(self) -> int:
+        """What their order depends on beside the seed; 0: nothing."""
+        ...
+
+    def __len__(self) -> int:
+        """How many rows, or tokens, there are."""
+        ...
+
+    def epoch(self, n: int) -> list[Indices]:
+        """The batches of epoch `n`, counted from 0; at least one in some epoch."""
+        ...
+
+
+class BatchStream:
+    """Batches without end, epoch after epoch; stopped and restored it goes on as if it never was.
+
+    Of `world` processes that train together, process `rank` gets batches rank, rank + world, .. of
+    the one order that all of them know. `epoch` and `index` say which batch of that order comes
+    next for process 0; they are the same in every process that took as many.
+    """
+
+    def __init__(self, batches: Batches, rank: int = 0, world: int = 1) -> None:
+        """Start at the first batch of epoch 0."""
+        self.batches = batches
+        self._rank, self._world = rank, world
+        self._epoch = batches.epoch(0)
+        self._identity = _identity(batches)
+        self.epoch = 0
+        self.index = 0
+
+    def next(self) -> Indices:
+        """The indices of the next batch of this process."""
+        return [self._next_of_all() for _ in range(self._world)][self._rank]
+
+    def _next_of_all(self) -> Indices:
+        while self.index == len(self._epoch):  # an epoch of light rows alone may be empty
+            self.epoch, self.index = self.epoch + 1, 0
+            self._epoch = self.batches.epoch(self.epoch)
+        self.index += 1
+        return self._epoch[self.index - 1]
+
+    def state(self) -> dict[str, int]:
+        """All that `restore` needs, ready for JSON; the same in every process."""
+        return {"epoch": self.epoch, "index": self.index, **self._identity}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go to where `state` was taken, be it by another number of processes.
+
+        Raises:
+            RunError: it was taken from other data, another batch size or another seed.
+        """
+        for name, value in self._identity.items():
+            if state.get(name, 0) != value:
+                raise RunError(
+                    f"the order of batches can only be resumed with the same {name}; the run has "
+                    f"{state.get(name, 0)}, now it is {value}. Put it back, or start a new run."
+                )
+        self.epoch, self.index = state["epoch"], state["index"]
+        self._epoch = self.batches.epoch(self.epoch)
+        if not 0 <= self.index <= len(self._epoch):
+            raise RunError(
+                f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "
+                "Start a new run."
+            )
+
+
+def _identity(of: Batches) -> dict[str, int]:
+    return {
+        "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": of.order
+    }  # fmt: skip
+
+
+def pad(
+    rows: Sequence[NDArray[Any]], padding: int, *, begin: int | None = None, end: int | None = None
+) -> Indices:
+    """The rows as one array, with markers if they are given: [rows, longest]."""
+    n_begin, n_end = int(begin is not None), int(end is not None)
+    lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
+    longest = int(lengths.max(initial=0))
+    padded = np.full((len(rows), n_begin + longest + n_end), padding, np.int64)
+    if rows:
+        inside = np.arange(longest) < lengths[:, None]
+        padded[:, n_begin : n_begin + longest][inside] = np.concatenate(rows)
+    if begin is not None:
+        padded[:, 0] = begin
+    if end is not None:
+        padded[np.arange(len(rows)), n_begin + lengths] = end
+    return padded

@@ -1,0 +1,107 @@
+"""Checkpoints that survive a kill at any instant: written aside, synced, renamed, checksummed.
+
+`checkpoints/step-N/` holds `weights.safetensors` (float32, by name) and, while training may go on
+from it, `resume.safetensors` (optimizer moments, random state) and `state.json` (everything
+countable, with the checksums of the two). Nothing is ever pickled. `resume.py` reads them back.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headway.core.disk import checksum, digest, sweep, whole_folder, write_text
+from headway.core.tensor_files import load_tensors, save_tensors
+
+WEIGHTS, RESUME, STATE = "weights.safetensors", "resume.safetensors", "state.json"
+
+
+def folder_of(checkpoints: Path, step: int) -> Path:
+    """Where a step's checkpoint lies."""
+    return checkpoints / f"step-{step}"
+
+
+def write(
+    checkpoints: Path,
+    step: int,
+    weights: Mapping[str, Tensor],
+    resume: Mapping[str, Tensor],
+    state: Mapping[str, Any],
+) -> None:
+    """Put down a whole checkpoint; until the last rename there is none of it."""
+    clear_remains(checkpoints)
+    with whole_folder(folder_of(checkpoints, step)) as part:
+        save_tensors(weights, part / WEIGHTS)
+        save_tensors(resume, part / RESUME)
+        body = {**state, "step": step}
+        sums = {name: checksum(part / name) for name in (WEIGHTS, RESUME)} | {STATE: digest(body)}
+        write_text(part / STATE, json.dumps({**body, "sha256": sums}, indent=1))
+
+
+def clear_remains(checkpoints: Path) -> None:
+    """Remove what a killed process was writing, or deleting."""
+    for remains in (".*.part", ".*.trash"):
+        sweep(checkpoints, remains, unused_s=0.0)
+
+
+def discard(folder: Path) -> None:
+    """Delete a checkpoint; it vanishes from sight in one rename first."""
+    trash = folder.with_name(f".{folder.name}.trash")
+    shutil.rmtree(trash, ignore_errors=True)
+    os.replace(folder, trash)
+    shutil.rmtree(trash, ignore_errors=True)
+
+
+def steps(checkpoints: Path) -> list[int]:
+    """Steps that have a folder, in order."""
+    names = os.listdir(checkpoints) if checkpoints.is_dir() else []
+    found = (re.fullmatch("step-(0|[1-9][0-9]{0,15})", name) for name in names)
+    return sorted(int(one[1]) for one in found if one)
+
+
+def resumable(checkpoints: Path) -> list[int]:
+    """Steps that training may go on from, in order."""
+    return [s for s in steps(checkpoints) if (folder_of(checkpoints, s) / STATE).exists()]
+
+
+def keep_only(checkpoints: Path, to_resume: Iterable[int], weights: Iterable[int]) -> None:
+    """Free the disk: full checkpoints for `to_resume`, bare weights for `weights`, no others."""
+    clear_remains(checkpoints)
+    full, bare = set(to_resume), set(weights)
+    for step in steps(checkpoints):
+        folder = folder_of(checkpoints, step)
+        if step in full:
+            continue
+        if step in bare:
+            (folder / STATE).unlink(missing_ok=True)  # first: from now on nobody resumes here
+            (folder / RESUME).unlink(missing_ok=True)
+        else:
+            discard(folder)
+
+
+def average(checkpoints: Path, chosen: Iterable[int]) -> dict[str, Tensor]:
+    """The mean of several checkpoints' weights (section 6.1), summed in float64.
+
+    What is no fraction, such as a count of batches, is the last one's.
+
+    Raises:
+        RunError: one of them is missing or damaged.
+    """
+    total: dict[str, Tensor] = {}
+    last: dict[str, Tensor] = {}
+    n = 0
+    for step in chosen:
+        n += 1
+        last = load_tensors(folder_of(checkpoints, step) / WEIGHTS)
+        for name, tensor in last.items():
+            total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
+    return {
+        name: (tensor / n).float() if last[name].is_floating_point() else last[name]
+        for name, tensor in total.items()
+    }

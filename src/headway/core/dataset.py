@@ -1,0 +1,132 @@
+"""From two text files to encoded rows, in memory: the same rows as `corpora/prepared.py` caches."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
+from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
+from headway.core.store import Ids, refusal
+from headway.core.subword_training import fitted_vocabulary_size
+from headway.core.subwords import Subwords
+
+SIDES = ("source", "target")
+
+_CHUNK = 2_000  # pairs encoded at a time
+
+
+class EncodedPairs:
+    """Ids of pairs, without markers; used as a `headway.core.store.Store` is."""
+
+    def __init__(self, rows: Sequence[Sequence[Ids]]) -> None:
+        """Take source and target of each pair."""
+        self._sides = {name: [row[place] for row in rows] for place, name in enumerate(SIDES)}
+        self.lengths: dict[str, NDArray[np.int32]] = {
+            name: np.fromiter(map(len, side), np.int32, len(side))
+            for name, side in self._sides.items()
+        }
+        """Of each side in ids: [rows]."""
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self._sides["source"])
+
+    def __getitem__(self, side: str) -> Sequence[Ids]:
+        """One side: `pairs["source"][i]` are the source ids of pair i: [length]."""
+        return self._sides[side]
+
+
+class Dataset(NamedTuple):
+    """What a training on pairs needs."""
+
+    train: EncodedPairs
+    valid: EncodedPairs
+    valid_texts: list[tuple[str, str]]
+    """Source and target of pair i of `valid`, as cleaned text."""
+    subwords: Subwords
+    report: Report
+    valid_report: Report
+
+
+def prepare_in_memory(
+    source: Path,
+    target: Path,
+    *,
+    valid: tuple[Path, Path] | None = None,
+    cleaning: CleaningSettings | None = None,
+    max_length: int = 256,
+    vocabulary_size: int = 0,
+    sample_lines: int = 1_000_000,
+    hold_out: int | None = None,
+    seed: int = 1,
+    say: Callable[[str], None] = lambda _message: None,
+) -> Dataset:
+    """Read, clean, split and encode two text files; learn their sub-words.
+
+    The arguments mean what they do in `prepare_corpus`, which gives the same pairs in the same
+    order as the same ids, for files whose codes are kept as text.
+
+    Raises:
+        ConfigError, DataError: a file cannot be used.
+    """
+    cleaning = cleaning or CleaningSettings()
+    report, valid_report = Report(), Report()
+    valid_pairs: list[Pair] = []
+    if valid:
+        valid_pairs = list(clean_pairs(read_parallel(*valid, valid_report), cleaning, valid_report))
+    pairs = list(clean_pairs(read_parallel(source, target, report), cleaning, report))
+    outcome = dedup_split(
+        [in_memory(pairs)],
+        [in_memory(valid_pairs)],
+        Draw.of(len(pairs), 0 if valid else hold_out, seed),
+        deduplicate=cleaning.deduplicate,
+    )
+    becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
+    for pair, number in zip(pairs, outcome.tolist(), strict=True):
+        becomes[number].append(pair)
+    for number, reason in DROPPED.items():
+        dropped = becomes[number]
+        copies = Counter(copy=sum(pair.source == pair.target for pair in dropped))
+        if dropped:
+            report.drop_kept(reason, len(dropped), copies, dropped)
+    if not valid:
+        valid_pairs = becomes[HELD_OUT]
+        valid_report.read = len(valid_pairs)
+        for pair in valid_pairs:
+            valid_report.keep(pair)
+    train = becomes[KEPT]
+    n_characters = sum(len(pair.source) + len(pair.target) for pair in train)
+    subwords = Subwords.train(
+        (side for pair in train for side in pair[:2]),
+        vocabulary_size=vocabulary_size or fitted_vocabulary_size(len(train), n_characters),
+        sample_lines=sample_lines,
+        seed=seed,
+        say=say,
+    )
+    rows, _ = _encoded(train, subwords, max_length, report)
+    valid_rows, kept = _encoded(valid_pairs, subwords, max_length, valid_report)
+    texts = [pair[:2] for pair in kept]
+    return Dataset(rows, valid_rows, texts, subwords, report, valid_report)
+
+
+def _encoded(
+    pairs: Iterable[Pair], subwords: Subwords, max_length: int, report: Report
+) -> tuple[EncodedPairs, list[Pair]]:
+    """The pairs that are short enough, as ids and as text; `report` counts the others."""
+    kind = np.dtype(np.uint16 if len(subwords) <= 1 << 16 else np.uint32)
+    pairs, rows, kept = list(pairs), list[tuple[Ids, Ids]](), list[Pair]()
+    for start in range(0, len(pairs), _CHUNK):
+        some = pairs[start : start + _CHUNK]
+        sources = subwords.encode_batch([pair.source for pair in some])
+        targets = subwords.encode_targets([pair.target for pair in some])
+        for pair, left, right in zip(some, sources, targets, strict=True):
+            if reason := refusal((len(left), len(right)), max_length):
+                report.drop_kept(reason, 1, Counter(copy=pair.source == pair.target), [pair])
+                continue
+            rows.append((np.array(left, kind), np.array(right, kind)))
+            kept.append(pair)
+    return EncodedPairs(rows), kept

@@ -1,0 +1,252 @@
+"""The one place that writes whole or not at all: aside, synced, renamed, checksummed."""
+
+import errno
+import hashlib
+import json
+import math
+import os
+import shutil
+import stat
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from gzip import GzipFile
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, TextIO
+
+from headway.core.errors import DataError
+
+_META = "meta.json"
+_DAY_S = 24 * 3600.0
+_NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
+"""Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
+
+
+class DiskError(DataError):
+    """The disk is full, or the place cannot be written to."""
+
+    def __init__(self, place: Path, error: OSError) -> None:
+        self.given = place, error
+        self.full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = "its disk is full" if self.full else f"that fails ({error.strerror or error})"
+        remedy = "Free some space" if self.full else "Make it writable"
+        super().__init__(
+            f"{place} is to be written, but {why}. {remedy}, or choose another place "
+            "(for the cache of encoded text: set HEADWAY_CACHE to a folder elsewhere)."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process."""
+        return DiskError, self.given
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_large(path: Path, limit_bytes: int) -> None:
+    """Raise OSError where a file has more than it can have, or is a pipe or a device."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    if status.st_size > limit_bytes:
+        raise OSError(errno.EFBIG, f"it has over {limit_bytes:,} bytes", str(path))
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Whether only this user and the system's own can have written it, or can write to it."""
+    ours = not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+    return os.name == "nt" or (ours and not status.st_mode & 0o022)
+
+
+def free_bytes(folder: Path) -> float:
+    """What may still be written there; no end to it where the file system does not know."""
+    usage = shutil.disk_usage(folder)
+    return float(usage.free) if usage.total else math.inf
+
+
+def refuse_full(folder: Path, n_bytes: int) -> None:
+    """Raise DiskError where so many bytes have no room."""
+    if free_bytes(folder) < n_bytes:
+        raise DiskError(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def refuse_undecodable(*paths: Path) -> None:
+    """Raise DataError for a name that is no UTF-8, where it is to be written down or passed on."""
+    for path in paths:
+        try:
+            str(path).encode("utf-8")
+        except UnicodeEncodeError:
+            raise DataError(
+                f"a run, and every file and folder that it names, has a name in UTF-8; got {path}. "
+                "Rename it. If it is UTF-8, this process does not know: set PYTHONUTF8=1."
+            ) from None
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of what JSON can hold; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Have the disk keep what was written, and for a folder the names in it."""
+    try:
+        handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if not path.is_dir() or error.errno not in _NO_SYNC:
+            raise
+
+
+@contextmanager
+def written_aside(final: Path) -> Iterator[Path]:
+    """A path beside `final` to write a file to, which takes the place of `final` in one instant.
+
+    The folder is made. When the block ends well, the file is synced and renamed; it has the mode of
+    the one that it replaces, else that of any new file. When it does not, `final` is as it was. A
+    link stays a link. A pipe or a device is written to as it is.
+
+    Raises:
+        DiskError: the disk is full or the place cannot be written to.
+    """
+    if final.exists() and not final.is_file() and not final.is_dir():
+        with disk_errors(final):
+            yield final
+        return
+    final = final.resolve() if final.is_symlink() else final
+    aside = final.with_name(f".{final.name}.part")
+    with disk_errors(final):
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            aside.unlink(missing_ok=True)
+            aside.touch(exist_ok=False)  # never through a link
+            mode = (final if final.exists() else aside).stat().st_mode
+            yield aside
+            sync(aside)
+            aside.chmod(mode)
+            os.replace(aside, final)
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+        sync(final.parent)
+
+
+@contextmanager
+def whole_text(final: Path) -> Iterator[TextIO]:
+    """A file of UTF-8 `written_aside`, packed if it ends in `.gz`; `\\n` ends a line everywhere."""
+    with written_aside(final) as aside, aside.open("wb") as raw:
+        file = GzipFile("", "wb", fileobj=raw, mtime=0) if final.suffix.lower() == ".gz" else raw
+        with TextIOWrapper(file, "utf-8", newline="\n") as text:
+            yield text
+
+
+def write_bytes(final: Path, data: bytes) -> None:
+    """Write a file in one instant."""
+    with written_aside(final) as aside:
+        aside.write_bytes(data)
+
+
+def write_text(final: Path, text: str) -> None:
+    """Write a file of UTF-8 in one instant."""
+    with whole_text(final) as file:
+        file.write(text)
+
+
+@contextmanager
+def whole_folder(final: Path) -> Iterator[Path]:
+    """A fresh folder beside `final` to write files in, which takes its place in one instant.
+
+    When the block ends well, all files are synced before. When it does not, nothing is left, and
+    `final` is as it was. A killed process leaves `.NAME.*.part`: see `sweep`.
+
+    Raises:
+        DiskError: the disk is full or the place cannot be written to.
+    """
+    part = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        with disk_errors(final):
+            part.mkdir(parents=True)
+            yield part
+            for path in (*part.iterdir(), part):
+                sync(path)
+            _put_in_place(part, final)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _put_in_place(part: Path, final: Path) -> None:
+    old = part.with_name(part.name + ".old.part")
+    if final.exists():
+        final.rename(old)
+    try:
+        part.replace(final)
+    except OSError:
+        if not final.exists():  # else another process was as quick, with the same content
+            raise
+    sync(final.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> None:
+    """Remove folders that killed processes left in `folder`, if nobody touched them for so long."""
+    for remains in folder.glob(name):
+        with suppress(OSError):
+            if not unused_s or time.time() - remains.stat().st_mtime >= unused_s:
+                shutil.rmtree(remains, ignore_errors=True)
+
+
+@contextmanager
+def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A `whole_folder`, and a dict for what is to be known about it; `read_sealed` checks both."""
+    with whole_folder(final) as part:
+        content: dict[str, Any] = {}
+        yield part, content
+        files = {path.name: checksum(path) for path in sorted(part.iterdir())}
+        meta: dict[str, Any] = {"content": content, "files": files}
+        meta["sha256"] = digest(meta)
+        (part / _META).write_text(json.dumps(meta), encoding="utf-8")
+        part.chmod(part.stat().st_mode & ~0o022)  # see `is_own`
+
+
+def read_sealed(folder: Path) -> dict[str, Any]:
+    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it.
+
+    Raises:
+        DataError: the folder is missing, or a file in it is not as it was written.
+    """
+    try:
+        meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+        sealed = meta.pop("sha256")
+        intact = sealed == digest(meta) and all(
+            checksum(folder / name) == expected for name, expected in meta["files"].items()
+        )
+    except FileNotFoundError as error:
+        raise DataError(
+            f"a sealed folder has a {_META}; {error.filename} is missing. It must be made anew."
+        ) from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
+    if not intact:
+        raise DataError(f"{folder} is damaged (checksums differ). It must be made anew.")
+    content: dict[str, Any] = meta["content"]
+    return content
+
+
+@contextmanager
+def disk_errors(place: Path) -> Iterator[None]:
+    """Say in words what the disk refuses while `place` is written, as a DiskError."""
+    try:
+        yield
+    except BrokenPipeError:  # no disk: the reader of a pipe has seen enough
+        raise
+    except OSError as error:
+        if error.filename and not Path(error.filename).is_relative_to(place.parent):
+            raise  # about another file, that was read meanwhile
+        raise DiskError(place, error) from error

@@ -1,0 +1,230 @@
+"""Text files of any size, plain or gzipped: lines, of which only `\\n` ends one."""
+
+import gzip
+import io
+import stat
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from headway.core.errors import DataError
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
+MAX_LINE_BYTES = 1 << 20
+"""A longer line is never held in memory: it is passed over and given as None."""
+
+_BUFFER_BYTES = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHER_ENCODINGS = {
+    b"\x1f\x8b": ("gzip data", "name it with the suffix .gz"),
+    b"PK": ("a zip archive", "unpack it first"),
+    b"%P": ("a PDF", "copy its text out, or convert the document that it was made of"),
+    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"),
+}
+_UNKNOWN_ENCODING = ("not", "convert it, for example: iconv -f LATIN1 -t UTF-8")
+
+
+def check_file(path: Path) -> None:
+    """Refuse what cannot be read twice as a file of text.
+
+    Raises:
+        DataError: `path` is missing, a directory, a pipe, unreadable, or empty.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _no_file(path)
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise _empty(path, "is empty")
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}. Check the name and the folder.") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path}: {error}. Check its name and permissions.") from None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
+    """The bytes of a file, unpacked if its name ends in `.gz`.
+
+    Raises:
+        DataError: the file cannot be opened.
+    """
+    check_file(path)
+    with io.FileIO(path) as file:
+        packed = path.suffix.lower() == ".gz"
+        raw = _Piecemeal(gzip.GzipFile(fileobj=file)) if packed else file
+        yield io.BufferedReader(raw, _BUFFER_BYTES)
+
+
+def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str | None]:
+    """Each line of a UTF-8 file without its line end; None for one of more than 1 MiB.
+
+    `\\r\\n` ends a line as `\\n` does, and a byte order mark at the start is removed; `mended`
+    counts both. No other character ends a line, so that line 7 here is line 7 of every other tool.
+
+    Raises:
+        DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
+    """
+    for line, raw in enumerate(raw_lines(path), start=1):
+        if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
+            raise _holds_zeros(path, raw)
+        yield None if raw is None else _decode(raw, line, path, mended)
+
+
+def raw_lines(path: Path) -> Iterator[bytes | None]:
+    """Each line of a file of any encoding, without its `\\n`; None for one of more than 1 MiB.
+
+    Raises:
+        DataError: not a readable file, nothing in it, or a damaged `.gz`.
+    """
+    n_read = 0
+    with damage_told(path, lambda: f" after line {n_read:,}"):
+        with open_bytes(path) as file:
+            for n_read, raw in enumerate(bounded_lines(file), start=1):  # noqa: B007
+                yield raw
+        if not n_read:
+            raise _empty(path, "unpacks to nothing")
+
+
+@contextmanager
+def damage_told(path: Path, place: Callable[[], str] = str) -> Iterator[None]:
+    """Make a DataError of whatever goes wrong while `path` is read; `place` says how far it was."""
+    try:
+        yield
+    except (EOFError, OSError, zlib.error) as error:
+        raise _damaged(path, place(), error) from None
+
+
+def shown(path: Path) -> str:
+    """A name that can be written as UTF-8, whatever bytes it holds."""
+    return printable(str(path))
+
+
+def printable(text: str) -> str:
+    """A text that can be written as UTF-8, whatever names it holds."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
+    """Lines without `\\n`; None stands for one of more than `MAX_LINE_BYTES`."""
+    read = file.readline
+    while raw := read(MAX_LINE_BYTES + 1):
+        if raw[-1] == 0x0A or len(raw) <= MAX_LINE_BYTES:  # the last one may have no line end
+            yield raw.removesuffix(b"\n")
+        else:
+            while raw and raw[-1] != 0x0A:
+                raw = read(MAX_LINE_BYTES)
+            yield None
+
+
+def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
+    """The lines of a file, many at a time; those that are too long to be held count as blank."""
+    texts: list[str] = []
+    n_characters, too_long = 0, []
+    for number, line in enumerate(lines, start=1):
+        if line is None:
+            too_long.append(number)
+        texts.append(line or "")
+        n_characters += len(texts[-1])
+        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
+            yield texts
+            texts, n_characters = [], 0
+    if texts:
+        yield texts
+    tell_too_long(too_long)
+
+
+def tell_too_long(lines: Sequence[int]) -> None:
+    """Say which lines, by number, were never held; nothing where there are none."""
+    if lines:
+        print(
+            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
+            f"blank (the first is line {lines[0]:,})",
+            file=sys.stderr,
+        )
+
+
+def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> str:
+    removed = 0
+    if line == 1 and raw.startswith(_BYTE_ORDER_MARK):
+        raw, removed = raw[3:], 3
+        if mended is not None:
+            mended["byte_order_mark"] += 1
+    if raw.endswith(b"\r"):
+        raw = raw[:-1]
+        if mended is not None:
+            mended["crlf"] += 1
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        whole = _BYTE_ORDER_MARK[:removed] + raw
+        raise _not_utf8(path, line, whole, error.start + removed + 1) from None
+
+
+class _Piecemeal(io.RawIOBase):
+    """Gives what could be unpacked before it meets damage, so that its line can be named."""
+
+    def __init__(self, unpacked: gzip.GzipFile) -> None:
+        self._unpacked = unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._unpacked.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _no_file(path: Path) -> DataError:
+    """For a directory, a pipe or a device."""
+    if path.is_dir():
+        return DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
+    return DataError(
+        f"a text file is read more than once; {path} is a pipe or a device. "
+        "Write it to a file first."
+    )
+
+
+def _empty(path: Path, does: str) -> DataError:
+    """For a file without a single line; `does` is `is empty`, or `unpacks to nothing`."""
+    return DataError(f"a text file needs at least one line; {path} {does}.")
+
+
+def _damaged(path: Path, place: str, error: Exception) -> DataError:
+    """For a file that cannot be read to its end; `place` says how far it was."""
+    if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
+        return DataError(
+            f"a .gz file must be whole; {path} is damaged or cut off{place} "
+            f"({error}). Copy or download it again."
+        )
+    why = error.strerror if isinstance(error, OSError) else None
+    return DataError(f"cannot read {path}{place}: {why or error}. Check the disk.")
+
+
+def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
+    """For a line that is no UTF-8 at a byte, counted from 1."""
+    with path.open("rb") as file:
+        start = raw[:2] if line == 1 else file.read(2)
+    what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
+    return DataError(
+        f"text must be UTF-8; {path} is {what} "
+        f"(line {line:,}, byte {byte}: 0x{raw[byte - 1]:02x}). Please {remedy}."
+    )
+
+
+def _holds_zeros(path: Path, raw: bytes) -> DataError:
+    """For a first line that is full of zero bytes."""
+    if raw[:2] in _OTHER_ENCODINGS:
+        return _not_utf8(path, 1, raw, raw.index(0) + 1)
+    return DataError(
+        f"text must be UTF-8; the first line of {path} is full of zero bytes, as in UTF-16 and in "
+        "binary files. If it is UTF-16, convert it: iconv -f UTF-16LE -t UTF-8."
+    )

@@ -1,0 +1,137 @@
+"""What training minimizes: cross-entropy with label smoothing (section 5.4)."""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headway.core.embedding import project
+
+UNDERFLOW = 1e-30
+"""A probability below this is not exact enough to take its logarithm."""
+
+LOGITS_AT_ONCE = 2_500_000
+"""On a CPU, where with more of them the cache is of no use, and with fewer products are slower."""
+
+
+class Loss(NamedTuple):
+    """Sums over the real target tokens of a batch, in nats."""
+
+    smoothed: Float[Tensor, ""]
+    """What is minimized; carries the gradient."""
+    likelihood: Float[Tensor, ""]
+    """The plain negative log-likelihood: perplexity is exp(likelihood / tokens)."""
+
+
+def label_smoothed(
+    logits: Float[Tensor, "*batch vocabulary"],
+    target: Int[Tensor, "*batch"],
+    *,
+    smoothing: float,
+    padding: int,
+) -> Loss:
+    """Cross-entropy against (1 - smoothing) on the truth + smoothing / V on every token.
+
+    Positions whose target is padding do not count.
+    """
+    real = target != padding
+    log_probs = logits[real].float().log_softmax(-1)
+    likelihood = -log_probs.gather(-1, target[real][:, None]).sum()
+    uniform = -log_probs.mean(-1).sum()
+    return Loss((1 - smoothing) * likelihood + smoothing * uniform, likelihood.detach())
+
+
+def projected_label_smoothed(
+    features: Float[Tensor, "*batch d_model"],
+    output_weight: Float[Tensor, "vocabulary d_model"],
+    target: Int[Tensor, "*batch"],
+    *,
+    smoothing: float,
+    padding: int,
+    output_bias: Float[Tensor, " vocabulary"] | None = None,
+    chunk: int = 0,
+) -> Loss:
+    """`label_smoothed(project(features, output_weight, output_bias), ...)`, in little memory.
+
+    The logits of `chunk` tokens at a time are turned into their gradient at once, so memory does
+    not grow with tokens x vocabulary. 0 takes as many as suit a CPU's cache, or a GPU.
+    """
+    fitting = LOGITS_AT_ONCE // len(output_weight)
+    chunk = chunk or (2048 if features.is_cuda else min(max(fitting, 128), 2048))
+    real = (target != padding).flatten().nonzero().squeeze(1)
+    features = features.flatten(0, -2).index_select(0, real)
+    target = target.flatten().index_select(0, real)
+    smoothed, likelihood = _ChunkedCrossEntropy.apply(
+        features, output_weight, output_bias, target, smoothing, chunk
+    )
+    return Loss(smoothed, likelihood)
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Gradients are made during the forward pass, while a chunk's softmax is at hand.
+
+    For one token with features h and truth y: the smoothed loss is
+    logsumexp(W h) - (1 - eps) w_y . h - eps mean_v(w_v . h), so its gradient with respect to the
+    logits is softmax - (1 - eps) onehot(y) - eps / V. The last term is the same for all tokens and
+    is applied once, outside the chunks.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        target: Tensor,
+        smoothing: float,
+        chunk: int,
+    ) -> tuple[Tensor, Tensor]:
+        n_tokens, n_words = features.shape[0], weight.shape[0]
+        table = weight.to(features.dtype)
+        added = features.new_zeros(1) if bias is None else bias.to(features.dtype)
+        bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
+        feature_gradient = torch.empty_like(features)
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        truth_logit, truth_probability = features.new_empty(2, n_tokens, dtype=torch.float32)
+        # Memory that is new to a process is slow to touch: each chunk has that of the one before.
+        room = features.new_empty(2, min(chunk, n_tokens), n_words)
+        for begin in range(0, n_tokens, chunk):
+            here = slice(begin, begin + chunk)
+            some, truth = features[here], target[here]
+            rows = torch.arange(len(truth), device=truth.device)
+            logits, error = room[:, : len(some)]
+            torch.addmm(added, some, table.T, out=logits)
+            torch.softmax(logits, -1, out=error)
+            truth_logit[here] = logits[rows, truth]
+            truth_probability[here] = error[rows, truth]
+            error[rows, truth] -= 1 - smoothing  # scatter_add_ copies it all where deterministic
+            feature_gradient[here] = error @ table
+            if error.dtype == torch.float32:
+                weight_gradient.addmm_(error.T, some)
+            else:
+                weight_gradient += error.T @ some
+            if bias_gradient is not None:
+                bias_gradient += error.sum(0, dtype=torch.float32)
+        surprise = -truth_probability.log()
+        lost = (truth_probability < UNDERFLOW).nonzero().squeeze(1)  # mostly none
+        lost_logits = project(features[lost], table, bias).float()
+        surprise[lost] = lost_logits.logsumexp(-1) - truth_logit[lost]
+        mean_weight = weight.float().mean(0)
+        feature_sum = features.sum(0, dtype=torch.float32)
+        feature_gradient -= (smoothing * mean_weight).to(features.dtype)
+        weight_gradient -= smoothing / n_words * feature_sum
+        likelihood = surprise.sum()
+        smoothed = likelihood + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
+        if bias is not None and bias_gradient is not None:
+            smoothed = smoothed - smoothing * n_tokens * bias.float().mean()
+            bias_gradient = (bias_gradient - smoothing / n_words * n_tokens).to(bias.dtype)
+        ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype), bias_gradient)
+        ctx.mark_non_differentiable(likelihood)
+        return smoothed, likelihood
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        scale = gradients[0]
+        scaled = (None if saved is None else saved.mul_(scale) for saved in ctx.saved_tensors)
+        return *scaled, None, None, None

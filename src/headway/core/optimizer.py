@@ -1,0 +1,218 @@
+"""The parameters of a model as one flat vector, and the Adam that updates it (section 5.3)."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from headway.core.embedding import FLOAT32_ONLY
+from headway.core.errors import RunError
+
+
+@runtime_checkable
+class ParametersApart(Protocol):
+    """Parameters outside of the vector: updated otherwise, or not at all."""
+
+    parameters: dict[str, nn.Parameter]
+
+    def weights(self) -> dict[str, Tensor]:
+        """In float32, by name (views)."""
+        ...
+
+    def state(self) -> dict[str, Tensor]:
+        """All else that training goes on from (views)."""
+        ...
+
+    def norm(self) -> Tensor:
+        """Of the gradients."""
+        ...
+
+    def scale(self, factor: Tensor) -> None:
+        """Multiply the gradients."""
+        ...
+
+    def step(self, learning_rate: float) -> None:
+        """Update."""
+        ...
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        ...
+
+    def round(self) -> None:
+        """Have the model compute with what the weights are now."""
+        ...
+
+
+class FlatAdam:
+    """Adam (section 5.3) on a model whose parameters, and gradients, are views of long vectors.
+
+    One update and one clipping then act on everything at once. Where the model computes in
+    bfloat16, float32 masters take the updates, because a small update added to a bfloat16 weight is
+    lost in rounding; the model holds their rounded copy. Gradients are zeroed after each update,
+    never set to None.
+
+    What is `apart` stays outside of the vector.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        dtype: torch.dtype,
+        *,
+        betas: tuple[float, float],
+        epsilon: float,
+        apart: Sequence[ParametersApart] = (),
+    ) -> None:
+        self.apart = apart
+        exact = exact_parameters(model, dtype)
+        parameters = dict(model.named_parameters())
+        outside = {name for one in apart for name in one.parameters}
+        dense = [item for item in parameters.items() if item[0] not in outside]
+        self.buffers = persistent_buffers(model)
+        dense.sort(key=lambda item: item[1] in exact)  # what is rounded comes first
+        self.shapes = {name: parameter.shape for name, parameter in dense}
+        self.n_rounded = sum(p.numel() for _, p in dense if p not in exact)
+        device = next(iter(parameters.values())).device
+        pieces = [parameter.detach().float().flatten() for _, parameter in dense]
+        masters = torch.cat(pieces) if pieces else torch.zeros(0, device=device)
+        self.masters = nn.Parameter(masters)
+        self.masters.grad = self.gradient = torch.zeros_like(masters)
+        self.rounded = masters[: self.n_rounded].to(dtype)
+        self.rounded_gradient = torch.zeros_like(self.rounded)
+        self.adam = torch.optim.Adam([self.masters], betas=betas, eps=epsilon, fused=True)
+        state = self.adam.state[self.masters]
+        state["step"] = torch.zeros((), device=masters.device)
+        state["exp_avg"] = torch.zeros_like(masters)
+        state["exp_avg_sq"] = torch.zeros_like(masters)
+        offset = 0
+        for _, parameter in dense:
+            end = offset + parameter.numel()
+            if end <= self.n_rounded:
+                values, gradients = self.rounded, self.rounded_gradient
+            else:
+                values, gradients = self.masters.data, self.gradient
+            parameter.data = values[offset:end].view(parameter.shape)
+            parameter.grad = gradients[offset:end].view(parameter.shape)
+            offset = end
+
+    def step(self, learning_rate: float, clip_norm: float) -> Tensor:
+        """Update the weights from the gradients, zero those, and return their norm before clipping.
+
+        `clip_norm` 0 leaves the gradients as they are.
+        """
+        self.collect()
+        norm = torch.linalg.vector_norm(self.gradient)
+        for one in self.apart:
+            norm = torch.hypot(norm, one.norm())
+        if clip_norm:
+            shorter = (clip_norm / (norm + 1e-6)).clamp(max=1.0)
+            self.gradient.mul_(shorter)
+            for one in self.apart:
+                one.scale(shorter)
+        self.adam.param_groups[0]["lr"] = learning_rate
+        self.adam.step()
+        for one in self.apart:
+            one.step(learning_rate)
+        self.rounded.copy_(self.masters.data[: self.n_rounded])
+        self.clear()
+        return norm
+
+    def collect(self) -> None:
+        """Add the gradients so far up in float32: sums of many parts are too fine for bfloat16."""
+        self.gradient[: self.n_rounded].add_(self.rounded_gradient)
+        self.rounded_gradient.zero_()
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        self.gradient.zero_()
+        self.rounded_gradient.zero_()
+        for one in self.apart:
+            one.clear()
+
+    def finite(self) -> bool:
+        """Whether the weights, and Adam's moments, are finite: an infinite one holds its weight."""
+        outside = [tensor for one in self.apart for tensor in one.weights().values()]
+        changed = [self.masters, *self.adam.state[self.masters].values(), *outside]
+        norms = [torch.linalg.vector_norm(x.detach(), math.inf) for x in changed if x.numel()]
+        return all(bool(norm.isfinite()) for norm in norms)
+
+    def by_name(self, flat: Tensor) -> dict[str, Tensor]:
+        """A flat vector cut into tensors with the parameters' names and shapes (views)."""
+        pieces = flat.detach().split([shape.numel() for shape in self.shapes.values()])
+        return {
+            name: piece.view(shape)
+            for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
+        }
+
+    def weights(self) -> dict[str, Tensor]:
+        """All that makes the model what it is, by name: float32 weights and buffers (views)."""
+        found = self.by_name(self.masters)
+        for one in self.apart:
+            found |= one.weights()
+        return found | self.buffers
+
+    def state(self) -> dict[str, Tensor]:
+        """Adam's two moments by name, and its step count: with the weights, all there is."""
+        state = self.adam.state[self.masters]
+        moments = {"step": state["step"].reshape(1)}
+        for one in self.apart:
+            moments |= one.state()
+        for moment in ("exp_avg", "exp_avg_sq"):
+            for name, tensor in self.by_name(state[moment]).items():
+                moments[f"{moment}.{name}"] = tensor
+        return moments
+
+    def restore(self, weights: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
+        """Go on from saved weights and moments; raises RunError when they are another model's."""
+        self.take(weights)
+        copy_weights(state, self.state())
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """Begin with these weights; raises RunError when they are another model's."""
+        copy_weights(weights, self.weights())
+        self.rounded.copy_(self.masters.data[: self.n_rounded])
+        for one in self.apart:
+            one.round()
+
+
+def exact_parameters(model: nn.Module, dtype: torch.dtype) -> set[nn.Parameter]:
+    """Those that stay float32 where the model computes in `dtype`."""
+    return parameters_of(
+        model, lambda module: dtype == torch.float32 or isinstance(module, FLOAT32_ONLY)
+    )
+
+
+def parameters_of(model: nn.Module, chosen: Callable[[nn.Module], bool]) -> set[nn.Parameter]:
+    """The parameters that belong to the chosen modules themselves."""
+    return {p for m in model.modules() if chosen(m) for p in m.parameters(recurse=False)}
+
+
+def persistent_buffers(model: nn.Module) -> dict[str, Tensor]:
+    """What a model keeps beside its parameters and must save: BatchNorm's statistics."""
+    saved = model.state_dict().keys()
+    return {name: buffer for name, buffer in model.named_buffers() if name in saved}
+
+
+def copy_weights(saved: Mapping[str, Tensor], into: Mapping[str, Tensor]) -> None:
+    """Fill tensors by name; raises RunError when the saved ones are another model's."""
+    for name, tensor in into.items():
+        if name not in saved or saved[name].shape != tensor.shape:
+            found = tuple(saved[name].shape) if name in saved else "nothing"
+            raise RunError(
+                f"Saved weights must fit the model; {name} should be {tuple(tensor.shape)}, "
+                f"found {found}. Use the settings that the weights were trained with."
+            )
+        tensor.detach().copy_(saved[name])
+
+
+def saved_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """What is saved of a model: parameters, tied ones once, and persistent buffers."""
+    return {**dict(model.named_parameters()), **persistent_buffers(model)}
+
+
+def load_weights(model: nn.Module, saved: Mapping[str, Tensor]) -> None:
+    """Give a model saved weights and buffers; tied parameters are named once."""
+    copy_weights(saved, saved_tensors(model))

@@ -1,0 +1,291 @@
+"""The run folder: the unit that users keep, copy and publish."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from headway.core.config import Sections, format_toml, merge, parse_toml
+from headway.core.disk import (
+    checksum,
+    disk_errors,
+    refuse_large,
+    refuse_undecodable,
+    sync,
+    whole_text,
+    write_text,
+)
+from headway.core.error_commands import command
+from headway.core.errors import RunError
+from headway.core.lines import bounded_lines
+
+CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"
+CHECKS = "checks.json"
+GLOSSARY = "glossary.tsv"
+CONSTANT = ("data.json", GLOSSARY, "source.spm", "target.spm", TOKENIZER, "vocab.json")
+"""Written before config.toml and never again: data, terms, and the vocabulary, Marian's too."""
+
+_MAX_BYTES = {CONFIG: 1 << 20, CHECKS: 1 << 20, "data.json": 1 << 24, "metrics.jsonl": 1 << 32}
+_MAX_BYTES_OF_OTHERS = 1 << 28
+"""No run has more but in its weights; what is larger is not read."""
+
+_OF_PARENT = ("run", "sha256")
+
+SEAL = "# What the files of this run are (sha256); `headway check` compares."
+_SEALED = re.compile(r"^# ([\w.-]+) ([0-9a-f]{64})$", re.MULTILINE)
+
+
+class RunFolder:
+    """Where everything about one training lies; see "A run folder" in docs/architecture.md."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / CONFIG
+        self.tokenizer = path / TOKENIZER
+        self.model = path / MODEL
+        self.checkpoints = path / "checkpoints"
+        self.metrics = path / "metrics.jsonl"
+        self.card = path / "README.md"
+        self.data = path / "data.json"
+        self.checks = path / CHECKS
+        self.glossary = path / GLOSSARY
+        self.precision = path / "precision.json"
+
+    def refuse_taken(self) -> None:
+        """Raise RunError when there is a run already, or a file of somebody else's that a run would
+        write over."""
+        if self.config.exists():
+            raise RunError(
+                f"{self.path} already holds a run. Go on with it by --resume, "
+                "or give another folder to --out."
+            )
+        if self.model.exists() or self.checkpoints.exists():
+            raise RunError(
+                f"{self.path} has the weights of a run, but no {CONFIG}. Take that from a copy, or "
+                "give another folder to --out."
+            )
+        theirs = [self.card, self.checks, self.metrics]
+        if not self._begun():
+            theirs += self.constant_files()
+        found = ", ".join(file.name for file in theirs if file.exists())
+        if found:
+            raise RunError(
+                f"a run would write over what lies in its folder; {self.path} has {found} and no "
+                "run. Give another folder to --out."
+            )
+
+    def _begun(self) -> bool:
+        """Whether a start that was killed has left its data.json, the first that is written."""
+        try:
+            return "headway" in json.loads(self.text(self.data))["versions"]
+        except (RunError, ValueError, LookupError, TypeError, RecursionError):
+            return False
+
+    def write_settings(
+        self, sections: Mapping[str, Mapping[str, Any]], also: Iterable[Path] = ()
+    ) -> None:
+        """config.toml, written last and in one instant: where it is, there is a run.
+
+        Its last lines are checksums: of the files that were there when it was first written, of
+        `also`, and of itself.
+        """
+        if self.config.exists():
+            sums = self.sealed() | {file.name: checksum(file) for file in also}
+        else:
+            sums = {file.name: checksum(file) for file in self.constant_files()}
+        self.write_sealed(format_toml(sections), sums)
+
+    def constant_files(self) -> list[Path]:
+        """What is written before config.toml and never again; no files of somebody else's."""
+        return [self.path / name for name in CONSTANT if (self.path / name).is_file()]
+
+    def write_sealed(self, settings: str, sums: Mapping[str, str]) -> None:
+        """config.toml with its seal: the checksums of other files and its own."""
+        others = "".join(f"# {name} {sum_}\n" for name, sum_ in sums.items() if name != CONFIG)
+        text = f"{settings}\n{SEAL}\n{others}"
+        own = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        write_text(self.config, f"{text}# {CONFIG} {own}\n")
+
+    def sealed(self) -> dict[str, str]:
+        """The checksums that config.toml has; none where an earlier version wrote it."""
+        return dict(_SEALED.findall(self._settings_text()))
+
+    def refuse_damaged(self) -> None:
+        """Raise RunError when a file that a model needs is not as it was when the run began."""
+        for name, sum_ in self.sealed().items():
+            file = self.path / name
+            if name not in (CONFIG, self.data.name) and file.exists():
+                self.text(file, "replace")
+                if checksum(file) != sum_:
+                    raise RunError(_changed(file))
+
+    def refuse_missing(self, file: Path) -> None:
+        """Raise RunError when a file that belongs to the run is gone."""
+        if not file.exists():
+            raise RunError(f"{file} belongs to the run, and is gone. Take it from a copy.")
+
+    def _settings_text(self) -> str:
+        text = self.text(self.config).removeprefix("\ufeff").replace("\r\n", "\n")
+        above, line, own = text.rpartition(f"# {CONFIG} ")
+        if not line and "\nfinished = true\n" in text and self.checks.exists():
+            # What is finished and has that file was sealed: the end is lost.
+            raise RunError(_changed(self.config))
+        if line and hashlib.sha256(above.encode("utf-8")).hexdigest() != own.strip():
+            raise RunError(_changed(self.config))
+        return text
+
+    def text(self, file: Path, undecodable: str = "strict") -> str:
+        """Of one of its files. Raises RunError where it cannot be read or is too large."""
+        try:
+            self._refuse_large(file)
+            return file.read_text("utf-8", undecodable)
+        except OSError as error:
+            raise _unreadable(file, error) from None
+        except UnicodeDecodeError:
+            raise RunError(_changed(file)) from None
+
+    def _refuse_large(self, file: Path) -> None:
+        try:
+            refuse_large(file, _MAX_BYTES.get(file.name, _MAX_BYTES_OF_OTHERS))
+        except OSError as error:
+            raise _unreadable(file, error) from None
+
+    def write_data(self, record: Mapping[str, Any]) -> None:
+        """data.json: what was read, and by which versions."""
+        write_text(self.data, json.dumps(record, indent=1, ensure_ascii=False))
+
+    def write_checks(self, record: Mapping[str, Any]) -> None:
+        """checks.json: what training held, and what outputs are judged by."""
+        write_text(self.checks, json.dumps(record, indent=1, ensure_ascii=False))
+
+    def read_checks(self) -> dict[str, Any]:
+        """What `write_checks` wrote; nothing where there is no such file.
+
+        Raises:
+            RunError: it is damaged.
+        """
+        if not self.checks.exists():
+            return {}
+        try:
+            found: dict[str, Any] = json.loads(self.text(self.checks))
+            sound = isinstance(found, dict)
+        except (ValueError, RecursionError):
+            sound = False
+        if not sound:
+            raise RunError(_changed(self.checks)) from None
+        return found
+
+    def write_card(self, text: str) -> None:
+        """README.md, the model card."""
+        write_text(self.card, text)
+
+    @property
+    def finished(self) -> bool:
+        """Whether training is over and the model is there; the card may have been deleted."""
+        run = self.settings().get("run")
+        marked = self.card.exists() if run is None else bool(run.get("finished"))
+        return marked and self.model.exists()
+
+    def finish(self, sections: Sections, below_use: str = "") -> None:
+        """Write the settings and that the run is finished: the last that is written of it.
+
+        `below_use` is why its model is good for nothing, if so.
+        """
+        marks = {"finished": True, "below_use": below_use or None}
+        also = [self.checks] if self.checks.exists() else []
+        self.write_settings(merge(sections, {"run": marks}), also)
+
+    @property
+    def below_use(self) -> str:
+        """Why its model is good for nothing, if so."""
+        return str(self.settings().get("run", {}).get("below_use", ""))
+
+    @classmethod
+    def open(cls, path: str | Path) -> "RunFolder":
+        """An existing run; raises RunError when there is none."""
+        refuse_undecodable(path := Path(path))
+        folder = cls(path)
+        if not folder.config.exists():
+            held = "nothing" if not path.exists() else "no config.toml"
+            raise RunError(
+                f"A run folder is what `headway train --out` writes; {path} holds {held}."
+            )
+        return folder
+
+    def settings(self) -> Sections:
+        """The sections of config.toml."""
+        sections = parse_toml(self._settings_text(), self.config)
+        if "model" not in sections:
+            raise RunError(_changed(self.config))
+        return sections
+
+    def record(self) -> dict[str, Any]:
+        """What data.json has.
+
+        Raises:
+            RunError: it is missing or damaged.
+        """
+        text = self.text(self.data)
+        sums = self.sealed()
+        try:
+            found: dict[str, Any] = json.loads(text)
+            parent = found.get("parent") or {"run": "", "sha256": ""}
+            sound = all(isinstance(of, dict) for of in (found["sha256"], parent)) and all(
+                isinstance(parent[key], str) and "\0" not in parent[key] for key in _OF_PARENT
+            )
+        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+            sound = False
+        if not sound:
+            raise RunError(_changed(self.data)) from None
+        if sums.get(self.data.name, checksum(self.data)) != checksum(self.data):
+            raise RunError(_changed(self.data))
+        return found
+
+    def log(self, line: Mapping[str, Any]) -> None:
+        """Add one line to metrics.jsonl."""
+        rest = json.dumps(line).encode() + b"\n"
+        # Without a buffer: one that could not be written is written again when it is closed.
+        with disk_errors(self.metrics), self.metrics.open("ab", buffering=0) as file:
+            while rest:
+                rest = rest[file.write(rest) :]
+
+    def read_log(self) -> list[dict[str, Any]]:
+        """All lines of metrics.jsonl; what a lost power supply left is no line."""
+        found: list[dict[str, Any]] = []
+        if not self.metrics.exists():
+            return found
+        self._refuse_large(self.metrics)
+        with self.metrics.open("rb") as file:
+            for raw in bounded_lines(file):
+                with suppress(ValueError, RecursionError):
+                    line = json.loads(raw or b"0")
+                    if isinstance(line, dict) and isinstance(line.get("step"), int):
+                        found.append(line)
+        return found
+
+    def cut_log(self, step: int) -> None:
+        """Forget what was logged after `step`: those steps will be made again."""
+        with whole_text(self.metrics) as file:
+            for line in self.read_log():
+                if line["step"] <= step:
+                    file.write(json.dumps(line) + "\n")
+
+    def keep_log(self) -> None:
+        """Have the disk keep what was logged."""
+        if self.metrics.exists():
+            with disk_errors(self.metrics):
+                sync(self.metrics)
+
+
+def _unreadable(file: Path, error: OSError) -> RunError:
+    return RunError(f"cannot read {file}: {error.strerror}. Take it from a copy.")
+
+
+def _changed(file: Path) -> str:
+    return (
+        f"{file} is not as headway wrote it. Put it back from a copy; if it was changed on "
+        f"purpose: {command('check', file.parent, '--accept')}"
+    )

@@ -1,0 +1,159 @@
+"""The door to decoding: `search` for a batch that has been started, `decode_all` for many texts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from headway.core.beam import beam_search
+from headway.core.errors import ConfigError
+from headway.core.greedy import greedy
+from headway.core.hypothesis import Hypothesis, Rules, diverged, length_limits
+from headway.core.interfaces import State, StepDecoder
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import SpecialIds
+
+Ids = Sequence[int] | np.ndarray[Any, np.dtype[Any]]
+Batch = Sequence[int]
+"""Places of sources."""
+Method = Callable[[StepDecoder, State, Tensor, Rules], list[list[Hypothesis]]]
+Work = Callable[[Batch], list[list[Hypothesis]]]
+Share = Callable[[Work, Sequence[Batch]], Iterable[tuple[int, list[list[Hypothesis]]]]]
+"""Has the batches worked through, in any order: each one's number and what was found."""
+
+METHODS: Mapping[str, Method] = {"beam": beam_search, "greedy": greedy}
+BATCH_TOKENS = 8192
+SHARES = 4
+"""More than one batch are evened to a multiple of so many, for several processes to share."""
+LEAST_SHARE = 2048
+"""Batches are not made smaller than this many tokens for it."""
+
+
+class SearchRequest(NamedTuple):
+    """How many outputs are to be searched for."""
+
+    special: SpecialIds
+    settings: DecodingSettings
+    device: torch.device
+    want_scores: bool = True
+    """Without, greedy search computes no probability."""
+    want_attention: bool = False
+    done: Callable[[int], None] = lambda n: None
+    """Hears how many more sentences are finished."""
+    batch_tokens: int = BATCH_TOKENS
+    """The most source tokens of a batch, padding included, times hypotheses of each sentence."""
+    least_tokens: int = 0
+    """As how many each sentence counts at least."""
+
+
+Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothesis]]]
+"""`decode_all`, or what is given in its place."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A search from outside, prepared for one model, of whose weights it may hold a copy."""
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """What `decode_all` gives; of a source that is left to our own search nothing."""
+        ...
+
+
+def search(
+    decoder: StepDecoder,
+    state: State,
+    last: Int[Tensor, " batch"],
+    rules: Rules,
+    methods: Mapping[str, Method] = METHODS,
+) -> list[list[Hypothesis]]:
+    """For each row of a started `state` its hypotheses, best first.
+
+    `last` is what each row is fed first: the begin marker, or the last token of the prefix that it
+    was started with. It is on the decoder's device, as `rules.max_lengths` is.
+
+    Raises `HeadwayError` where a sentence gets no output of finite log-probability, `ConfigError`
+    for a method that is none of `methods`.
+    """
+    if (method := methods.get(rules.settings.method)) is None:
+        named = rules.settings.method
+        raise ConfigError(f"search is by {' or '.join(methods)} here; got {named}. Take one.")
+    found = method(decoder, state, last, rules)
+    if not all(found):
+        raise diverged()
+    return found
+
+
+def in_turn(work: Work, batches: Sequence[Batch]) -> Iterable[tuple[int, list[list[Hypothesis]]]]:
+    """One batch after the other, by this process: the `Share` of one."""
+    return enumerate(map(work, batches))
+
+
+def decode_all(
+    decoder: StepDecoder,
+    sources: Sequence[Ids],
+    request: SearchRequest,
+    engine: Engine | None = None,
+    methods: Mapping[str, Method] = METHODS,
+    share: Share = in_turn,
+) -> list[list[Hypothesis]]:
+    """Search for the outputs of many sources (ids without markers), in their order.
+
+    What `engine` leaves, all without one, is searched for here. Sentences of like length share a
+    batch; the batches are the same however they are shared out.
+    """
+    special, settings, device = request.special, request.settings, request.device
+    results: list[list[Hypothesis]] = [[] for _ in sources]
+    if engine is not None:
+        results = engine.search(decoder, sources, request)
+
+    def work(batch: Batch) -> list[list[Hypothesis]]:
+        with torch.inference_mode():
+            rows = [torch.tensor([*map(int, sources[i]), special.end]) for i in batch]
+            source = pad_sequence(rows, batch_first=True, padding_value=special.padding)
+            n_read = torch.tensor([len(row) for row in rows], device=device)
+            limits = length_limits(n_read, settings.max_extra_length, decoder.longest)
+            wanted = request.want_attention, request.want_scores
+            rules = Rules(settings, special.end, limits, special.unwritten, *wanted)
+            last = torch.full_like(n_read, special.decoder_begin)
+            return search(decoder, decoder.start(source.to(device)), last, rules, methods)
+
+    left = [i for i, one in enumerate(results) if not one]
+    n_tokens = [max(len(sources[i]) + 1, request.least_tokens) for i in left]
+    lengths = [n * settings.rows for n in n_tokens]
+    batches = [[left[n] for n in batch] for batch in even_batches(lengths, request.batch_tokens)]
+    for number, found in share(work, batches):
+        for i, one in zip(batches[number], found, strict=True):
+            results[i] = one
+        request.done(len(found))
+    return results
+
+
+def even_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Batches of at most `batch_tokens`: where there are several, `SHARES` of them, or twice as
+    many, .., of like size, as far as none gets smaller than `LEAST_SHARE`."""
+    n_tokens = sum(lengths)
+    n_batches = len(batches := like_lengths(lengths, batch_tokens))
+    wanted = min(-(-n_batches // SHARES) * SHARES, n_tokens // LEAST_SHARE)
+    if wanted <= n_batches:
+        return batches
+    share = n_tokens // wanted
+    while len(batches := like_lengths(lengths, share)) > wanted:  # padding and whole rows
+        share += 1 + share // 32
+    return batches
+
+
+def like_lengths(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Indices in batches, longest first, each of at most `batch_tokens` tokens with padding."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    batches = []
+    while order:
+        n_rows = max(1, batch_tokens // lengths[order[0]])
+        batches.append(order[:n_rows])
+        order = order[n_rows:]
+    return batches

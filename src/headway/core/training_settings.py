@@ -1,0 +1,109 @@
+"""What may be set in the section `[training]`, whatever is trained."""
+
+from dataclasses import dataclass
+
+from headway.core import setting_errors as refused
+from headway.core.errors import refuse_beyond
+from headway.core.schedules import SCHEDULES, Schedule
+
+MOST_LINES = 5000
+"""In metrics.jsonl, beside those at validations."""
+_MOST = {
+    **dict.fromkeys(("max_steps", "warmup_steps", "dropout_warmup", "checkpoint_every"), 10**9),
+    **dict.fromkeys(("log_every", "patience"), 10**9),
+    "batch_tokens": 1 << 24,
+    "accumulate": 1 << 16,
+    "average": 1_000,
+    "learning_rate": 1e3,
+    "clip_norm": 1e9,
+    "adam_epsilon": 1.0,
+}
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a model is trained. A zero means: fitted to the corpus and the budget, and said aloud."""
+
+    max_steps: int = 0
+    """Optimizer updates; 0: fitted."""
+    batch_tokens: int = 0
+    """Tokens of a batch, padding included, on its longer side; 0: fitted."""
+    accumulate: int = 1
+    """Batches whose gradients make one update: that of one batch of all their rows."""
+    schedule: Schedule = "linear"
+    """`paper` is equation 3, whose peak follows from d_model and warmup_steps; the others rise to
+    learning_rate and fall."""
+    learning_rate: float = 0.0
+    """The peak; 0: fitted. The schedule `paper` sets it."""
+    warmup_steps: int = 0
+    """Updates over which the learning rate rises to its peak (section 5.3); 0: fitted."""
+    dropout_warmup: int = 0
+    """Updates over which dropout grows from nothing to its full strength; 0 = there from the start,
+    as in the paper."""
+    label_smoothing: float = 0.1
+    """Share of the probability that is spread over all tokens (section 5.4: 0.1)."""
+    adam_beta1: float = 0.9
+    """Adam's decay of the mean of gradients (section 5.3: 0.9)."""
+    adam_beta2: float = 0.98
+    """Adam's decay of the mean of their squares (section 5.3: 0.98)."""
+    adam_epsilon: float = 1e-9
+    """Added to Adam's divisor (section 5.3: 1e-9)."""
+    clip_norm: float = 1.0
+    """Gradients longer than this are shortened to it; 0 = never, as in the paper."""
+    checkpoint_every: int = 0
+    """Updates between validations, each with a checkpoint; 0: fitted."""
+    average: int = 10
+    """How many checkpoints, up to the best, are averaged at the end (section 6.1: 5 or 20)."""
+    keep_all: bool = False
+    """Keep the weights of every checkpoint, not only of those that may be averaged."""
+    patience: int = 15
+    """Validations without a better score before training ends early; 0 = never. A decaying rate
+    first comes down to its end, over a tenth of the updates."""
+    log_every: int = 20
+    """Updates between lines in metrics.jsonl; more where there would be over 5,000 lines."""
+
+    def __post_init__(self) -> None:
+        least = {"average": 1, "log_every": 1, "accumulate": 1}
+        steps = "max_steps warmup_steps dropout_warmup checkpoint_every".split()
+        for name in (*steps, "batch_tokens", "patience", "learning_rate", "clip_norm", *least):
+            if getattr(self, name) < least.get(name, 0):
+                raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
+        refuse_beyond(self, _MOST)
+        for name in ("adam_beta1", "adam_beta2", "label_smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise refused.unlike_the_paper(name, getattr(self, name))
+        if self.adam_epsilon <= 0:
+            raise refused.unlike_the_paper("adam_epsilon", self.adam_epsilon)
+
+    def rate(self, step: int, decay_start: int = 0) -> float:
+        """The learning rate of update `step` (from 1) under the chosen schedule.
+
+        After `decay_start` (a step; 0 = none) it falls in a line to a hundredth at `last_step`.
+        """
+        if decay_start and step > decay_start:
+            done = (step - decay_start) / (self.last_step(decay_start) - decay_start)
+            return self.rate(decay_start) * (1 - 0.99 * done)
+        shape = {"warmup_steps": self.warmup_steps, "max_steps": self.max_steps}
+        return SCHEDULES[self.schedule](self.place(step), peak=self.learning_rate, **shape)
+
+    def last_step(self, decay_start: int = 0) -> int:
+        """The last update, or a tenth of all after `decay_start`, if that is set."""
+        end = self.end()
+        return min(decay_start + max(1, end // 10), end) if decay_start else end
+
+    def place(self, step: int) -> int | float:
+        """Where in the schedule an update stands."""
+        return step
+
+    def end(self) -> int:
+        """The last update, unless patience runs out."""
+        return self.max_steps
+
+    @property
+    def log_interval(self) -> int:
+        """Updates between lines in metrics.jsonl, so that no training fills the disk with them."""
+        return max(self.log_every, -(-self.max_steps // MOST_LINES))
+
+    def dropout_share(self, step: int) -> float:
+        """How much of the dropout the update after `step` others is made with."""
+        return min(1.0, step / self.dropout_warmup) if self.dropout_warmup else 1.0

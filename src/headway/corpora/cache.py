@@ -1,0 +1,141 @@
+"""The cache of clean and encoded text: each folder is made once, by one process, and known by key.
+
+It may be deleted at any time. What is damaged is made anew.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from headway.core.disk import DiskError, digest, disk_errors, is_own, sweep
+from headway.core.errors import ConfigError, DataError, UserError
+from headway.operations.locks import Say, alone
+
+UNUSED_DAYS = 30.0
+DAY_S = 24 * 3600.0
+_WORK_IS_STALE_S = 7 * DAY_S
+
+T = TypeVar("T")
+
+
+def silent(_message: str) -> None:
+    """Say nothing."""
+
+
+def cache_root() -> Path:
+    """Where it is: $HEADWAY_CACHE, else $XDG_CACHE_HOME/headway, else ~/.cache/headway.
+
+    Raises:
+        ConfigError: none of them is set, and this user has no home.
+    """
+    if own := os.environ.get("HEADWAY_CACHE"):
+        return own_folder(Path(own))
+    shared = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return own_folder((Path(shared) if shared else Path.home() / ".cache") / "headway")
+    except RuntimeError:
+        raise ConfigError(
+            "encoded text is kept in a folder of the user's home; this user has none. "
+            "Set HEADWAY_CACHE to a folder."
+        ) from None
+
+
+def own_folder(root: Path) -> Path:
+    """A folder of which what lies in it is believed and run: none that others can write to."""
+    if not os.path.exists(root) or is_own(root.stat()):
+        return root
+    from headway.corpora.cache_eviction import own_part
+
+    return own_part(root)
+
+
+def key_of(description: dict[str, Any]) -> str:
+    """A short name for everything that a result depends on."""
+    return digest(description)[:24]
+
+
+def reopened(folder: Path, open_it: Callable[[], T], say: Say = silent) -> T | None:
+    """What `open_it` finds in a folder made earlier; None, said aloud, if it is damaged."""
+    if not os.path.exists(folder):  # unlike Path.exists, False where looking is forbidden
+        return None
+    try:
+        made = folder.lstat()
+        if not is_own(made) or any(f.lstat().st_uid != made.st_uid for f in folder.iterdir()):
+            raise DataError(f"{folder} is not this user's alone. It must be made anew.")
+        return open_it()
+    except DataError as error:
+        say(f"{error} That is done now.")
+        return None
+
+
+def made_once(
+    directory: Path, open_it: Callable[[], T], make: Callable[[Path], None], say: Say
+) -> T:
+    """What `open_it` finds in `directory`, which `make` writes unless that was done before.
+
+    `make` gets a folder for pieces. If the process is ended, however it comes, the next one that
+    wants the same gets that folder as it was left; only an error of the user's removes it. Two
+    that want the same at the same time: one waits.
+
+    Raises:
+        DiskError: the place cannot be written to.
+    """
+    found = reopened(directory, open_it, say)
+    if found is not None:
+        note_use(directory)
+        return found
+    work = directory.with_name(f".{directory.name}.work")
+    with ExitStack() as stack:
+        with disk_errors(directory):
+            directory.parent.mkdir(0o700, parents=True, exist_ok=True)
+            stack.enter_context(alone(directory.with_name(f".{directory.name}.lock"), say))
+            found = reopened(directory, open_it, say)
+            if found is not None:
+                return found
+            work.mkdir(0o700, exist_ok=True)
+        if any(work.iterdir()):
+            say(f"going on with what an ended process left ({work})")
+        try:
+            make(work)
+            directory.chmod(0o700)
+            found = open_it()
+        except DiskError:
+            raise
+        except UserError:  # when that is put right, something else is wanted
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+        shutil.rmtree(work, ignore_errors=True)
+    note_use(directory)
+    sweep(directory.parent)
+    sweep(directory.parent, ".*.work", unused_s=_WORK_IS_STALE_S)
+    keep_to_limit(directory.parent, say)
+    return found
+
+
+def note_use(directory: Path) -> None:
+    """Remember when a folder of the cache was used: it is the time of access of the folder."""
+    with suppress(OSError):
+        os.utime(directory, ns=(time.time_ns(), directory.stat().st_mtime_ns))
+
+
+def keep_to_limit(root: Path, say: Say) -> None:
+    """Make room if the cache is larger than HEADWAY_CACHE_LIMIT allows, but for what was used in
+    the last `UNUSED_DAYS`. Raises ConfigError where that limit is no number."""
+    unused = {folder: days_unused(folder) for folder in root.iterdir()}
+    if max(unused.values(), default=0.0) >= UNUSED_DAYS:
+        from headway.corpora.cache_eviction import make_room
+
+        make_room(unused, UNUSED_DAYS, say)
+
+
+def days_unused(folder: Path) -> float:
+    """How long nobody used a folder of the cache; not at all where somebody else removes it."""
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        return 0.0
+    return (time.time() - max(status.st_atime, status.st_mtime)) / DAY_S

@@ -1,0 +1,237 @@
+"""The usable pairs of a corpus as clean text on disk, and what became of all the others."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from headway.core.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import VERSION as CLEANING_VERSION
+from headway.core.dedup_split import KEPT, in_memory, repeats_in_memory
+from headway.core.disk import checksum, read_sealed, sealed_folder
+from headway.corpora.alignment import suspicious
+from headway.corpora.cache import Say, key_of, made_once, silent
+from headway.corpora.corpus import Corpus, directions, read_pairs
+from headway.corpora.pieces import CleanedPairs, Cleaning, Piece, Progress, taken_out, write_piece
+from headway.localization.placeholders.kinds import may_hold_codes
+
+Split = Literal["train", "valid"]
+
+IN_MEMORY = 1 << 23
+"""Bytes of files that are cleaned at once, in seconds; more, or packed ones, are piece by piece."""
+
+_FORMAT = 7
+"""Raised whenever the same pairs give another folder."""
+
+
+def unseen(_stage: str, _done: int, _total: int | None) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class CleanedCorpus:
+    """Clean pairs in a folder of the cache, split into training and validation."""
+
+    directory: Path
+    reports: dict[Split, Report]
+    """For validation pairs that were set aside here, `read` counts those pairs."""
+    n_characters: int
+    """Of the training pairs, both sides together."""
+    checksums: dict[str, str]
+    """SHA-256 of each file that was read."""
+    files: list[str]
+    """The names that pairs say they are from."""
+    pieces: dict[Split, list[Piece]]
+    """Where the pairs can be read from, so that several processes share the work."""
+    may_hold_codes: bool
+    """Whether there is a pair with what may be codes on both sides."""
+
+    def pairs(self, split: Split) -> Iterator[Pair]:
+        """The clean pairs in the order of the files."""
+        return chain.from_iterable(piece.pairs() for piece in self.pieces[split])
+
+    def train_lines(self) -> Iterator[str]:
+        """Every side of every training pair, to learn sub-words from."""
+        return chain.from_iterable(piece.sides() for piece in self.pieces["train"])
+
+
+def clean_corpus(
+    corpus: Corpus,
+    settings: CleaningSettings,
+    root: Path,
+    *,
+    valid: Corpus | None = None,
+    hold_out: int | None = None,
+    seed: int = 1,
+    workers: int = 0,
+    say: Say = silent,
+    progress: Progress = unseen,
+) -> CleanedCorpus:
+    """Read, clean and split a corpus into the cache at `root`, or find it done there.
+
+    Without `valid`, `hold_out` pairs (None: `held_out_size`) are set aside, drawn with `seed` from
+    those whose sides occur once, as far as there are such, in the files that `Draw.of` says. A
+    training pair that shares its source or its target with a validation pair is dropped.
+
+    A corpus of more than `IN_MEMORY` bytes is cleaned by `workers` processes (0: one for each core)
+    with the same result, in memory that does not grow but for some bytes a pair; what was done when
+    the process was ended is not done again by the next one.
+
+    Raises:
+        ConfigError, DataError: a file cannot be used (see `read_pairs`), or the cache cannot be
+            written.
+    """
+    corpus.check()
+    if valid is not None:
+        valid.check()
+    files = [*corpus.files, *(valid.files if valid else ())]
+    checksums = {str(path): checksum(path) for path in dict.fromkeys(files)}
+    key = key_of(
+        {
+            "versions": [CLEANING_VERSION, _FORMAT],
+            "settings": asdict(settings),
+            "corpora": _read_as(corpus, valid),
+            "checksums": [checksums[str(path)] for path in files],
+            "hold_out": hold_out if valid is None else 0,
+            "seed": seed,
+        }
+    )
+    directory = root / f"cleaned-{key}"
+    cleaning = Cleaning(corpus, valid, settings, hold_out, seed, progress)
+
+    def make(work: Path) -> None:
+        fill: Callable[[Path], CleanedPairs] = partial(_cleaned_at_once, cleaning)
+        if not _fit_in_memory(files):
+            from headway.corpora.many_pieces import cleaned_in_pieces
+
+            fill = cleaned_in_pieces(cleaning, work, workers)
+        with sealed_folder(directory) as (part, content):
+            content.update(_content(fill(part), corpus, valid, part))
+
+    opened = partial(_opened, directory, checksums, _names(corpus, valid))
+    return made_once(directory, opened, make, say)
+
+
+def _names(*corpora: Corpus | None) -> list[str]:
+    """What pairs say that they are from."""
+    return list(dict.fromkeys(part.name for one in corpora if one for part in one.parts))
+
+
+def _read_as(*corpora: Corpus | None) -> list[list[Any]]:
+    """All that the pairs of each part depend on beside the bytes of its files.
+
+    Folders do not matter, nor whether a language was given or is what the file says: a run that is
+    gone on with has both, and finds what was made when it began.
+    """
+    number = {name: i for i, name in enumerate(_names(*corpora))}
+    found: list[list[Any]] = []
+    for one in corpora:
+        named = directions(one) if one and one.pairs else {}
+        found.append(
+            [
+                [number[part.name], [path.name for path in part.files], repr(part.use)]
+                + ([] if part.files[1:] else list(named[part.name]))
+                for part in (one.parts if one else ())
+            ]
+        )
+    return found
+
+
+def _fit_in_memory(files: Iterable[Path]) -> bool:
+    sizes = (IN_MEMORY if path.suffix.lower() == ".gz" else path.stat().st_size for path in files)
+    return sum(sizes) < IN_MEMORY
+
+
+def _opened(directory: Path, checksums: dict[str, str], names: list[str]) -> CleanedCorpus:
+    """What was made there, with files by the `names` that they have now."""
+    known = read_sealed(directory)
+    reports = {split: Report.from_dict(plain) for split, plain in known.pop("reports").items()}
+    pieces = {
+        split: [Piece(directory, *of) for of in some] for split, some in known.pop("pieces").items()
+    }
+    cleaned = CleanedCorpus(directory, reports, pieces=pieces, checksums=checksums, **known)
+    return cleaned if cleaned.files == names else _renamed(cleaned, names)
+
+
+def _renamed(cleaned: CleanedCorpus, names: list[str]) -> CleanedCorpus:
+    now = dict(zip(cleaned.files, names, strict=True))
+    for report in cleaned.reports.values():
+        report.rename(now)
+    pieces: dict[Split, list[Piece]] = {
+        split: [piece._replace(files=[now[file] for file in piece.files]) for piece in some]
+        for split, some in cleaned.pieces.items()
+    }
+    if cleaned.reports["train"].suspicions:  # these are words
+        cleaned.reports["train"].suspicions = _suspicions(pieces["train"])
+    return replace(cleaned, files=names, pieces=pieces)
+
+
+def _suspicions(pieces: Iterable[Piece]) -> list[str]:
+    from headway.corpora.shifts import suspicions
+
+    return suspicions(chain.from_iterable(map(Piece.rows_by_file, pieces)))
+
+
+def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
+    """The whole corpus in memory."""
+    read, cleaned = Report(), Report()
+    valid_read, valid_cleaned = Report(), Report()
+    valid = cleaning.valid and read_pairs(cleaning.valid, valid_read)
+    valid_pairs = list(clean_pairs(valid or (), cleaning.settings, valid_cleaned))
+    valid_read.add(valid_cleaned)
+    pairs = list(clean_pairs(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
+    cleaning.progress("reading", read.read, None)
+    n_rows = Counter(pair.file for pair in pairs)
+    rows, valid_rows = [in_memory(pairs)], [in_memory(valid_pairs)]
+    outcome = cleaning.split(rows, valid_rows, n_rows, repeats_in_memory)
+    piece = write_piece(part, "train-00000", pairs, outcome == KEPT)
+    return CleanedPairs(
+        train=[piece],
+        valid=[write_piece(part, "valid-00000", valid_pairs)] if cleaning.valid else [],
+        held_out=taken_out(piece, outcome, cleaned),
+        read=read,
+        cleaned=cleaned,
+        valid_report=valid_read,
+        may_hold_codes=any(may_hold_codes(s) and may_hold_codes(t) for s, t, *_ in pairs),
+    )
+
+
+def _content(
+    found: CleanedPairs, corpus: Corpus, valid: Corpus | None, part: Path
+) -> dict[str, Any]:
+    """What is kept of it beside the pieces in `part`, where the pairs that are held out go too."""
+    train, valid_pieces, held_out, read, cleaned, valid_report, may_hold = found
+    if valid is None:
+        valid_pieces = [write_piece(part, "valid-00000", held_out)]
+        valid_report.read = len(held_out)
+        for pair in held_out:
+            valid_report.keep(pair)
+    if suspicious(chain.from_iterable(map(Piece.rows_by_file, train))):
+        cleaned.suspicions = _suspicions(train)
+    pieces: dict[Split, list[Piece]] = {"train": train, "valid": valid_pieces}
+    return {
+        "reports": {
+            "train": _together(read, cleaned, corpus).as_dict(),
+            "valid": valid_report.as_dict(),
+        },
+        "n_characters": sum(piece.n_characters() for piece in train),
+        "files": _names(corpus, valid),
+        "pieces": {split: [piece[1:] for piece in some] for split, some in pieces.items()},
+        "may_hold_codes": may_hold,
+    }
+
+
+def _together(read: Report, cleaned: Report, corpus: Corpus) -> Report:
+    """What was found while reading and after it; examples in the order of files and lines."""
+    order = {part.name: number for number, part in enumerate(corpus.parts)}
+    both = Report()
+    both.add(read)
+    both.add(cleaned)
+    for reason in read.examples.keys() & cleaned.examples.keys():
+        examples = read.examples[reason] + cleaned.examples[reason]
+        examples.sort(key=lambda example: (order.get(example.file, len(order)), example.line))
+        both.examples[reason] = examples[:EXAMPLES]
+    return both

@@ -1,0 +1,162 @@
+"""Clean pairs on disk, and what became of all those of a corpus."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.core.cleaning import CleaningSettings, Pair, Report
+from headway.core.dedup_split import (
+    DROPPED,
+    HELD_OUT,
+    Draw,
+    FindRepeats,
+    HashedRows,
+    Marks,
+    Outcomes,
+    dedup_split,
+)
+from headway.corpora.corpus import Corpus, directions
+from headway.corpora.mixing import both_ways
+
+ROW = np.dtype(
+    [("file", "<u4"), ("line", "<u8"), ("source", "<u4"), ("target", "<u4"), ("copy", "?"),
+     ("doubtful_note", "?"), ("kept", "?")]
+)  # fmt: skip
+"""Of a clean pair: which of the piece's `files`, its line, its characters, are its sides equal,
+does a note say that it is not good, and is it used."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Hears what is being done, how many pairs are done, and of how many, if that is known."""
+
+Rows = NDArray[Any]
+
+
+class Piece(NamedTuple):
+    """Some clean pairs in a row: `NAME.tsv` holds `source TAB target LF`, `NAME.rows` the rest."""
+
+    folder: Path
+    name: str
+    files: list[str]
+    n_rows: int
+    n_kept: int
+    """Of these, how many are used; the others are there still, and passed over."""
+
+    def rows(self) -> Rows:
+        """What is known of each pair: [rows]."""
+        return np.fromfile(self.folder / f"{self.name}.rows", ROW)
+
+    def rows_by_file(self) -> Iterator[tuple[str, Rows]]:
+        """The rows of each file that stand together."""
+        rows = self.rows()
+        ends = np.flatnonzero(np.diff(rows["file"])) + 1
+        for some in np.split(rows, ends) if len(rows) else ():
+            yield self.files[some["file"][0]], some
+
+    def n_characters(self) -> int:
+        """Of the pairs that are used, both sides together."""
+        rows = self.rows()
+        used = rows[rows["kept"]]
+        return int(used["source"].sum() + used["target"].sum())
+
+    def pairs(self, chosen: Marks | None = None) -> Iterator[Pair]:
+        """The pairs that are used, or those that are `chosen`, in order."""
+        rows = self.rows()
+        chosen = rows["kept"] if chosen is None else chosen
+        told = rows[["file", "line", "doubtful_note"]][chosen].tolist()
+        for text, (file, line, doubtful) in zip(self._lines(chosen), told, strict=True):
+            source, _, target = text[:-1].decode("utf-8").partition("\t")
+            yield Pair(source, target, self.files[file], line, ("doubtful",) * doubtful)
+
+    def sides(self) -> Iterator[str]:
+        """Each source that is used, followed by its target."""
+        text = b"".join(self._lines(self.rows()["kept"])).decode("utf-8")
+        yield from text.replace("\t", "\n").split("\n")[:-1]
+
+    def _lines(self, chosen: Marks) -> Iterator[bytes]:
+        with (self.folder / f"{self.name}.tsv").open("rb") as file:
+            yield from compress(file, chosen.tolist())
+
+
+def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | None = None) -> Piece:
+    """Write clean pairs, which hold neither a tab nor a line end; all are used, or those `kept`."""
+    files = list(dict.fromkeys(pair.file for pair in pairs))
+    number = {file: i for i, file in enumerate(files)}
+    rows = np.array(
+        [(number[f], n, len(s), len(t), s == t, bool(r), True) for s, t, f, n, r in pairs], ROW
+    )
+    if kept is not None:
+        rows["kept"] = kept
+    rows.tofile(folder / f"{name}.rows")
+    text = "".join([f"{source}\t{target}\n" for source, target, *_ in pairs])
+    (folder / f"{name}.tsv").write_bytes(text.encode("utf-8"))
+    return Piece(folder, name, files, len(pairs), int(rows["kept"].sum()))
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What is to be cleaned, and how."""
+
+    corpus: Corpus
+    valid: Corpus | None
+    settings: CleaningSettings
+    hold_out: int | None
+    seed: int
+    progress: Progress
+
+    def split(
+        self,
+        train: Sequence[HashedRows],
+        valid: Iterable[HashedRows],
+        n_rows: Mapping[str, int],
+        find_repeats: FindRepeats,
+    ) -> Outcomes:
+        """What becomes of each clean pair of `train`, of which each file has `n_rows`: [rows]."""
+        weights = {part.name: part.use.weight for part in self.corpus.parts}
+        wanted = 0 if self.valid else self.hold_out
+        n_drawn_from = sum(n_rows.values())
+        if len(set(weights.values())) > 1:
+            from headway.corpora.weighted import LEAST_DRAWN_FROM, rows_of_heaviest
+
+            least = max(LEAST_DRAWN_FROM, 2 * (wanted or 0))
+            n_drawn_from = rows_of_heaviest(n_rows, weights, least)
+        ways = directions(self.corpus).values()
+        return dedup_split(
+            train,
+            valid,
+            Draw.of(n_drawn_from, wanted, self.seed),
+            deduplicate=self.settings.deduplicate,
+            both_ways=len(ways) > 1 and both_ways(ways),
+            find_repeats=find_repeats,
+        )
+
+
+class CleanedPairs(NamedTuple):
+    """What became of the pairs of a corpus."""
+
+    train: list[Piece]
+    valid: list[Piece]
+    """Of the validation files, if there are any."""
+    held_out: list[Pair]
+    read: Report
+    """What was found while reading."""
+    cleaned: Report
+    """What was found in the pairs that were read."""
+    valid_report: Report
+    may_hold_codes: bool
+
+
+def taken_out(piece: Piece, outcome: Outcomes, report: Report) -> list[Pair]:
+    """Count as dropped what `report` counts as kept, by `outcome`; the pairs that are held out."""
+    rows = piece.rows()
+    for number, reason in DROPPED.items():
+        dropped = outcome == number
+        if n_dropped := int(dropped.sum()):
+            noticed = Counter({k: int(rows[k][dropped].sum()) for k in ("copy", "doubtful_note")})
+            report.drop_kept(reason, n_dropped, noticed, piece.pairs(dropped))
+    return list(piece.pairs(outcome == HELD_OUT)) if (outcome == HELD_OUT).any() else []

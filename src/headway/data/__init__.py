@@ -1,1 +1,0 @@
-"""Encoded pairs on disk, and the batches drawn from them."""

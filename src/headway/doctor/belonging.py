@@ -1,0 +1,216 @@
+"""Do the sides of a pair belong together, as a whole and to the end, and is all of it translated?
+
+What is usual is learned from a sample of the corpus itself before it is gone through; no model of
+any language is needed. Where it is too small to learn from, nothing is said.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from headway.core.cleaning import Pair
+from headway.corpora.corpus import Direction
+from headway.doctor.batches import PairBatch, PairSide, by_direction
+from headway.doctor.findings import FindingsLog, Symptom
+from headway.doctor.habits import Floats, HabitExaminer, Owned
+from headway.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
+from headway.doctor.tokens import HashedTokens, tokens
+from headway.localization.placeholders.patterns import find
+
+UNRELATED_PAIR = Symptom(
+    "unrelated_pair",
+    "pairs whose sides do not belong together",
+    "Hardly a word of either side finds its usual translation on the other: lines were mixed up, "
+    "or a translation is very free.",
+    "Look at the examples: if they are wrong, remove these pairs (--drop unrelated_pair), and look "
+    "where they came from.",
+    tolerated=0.01,
+    serious=0.03,
+)
+TRUNCATED = Symptom(
+    "truncated",
+    "targets that seem to be cut off",
+    "They are shorter than usual, end without a full stop, or lack what the end of the source "
+    "says. A model learns to stop too early.",
+    "Complete or remove them (--drop truncated).",
+    tolerated=0.005,
+    serious=0.02,
+)
+HALF_TRANSLATED = Symptom(
+    "half_translated",
+    "targets that are translated in part only",
+    "Words of the source stand in the target as they are, among words of the other language. A "
+    "model learns to leave words untranslated.",
+    "Translate or remove them (--drop half_translated); titles and quotations may stay.",
+    tolerated=0.001,
+    serious=0.02,
+)
+SYMPTOMS = (UNRELATED_PAIR, TRUNCATED, HALF_TRANSLATED)
+
+SAMPLE_PAIRS = 40_000
+"""Pairs that are learned from, at most."""
+SAMPLE_CHARACTERS = 4_000_000
+"""As many as these have, both sides together."""
+
+_LEAST_PAIRS = 300
+_UNRELATED = -5.0  # nats for their belonging together
+_LEAST_WORDS = 4  # that said something
+_CUT_OFF = 2.5  # nats, the rarity of cut targets not counted
+_MOST_BY_WORDS = 8.0  # nats that the words at the end may say for a cut
+_BY_WORDS = 0.7  # they depend on each other
+_TAIL = 0.5  # of the source's words
+_LEAST_LENGTH = 15  # characters of a source that may be cut off
+_FOREIGN = 2.0  # nats for the side
+_CANDIDATE = 0.1  # share of foreign words
+_HALF = 0.25
+_TERM = 4  # words
+_SIGNS = re.compile(r"[={}\[\]<>_;\\]|>>>|\w\(")
+_MOST_SIGNS = 3  # of program text that are in prose as well
+_LETTERS = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r"[\"“„«»”‚‘'`][^\"“”„«»‚‘’'`]{2,}[\"“”»«’'`]")
+
+
+class _Known(NamedTuple):
+    """What is usual where texts go in one direction."""
+
+    lexicon: CooccurrenceLexicon | None
+    habits: HabitExaminer
+    owned: Owned
+
+
+class Belonging:
+    """Judges every pair by what it learned from a sample."""
+
+    def __init__(
+        self,
+        notes: FindingsLog,
+        sample: Iterable[Pair],
+        declared: Mapping[str, Direction] | None = None,
+    ) -> None:
+        """Learn from a `sample` in random order; `declared` is the direction of files by name."""
+        self._notes = notes
+        self._n_pairs = 0
+        self._known = {
+            direction: _learned(PairBatch(0, pairs))
+            for direction, pairs in by_direction(sample, declared).items()
+            if len(pairs) >= _LEAST_PAIRS
+        }
+
+    def add(self, batch: PairBatch) -> None:
+        """Take the next pairs."""
+        self._n_pairs += len(batch.pairs)
+        known = self._known.get(batch.direction)
+        if known is None:
+            return
+        both = tokens(batch.source), tokens(batch.target)
+        told = np.zeros(len(batch.pairs), np.bool_)
+        if known.lexicon:
+            evidence = known.lexicon.evidence(both)
+            told = self._tell_unrelated(batch, evidence)
+            self._tell_truncated(batch, known.habits, both[0], evidence[0], told)
+        self._tell_half_translated(batch, known.owned, both)
+
+    def conclude(self) -> None:
+        """Tell what was found."""
+        self._notes.conclude(SYMPTOMS, self._n_pairs)
+
+    def nats(self, pairs: list[Pair], direction: Direction | None = None) -> Floats | None:
+        """How much speaks for the sides of each pair belonging together, if that was learned."""
+        known = self._known.get(direction)
+        if known is None or known.lexicon is None:
+            return None
+        batch = PairBatch(0, pairs, direction)
+        evidence = known.lexicon.evidence((tokens(batch.source), tokens(batch.target)))
+        return evidence[0].total(len(pairs)) + evidence[1].total(len(pairs))
+
+    def _tell_unrelated(
+        self, batch: PairBatch, evidence: tuple[Evidence, Evidence]
+    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        n = len(batch.pairs)
+        nats = evidence[0].total(n) + evidence[1].total(n)
+        n_words = evidence[0].n_words(n) + evidence[1].n_words(n)
+        marks = (nats < _UNRELATED) & (n_words >= _LEAST_WORDS)
+        for row in np.flatnonzero(marks):
+            pair = batch.pairs[row]
+            if pair.source != pair.target:
+                self._notes.take(UNRELATED_PAIR, pair, sure=-float(nats[row]))
+        return marks
+
+    def _tell_truncated(
+        self,
+        batch: PairBatch,
+        habits: HabitExaminer,
+        source: HashedTokens,
+        evidence: Evidence,
+        told: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    ) -> None:
+        n = len(batch.pairs)
+        n_words = np.maximum(source.counts(n), 1)
+        tail = evidence.places >= _TAIL * n_words[evidence.rows]
+        missing = np.bincount(evidence.rows[tail], -evidence.nats[tail], minlength=n)
+        by_length, by_end = habits.cut_off(batch)
+        by_words = _BY_WORDS * np.clip(missing, -_MOST_BY_WORDS, _MOST_BY_WORDS)
+        nats = by_length + by_end + by_words
+        marks = (nats > _CUT_OFF) & (by_length > 0) & (batch.source.lengths >= _LEAST_LENGTH)
+        for row in np.flatnonzero(marks & ~told):
+            self._notes.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
+
+    def _tell_half_translated(
+        self, batch: PairBatch, owned: Owned, both: tuple[HashedTokens, HashedTokens]
+    ) -> None:
+        odds = [owned.side_of(side) for side in both]
+        target = both[1]
+        foreign = np.bincount(target.rows[odds[1] > _FOREIGN], minlength=len(batch.pairs))
+        share = foreign / np.maximum(target.counts(len(batch.pairs)), 1)
+        for row in np.flatnonzero((foreign >= 1) & (share >= _CANDIDATE)):
+            pair = batch.pairs[row]
+            found = _left_in(pair, owned)
+            if found:
+                self._notes.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
+
+
+def _learned(sample: PairBatch) -> _Known:
+    both = tokens(sample.source), tokens(sample.target)
+    return _Known(learned(both, len(sample.pairs)), HabitExaminer(sample), Owned.of(*both))
+
+
+def _left_in(pair: Pair, owned: Owned) -> list[str]:
+    """The words of the source that stand in the target as they are, if these are too many.
+
+    Codes, quotations, and words with a capital letter, which may be names, do not count.
+    """
+    if " " not in pair.target or len(_SIGNS.findall(pair.target)) > _MOST_SIGNS:
+        return []
+    if pair.source.count(" ") < _TERM and pair.source.lower() in pair.target.lower():
+        return []  # a term beside its translation
+    target = _QUOTED.sub(" ", _without_codes(pair.target))
+    side = PairSide([target])
+    found = tokens(side)
+    odds = owned.side_of(found)
+    of_source = Counter(word.lower() for word in _LETTERS.findall(_without_codes(pair.source)))
+    left: list[str] = []
+    n_own = 0
+    for start, odd in zip(found.starts.tolist(), odds.tolist(), strict=True):
+        word = match[0] if (match := _LETTERS.match(target, start)) else ""
+        if odd < -1:
+            n_own += 1
+        elif odd > -0.5 and len(word) > 1 and word.islower() and of_source[word] > 0:
+            of_source[word] -= 1
+            left.append(word)
+    sure = sum(odd > _FOREIGN for odd in odds.tolist())
+    many = len(left) >= 2 and sure >= 1 and len(left) >= _HALF * (len(left) + n_own)
+    return left if many and n_own else []
+
+
+def _without_codes(text: str) -> str:
+    for start, end, _ in reversed(list(find(text))):
+        text = text[:start] + " " + text[end:]
+    return text
+
+
+def _words(found: list[str]) -> str:
+    shown = " ".join(found[:6]) + (" .." if len(found) > 6 else "")
+    return f"left as it was: {shown}"

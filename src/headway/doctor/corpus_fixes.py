@@ -1,0 +1,306 @@
+"""Write a corpus again with some pairs left out and others mended; every other byte stays.
+
+What is written beside it, a table of changes, says all that was done.
+"""
+
+import html
+import re
+import unicodedata
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html.entities import html5
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.core.dedup_split import text_hashes
+from headway.corpora.corpus import Corpus, CorpusFiles, read_pairs
+from headway.corpora.remarks import doubt
+from headway.languages.mojibake import repaired
+from headway.localization.placeholders.patterns import find
+from headway.localization.places.held import LocatedUnit, Places
+
+FIXES = {
+    "mojibake": "UTF-8 that was read as Windows-1252 is put right",
+    "entities": "HTML entities become the characters that they stand for",
+    "white_space": "one space where there were several; in plain files none at the ends",
+    "not_nfc": "characters are composed (Unicode NFC)",
+    "invisible": "zero-width spaces that part no words, soft hyphens and byte order marks go",
+    "exchanged": "pairs whose sides are exchanged are turned round",
+    "misaligned": "targets of shifted stretches are put beside their sources",
+}
+"""What can be mended, in words."""
+
+MOVES = ("exchanged", "misaligned")
+"""These move sides, and need to be found first."""
+
+_WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_INVISIBLE = re.compile(
+    "[\xad\u2060\ufeff]"
+    rf"|(?<![{_WITHOUT_SPACES}])\u200b(?![{_WITHOUT_SPACES}])"
+    "|(?<![\u1800-\u18af])\u180e"  # Mongolian parts a vowel off with it
+)
+_SPACES = re.compile(r"(?<=\S)[^\S\r\n]{2,}(?=\S)")
+_MOST_SHIFTED = 3
+Fates = Mapping[tuple[str, int, int], frozenset[str]]
+"""By file, line and hash of both clean sides: what a pair is to be dropped or turned round for."""
+
+
+def without_white_space(text: str) -> str:
+    """Neither at the ends nor several spaces in a row; line ends inside stay, and so does a single
+    space of any kind: French has one that does not break before its signs."""
+    lines = (with_single_spaces(line.strip()) for line in text.split("\n"))
+    return "\n".join(lines).strip()
+
+
+def with_single_spaces(text: str) -> str:
+    """Between words one space; the ends, which may stand beside a tag, stay."""
+    return _SPACES.sub(" ", text)
+
+
+def without_entities(text: str) -> str:
+    """`&quot;` as `"`, also where it was escaped twice; other codes, and addresses, stay."""
+    for _ in range(2):
+        for start, end, kind in reversed(find(text)):
+            if kind == "entity":
+                text = text[:start] + _character(text[start:end]) + text[end:]
+    return text
+
+
+def _character(entity: str) -> str:
+    """What it stands for; white space as a space, so that a line stays one."""
+    name = entity[1:]
+    character = html.unescape(entity) if name.startswith("#") else html5.get(name, entity)
+    return " " if character.isspace() else character
+
+
+_MENDS: dict[str, Callable[[str], str]] = {
+    "mojibake": lambda text: repaired(text) or text,
+    "entities": without_entities,
+    "not_nfc": lambda text: unicodedata.normalize("NFC", text),
+    "invisible": lambda text: _INVISIBLE.sub("", text),
+    "white_space": without_white_space,
+}
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Lines of a file in which target n goes with source n + `by`."""
+
+    file: str
+    first: int
+    last: int
+    by: int
+
+
+@dataclass
+class Changes:
+    """What is to be done, and afterwards what was."""
+
+    drop: frozenset[str]
+    """Reasons and findings for which pairs are left out."""
+    fix: frozenset[str]
+    """Of `FIXES`."""
+    fates: Fates = field(default_factory=dict)
+    shifted: Sequence[Shifted] = ()
+    n_dropped: Counter[str] = field(default_factory=Counter)
+    n_fixed: Counter[str] = field(default_factory=Counter)
+    n_kept: int = 0
+    n_left: Counter[str] = field(default_factory=Counter)
+    """Units that are kept although training leaves them out, by reason."""
+
+
+class CorpusFix(NamedTuple):
+    """One thing that was done to a unit."""
+
+    what: str
+    """`dropped` or `fixed`."""
+    kinds: str
+    file: str
+    line: int
+    before: tuple[str, str]
+    after: tuple[str, str]
+
+
+def pair_key(pair: Pair) -> tuple[str, int, int]:
+    """What tells a clean pair from all others that are not the same."""
+    (number,) = text_hashes([f"{pair.source}\t{pair.target}"]).tolist()
+    return pair.file, pair.line, number
+
+
+class _Event(NamedTuple):
+    """What the reader and cleaning make of a unit: a clean pair, or why there is none."""
+
+    line: int
+    reason: str
+    pair: Pair | None
+    text: str = ""
+
+
+class _Hearing(Report):
+    """Also keeps what was dropped since it was last asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[_Event] = []
+
+    def drop(self, reason: str, file: str, line: int, text: str) -> None:
+        """Count it, and keep it."""
+        self.events.append(_Event(line, reason, None, text))
+        super().drop(reason, file, line, text)
+
+
+def events(corpus: Corpus, settings: CleaningSettings) -> Iterator[_Event]:
+    """What becomes of each unit of a corpus of one part, in the order of its file."""
+    heard = _Hearing()
+    for pair in read_pairs(corpus, heard):
+        yield from heard.events
+        heard.events.clear()
+        for clean in clean_pairs((pair,), settings, heard):
+            yield _Event(pair.line, "", clean)
+        yield from heard.events
+        heard.events.clear()
+    yield from heard.events
+
+
+def written(
+    part: CorpusFiles,
+    corpus: Corpus,
+    settings: CleaningSettings,
+    places: Places,
+    changes: Changes,
+    fate: Iterator[str],
+    note: Callable[[CorpusFix], None],
+) -> Iterator[tuple[bytes, ...]]:
+    """The part's files anew, piece by piece: [files] of bytes.
+
+    `fate` says of each clean pair, in order, why it is none of the corpus, or nothing.
+    """
+    encoding = places.encoding(part.files[0])
+    told = events(corpus, settings)
+    units = _moved(places.units(part.files, corpus), part.name, changes)
+    for unit, moved in units:
+        if not unit.line:
+            yield unit.before
+            return
+        event = next(told)
+        assert event.line == unit.line, "places and readers count alike"
+        reason = event.reason or next(fate)
+        pair = event.pair._replace(file=part.name) if event.pair else None
+        texts = (pair.source, pair.target) if pair else (event.text, "")
+        kinds = _why_dropped(reason, pair, changes, moved=bool(moved))
+        if unit.raw[0] and (kinds or moved == "orphan"):
+            note(CorpusFix("dropped", kinds or "misaligned", part.name, unit.line, texts, ("", "")))
+            changes.n_dropped[kinds or "misaligned"] += 1
+            yield unit.before
+            continue
+        fixed = _fixed(unit, pair, changes, places, encoding) if pair else (unit, [])
+        done = [*fixed[1], *([moved] if moved else [])]
+        for kind in done:
+            changes.n_fixed[kind] += 1
+        changes.n_kept += 1
+        if reason and unit.raw[0]:
+            changes.n_left[reason] += 1
+        if done:
+            after = _texts(fixed[0], places, encoding)
+            note(CorpusFix("fixed", " ".join(done), part.name, unit.line, texts, after))
+        yield tuple(b + raw for b, raw in zip(unit.before, fixed[0].raw, strict=True))
+
+
+def _why_dropped(reason: str, pair: Pair | None, changes: Changes, *, moved: bool) -> str:
+    """The kinds for which a unit is left out; what was moved is judged when all is in place."""
+    if reason:
+        return reason if reason in changes.drop else ""
+    if pair is None or moved:
+        return ""
+    found = changes.fates.get(pair_key(pair), frozenset())
+    if "exchanged" in changes.fix & found:
+        return ""
+    shifted = any(
+        one.file == pair.file and one.first <= pair.line <= one.last for one in changes.shifted
+    )
+    found |= {"misaligned"} if shifted else set()
+    found |= {"doubtful_note"} if pair.remarks and doubt(pair.remarks) else set()
+    return " ".join(sorted(found & changes.drop))
+
+
+def _fixed(
+    unit: LocatedUnit, pair: Pair, changes: Changes, places: Places, encoding: str
+) -> tuple[LocatedUnit, list[str]]:
+    """The unit with its texts mended, and what was mended."""
+    done: list[str] = []
+    turned = "exchanged" in changes.fates.get(pair_key(pair), ())
+    if turned and "exchanged" in changes.fix and unit.source and unit.target:
+        contents = {
+            unit.source: unit.content(unit.target),
+            unit.target: unit.content(unit.source),
+        }
+        unit, done = unit.with_contents(contents), ["exchanged"]
+    for kind, mend in _MENDS.items():
+        if kind not in changes.fix:
+            continue
+        inside = kind == "white_space" and not places.whole
+        for n in (0, 1):
+            cell = (unit.source, unit.target)[n]
+            old = unit.content(cell) if cell else b""
+            new = places.mended(old, with_single_spaces if inside else mend, encoding)
+            if cell and new != old:
+                done += [kind] if kind not in done else []
+                unit = unit.with_contents({cell: new})
+    return unit, done
+
+
+def _moved(
+    units: Iterator[LocatedUnit], file: str, changes: Changes
+) -> Iterator[tuple[LocatedUnit, str]]:
+    """Each unit with the target that belongs to it, and `misaligned`, or `orphan` if none does."""
+    stretches = [one for one in changes.shifted if one.file == file]
+    if not stretches or "misaligned" not in changes.fix:
+        yield from ((unit, "") for unit in units)
+        return
+    behind: deque[LocatedUnit] = deque(maxlen=_MOST_SHIFTED)
+    ahead = deque[LocatedUnit]()
+    for unit in chain(units, [None] * _MOST_SHIFTED):
+        ahead += [unit] if unit else []
+        if len(ahead) > _MOST_SHIFTED or unit is None:
+            yield _with_its_target(ahead[0], behind, list(ahead)[1:], stretches)
+            behind.append(ahead.popleft())
+
+
+def _with_its_target(
+    unit: LocatedUnit,
+    behind: Sequence[LocatedUnit],
+    ahead: Sequence[LocatedUnit],
+    stretches: Sequence[Shifted],
+) -> tuple[LocatedUnit, str]:
+    for one in stretches:
+        if not unit.line or not one.first <= unit.line <= one.last:
+            continue
+        others = list(behind)[::-1] if one.by > 0 else list(ahead)
+        place = abs(one.by) - 1
+        other = others[place] if place < len(others) else None
+        if other is None or other.target is None or unit.target is None:
+            return unit, "orphan"
+        if not one.first <= other.line <= one.last:
+            return unit, "orphan"
+        content = other.content(other.target)
+        return unit.with_contents({unit.target: content}), "misaligned"
+    return unit, ""
+
+
+def _texts(unit: LocatedUnit, places: Places, encoding: str) -> tuple[str, str]:
+    """What stands in the cells now, as the file writes it."""
+    shown = []
+    for cell in (unit.source, unit.target):
+        raw = unit.content(cell) if cell else b""
+        shown.append(raw.decode("utf-8" if places.restored else encoding, "replace"))
+    return shown[0], shown[1]
+
+
+def output_files(part: CorpusFiles, out: Path, *, alone: bool) -> tuple[Path, ...]:
+    """Where a part is written: `out` itself, if it is the only one and one file; else in there."""
+    if alone and len(part.files) == 1:
+        return (out,)
+    return tuple(out / path.name for path in part.files)

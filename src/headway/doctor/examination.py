@@ -1,0 +1,184 @@
+"""One pass over the clean pairs, in which every check takes part."""
+
+import random
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.core.cleaning import Pair
+from headway.core.subwords import Subwords
+from headway.corpora.cleaned import CleanedCorpus, unseen
+from headway.corpora.corpus import Direction
+from headway.corpora.pieces import Progress
+from headway.corpora.shifts import LengthBlock, Shift
+from headway.doctor.accents import Accents
+from headway.doctor.agreement import AgreementExaminer
+from headway.doctor.alignment import Alignment
+from headway.doctor.batches import PairBatch, batches
+from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, Belonging
+from headway.doctor.characters import Characters
+from headway.doctor.findings import Finding, FindingsLog, Symptom
+from headway.doctor.languages import LanguageExaminer
+from headway.doctor.leftovers import Leftovers
+from headway.doctor.losses import dropped, mended
+from headway.doctor.repeats import RepeatExaminer
+from headway.doctor.sides import Sides
+from headway.doctor.sizes import SizeExaminer
+from headway.doctor.subword_use import SubwordUse
+from headway.doctor.writing import ScriptExaminer
+from headway.languages.detection import Detector
+from headway.localization.placeholders.own_codes import Patterns
+
+SLOW_PAIRS = 4_000
+"""How many pairs are looked at where that is slow: languages and sub-words."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the slow checks need; a check whose tool is missing is left out."""
+
+    detect: Detector | None = None
+    subwords: Subwords | None = None
+    max_length: int = 0
+    """Of [data], in sub-words; 0 for any."""
+    slow_pairs: int = SLOW_PAIRS
+    """How many pairs slow checks look at."""
+    own_codes: Patterns = ()
+    """What is a code besides, by the user's own patterns."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found in a corpus."""
+
+    findings: list[Finding]
+    """The most urgent first."""
+    sizes: SizeExaminer
+    scripts: dict[str, dict[str, float]]
+    """By side, which part of the letters belongs to which script."""
+    languages: dict[str, dict[str, float]]
+    """By side, which part of the sampled texts is in which language; empty if not asked."""
+    subwords: dict[str, Any]
+    """How a given vocabulary takes to the corpus; empty without one."""
+    alignment: list[LengthBlock]
+    """The correlation of the lengths, block by block."""
+    n_sampled: int
+    """How many pairs the slow checks looked at."""
+    shifts: list[Shift] = field(default_factory=list)
+    """Stretches in which targets go with the sources of other lines."""
+    belonging: Belonging | None = None
+    """What was learned of which sides belong together."""
+
+
+def examine(
+    cleaned: CleanedCorpus,
+    source_language: str | None,
+    target_language: str | None,
+    tools: Tools,
+    *,
+    directions: Mapping[str, Direction] | None = None,
+    seed: int = 1,
+    hear: Callable[[Symptom, Pair, str], None] | None = None,
+    progress: Progress = unseen,
+) -> Examination:
+    """Look at every clean training pair, and at what was dropped; memory stays flat.
+
+    `directions` gives the languages of each file by its name, where they are not the same in all.
+    `hear` is told of every pair that shows a symptom.
+    """
+    report = cleaned.reports["train"]
+    declared = {
+        file: (source or source_language, target or target_language)
+        for file, (source, target) in (directions or {}).items()
+    }
+    notes = FindingsLog(hear)
+    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
+        sizes = SizeExaminer()
+        writing = ScriptExaminer(notes, source_language, target_language)
+        alignment = Alignment(notes)
+        repeats = RepeatExaminer(notes, Path(folder), batches(cleaned.pairs("valid")))
+        drawn = _drawn(cleaned, seed)
+        belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
+        others = (
+            *(Characters(notes), Leftovers(notes), Sides(notes)),
+            *(AgreementExaminer(notes, tools.own_codes, drawn, declared), belonging, accents),
+        )
+        sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
+        checks = (sizes, writing, alignment, repeats, *others, sample)
+        for batch in batches(cleaned.pairs("train"), declared):
+            for check in checks:
+                check.add(batch)
+            progress("examining", batch.first_row, report.kept)
+        for check in (writing, alignment, *others, sample):
+            check.conclude()
+        repeats.conclude(lambda: cleaned.pairs("train"))
+    for finding in (*dropped(report), *mended(report)):
+        notes.add(finding)
+    return Examination(
+        findings=notes.findings(),
+        sizes=sizes,
+        scripts=writing.shares(),
+        languages=sample.languages.shares() if sample.languages else {},
+        subwords=sample.subwords.summary() if sample.subwords else {},
+        alignment=alignment.blocks,
+        shifts=alignment.shifts,
+        belonging=belonging,
+        n_sampled=sample.n_pairs,
+    )
+
+
+def _drawn(cleaned: CleanedCorpus, seed: int) -> list[Pair]:
+    """Some pairs of all parts of the corpus in random order, to learn from what is usual in it."""
+    n_pairs, n_characters = cleaned.reports["train"].kept, cleaned.n_characters
+    share = min(SAMPLE_PAIRS / max(n_pairs, 1), SAMPLE_CHARACTERS / max(n_characters, 1))
+    draw = np.random.default_rng(seed)
+    drawn: list[Pair] = []
+    for piece in cleaned.pieces["train"]:
+        kept = piece.rows()["kept"]
+        drawn += piece.pairs(kept & (draw.random(len(kept)) < share))
+    return [drawn[row] for row in draw.permutation(len(drawn))]
+
+
+class _Sample:
+    """Hands some pairs, drawn with a seed, to the checks that are slow."""
+
+    def __init__(
+        self,
+        notes: FindingsLog,
+        n_pairs: int,
+        seed: int,
+        source_language: str | None,
+        target_language: str | None,
+        tools: Tools,
+    ) -> None:
+        self.n_pairs = min(n_pairs, tools.slow_pairs)
+        self._rows = frozenset(random.Random(seed).sample(range(n_pairs), self.n_pairs))
+        self.languages = (
+            LanguageExaminer(notes, source_language, target_language, tools.detect)
+            if tools.detect
+            else None
+        )
+        self.subwords = (
+            SubwordUse(notes, tools.subwords, tools.max_length) if tools.subwords else None
+        )
+
+    def add(self, batch: PairBatch) -> None:
+        """Take the next pairs."""
+        if self.languages or self.subwords:
+            for row, pair in enumerate(batch.pairs, start=batch.first_row):
+                if row in self._rows:
+                    if self.languages:
+                        self.languages.add(pair, batch.direction)
+                    if self.subwords:
+                        self.subwords.add(pair)
+
+    def conclude(self) -> None:
+        """Tell what was found."""
+        if self.languages:
+            self.languages.conclude()
+        if self.subwords:
+            self.subwords.conclude()

@@ -1,0 +1,155 @@
+"""What the data doctor finds: symptoms in words, and the pairs that show them."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from headway.core.cleaning import Pair
+
+EXAMPLES = 10
+"""How many pairs of each symptom are shown."""
+
+FEW = 2
+"""Cases of a symptom that are never serious: they may be chance."""
+
+_EXAMPLE_CHARACTERS = 200
+
+
+class Severity(StrEnum):
+    """What a finding asks of its reader, the most urgent first."""
+
+    LOOK = "look"
+    DROPPED = "dropped"
+    INFORMATION = "information"
+
+
+class Case(NamedTuple):
+    """A pair that shows a symptom; its texts are cut to 200 characters."""
+
+    file: str
+    line: int
+    source: str
+    target: str
+    detail: str = ""
+    """What is odd about it, if the texts alone do not say it."""
+
+    @classmethod
+    def of(cls, pair: Pair, detail: str = "") -> "Case":
+        """The beginning of both sides."""
+        source, target = (text[:_EXAMPLE_CHARACTERS] for text in pair[:2])
+        return cls(pair.file, pair.line, source, target, detail)
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """Something that may be wrong with a pair."""
+
+    name: str
+    """As JSON has it: `numbers_differ`."""
+    title: str
+    """As people read it: "numbers that differ"."""
+    meaning: str
+    remedy: str
+    tolerated: float = 0.0
+    """The share of pairs that good corpora show as well; more of them ask for a look."""
+    serious: float = math.inf
+    """The share of pairs from which on nobody should train on them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A symptom that was found, and what to do about it."""
+
+    name: str
+    severity: Severity
+    title: str
+    n: int
+    """How many pairs show it."""
+    of: int
+    """How many were looked at: fewer than all if a sample was drawn."""
+    meaning: str
+    remedy: str
+    examples: list[Case] = field(default_factory=list)
+    """The surest first."""
+    serious: bool = False
+    """Whether nobody should train on this."""
+
+    @property
+    def share(self) -> float:
+        """The part of the pairs that show it, 0 to 1."""
+        return self.n / max(self.of, 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        examples = [example._asdict() for example in self.examples]
+        return {**asdict(self), "share": round(self.share, 6), "examples": examples}
+
+
+class FindingsLog:
+    """Takes down each case, counts it, and keeps the surest ten of each symptom."""
+
+    def __init__(self, hear: Callable[[Symptom, Pair, str], None] | None = None) -> None:
+        """`hear` is told of every case, not only of the first ones."""
+        self._hear = hear
+        self._n_cases: dict[Symptom, int] = {}
+        self._examples: dict[Symptom, list[tuple[float, Case]]] = {}
+        self._whole: list[Finding] = []
+
+    def take(self, symptom: Symptom, pair: Pair, detail: str = "", sure: float = 0.0) -> None:
+        """Count a case; of all those of a symptom the surest are shown, of equals the first."""
+        self._n_cases[symptom] = self._n_cases.get(symptom, 0) + 1
+        examples = self._examples.setdefault(symptom, [])
+        if len(examples) < EXAMPLES or sure > examples[-1][0]:
+            place = sum(sure <= other for other, _ in examples)
+            examples.insert(place, (sure, Case.of(pair, detail)))
+            del examples[EXAMPLES:]
+        if self._hear is not None:
+            self._hear(symptom, pair, detail)
+
+    @property
+    def heard(self) -> bool:
+        """Whether somebody wants to be told of every case."""
+        return self._hear is not None
+
+    def count(self, symptom: Symptom, n_more: int) -> None:
+        """Count cases that are not shown."""
+        self._n_cases[symptom] = self._n_cases.get(symptom, 0) + n_more
+
+    def add(self, finding: Finding) -> None:
+        """Take down what is not a matter of single pairs."""
+        self._whole.append(finding)
+
+    def conclude(self, symptoms: Iterable[Symptom], of: int) -> None:
+        """Make findings of some symptoms, `of` pairs having been looked at."""
+        for symptom in symptoms:
+            n_cases = self._n_cases.get(symptom, 0)
+            if n_cases:
+                urgent = n_cases > symptom.tolerated * of
+                self.add(
+                    Finding(
+                        name=symptom.name,
+                        severity=Severity.LOOK if urgent else Severity.INFORMATION,
+                        title=symptom.title,
+                        n=n_cases,
+                        of=of,
+                        meaning=symptom.meaning,
+                        remedy=symptom.remedy,
+                        examples=[case for _, case in self._examples.get(symptom, ())],
+                        serious=n_cases > max(symptom.serious * of, FEW),
+                    )
+                )
+
+    def findings(self) -> list[Finding]:
+        """Everything concluded: the most urgent first, the serious of it, what most pairs show."""
+        order = list(Severity)
+        return sorted(
+            self._whole,
+            key=lambda found: (
+                order.index(found.severity),
+                not found.serious,
+                -found.share,
+                found.name,
+            ),
+        )

@@ -1,0 +1,148 @@
+"""Texts that differ in case, digits, punctuation or spaces only: repeated, or leaked into training.
+
+Each text becomes a hash of its letters. Those of the validation set stay in memory, those of the
+training set go to disk, so that memory stays flat.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.core.cleaning import Pair
+from headway.core.dedup_split import pair_hashes
+from headway.corpora.repeats import repeats_among
+from headway.doctor.batches import PairBatch
+from headway.doctor.findings import EXAMPLES, FindingsLog, Symptom
+from headway.doctor.folding import Hashes, folded_hashes
+
+NEAR_DUPLICATE = Symptom(
+    "near_duplicate",
+    "near-duplicates",
+    "Pairs that differ from an earlier one in case, digits, punctuation or spaces only. They are "
+    "kept, and take time and weight in training.",
+    "A few do no harm. Remove those that a program made, such as numbered headings.",
+    tolerated=0.02,
+)
+TRANSLATED_TWICE = Symptom(
+    "translated_twice",
+    "sources with several translations",
+    "The same source (but for case, digits and punctuation) was translated differently before. A "
+    "model learns something in between.",
+    "Where one translation is preferred, keep that one alone; otherwise variety is no fault.",
+    tolerated=0.1,
+)
+NEAR_LEAKAGE = Symptom(
+    "near_leakage",
+    "validation texts that training nearly contains",
+    "A training pair shares its source or target with a validation pair but for case, digits and "
+    "punctuation. Scores on such a set are too good; exact leaks are dropped, these are not.",
+    "Remove these pairs from the training files, or choose other validation pairs.",
+)
+
+_RUN = 1 << 20  # hashes in a file
+
+Marks = NDArray[np.bool_]
+
+
+class RepeatExaminer:
+    """Compares the folded texts of all pairs."""
+
+    def __init__(self, notes: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
+        """Use `folder` for hashes; `valid` are the pairs that training should not contain."""
+        self._notes = notes
+        self._sources, self._pairs = _Runs(folder, "source"), _Runs(folder, "pair")
+        folded = [[folded_hashes(side) for side in batch.sides] for batch in valid]
+        self._valid = [
+            np.unique(np.concatenate([np.zeros(0, np.uint64), *(sides[n] for sides in folded)]))
+            for n in (0, 1)
+        ]
+        self._n_pairs = 0
+
+    def add(self, batch: PairBatch) -> None:
+        """Take the next pairs."""
+        self._n_pairs += len(batch.pairs)
+        source, target = (folded_hashes(side) for side in batch.sides)
+        self._sources.add(source)
+        self._pairs.add(pair_hashes(source, target))
+        leaks = np.isin(source, self._valid[0]) | np.isin(target, self._valid[1])
+        for pair in batch.marked(leaks):
+            self._notes.take(NEAR_LEAKAGE, pair)
+
+    def conclude(self, again: Callable[[], Iterator[Pair]]) -> None:
+        """Tell what was found; `again` gives all pairs once more, to show some."""
+        repeated = self._pairs.repeated()
+        several = self._sources.repeated() & ~repeated
+        self._show(NEAR_DUPLICATE, repeated, self._pairs, again)
+        self._show(TRANSLATED_TWICE, several, self._sources, again)
+        self._notes.conclude([NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE], self._n_pairs)
+
+    def _show(
+        self, symptom: Symptom, marks: Marks, runs: "_Runs", again: Callable[[], Iterator[Pair]]
+    ) -> None:
+        """Take down the marked pairs: all of them if each is heard, else those to be shown."""
+        n_marked = np.count_nonzero(marks)
+        rows = np.flatnonzero(marks) if self._notes.heard else _first(marks, EXAMPLES)
+        twins = runs.first_of_its_kind(rows[:EXAMPLES].tolist())
+        first_rows = set(twins.values())
+        first: dict[int, Pair] = {}
+        for row, pair in enumerate(again() if n_marked else ()):
+            if row in first_rows:
+                first[row] = pair
+            if marks[row]:
+                like = f"as {first[twins[row]].origin}" if row in twins else ""
+                self._notes.take(symptom, pair, like)
+            if row == rows[-1]:
+                break
+        self._notes.count(symptom, int(n_marked) - len(rows))
+
+
+def _first(marks: Marks, n: int) -> NDArray[np.int64]:
+    """The first `n` marked rows, without listing all others."""
+    end = int(np.searchsorted(np.cumsum(marks, dtype=np.uint32), n)) + 1
+    return np.flatnonzero(marks[:end])
+
+
+class _Runs:
+    """Hashes of rows on disk, in runs."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = name
+        self._paths: list[Path] = []
+        self._sizes: list[int] = []
+        self._waiting: list[Hashes] = []
+
+    def add(self, hashes: Hashes) -> None:
+        self._waiting.append(hashes)
+        if sum(map(len, self._waiting)) >= _RUN:
+            self._write()
+
+    def repeated(self) -> Marks:
+        """Which rows have the hash of an earlier one: [rows]."""
+        self._write()
+        return repeats_among(self._sizes, self._read).later
+
+    def first_of_its_kind(self, rows: Sequence[int]) -> dict[int, int]:
+        """The first row with the hash of each of some rows."""
+        if not rows:
+            return {}
+        hashes = np.zeros(0, np.uint64)
+        for run in self._read():
+            hashes = np.concatenate([hashes, run])
+            if len(hashes) > max(rows):
+                break
+        return {row: int(np.argmax(hashes == hashes[row])) for row in rows}
+
+    def _read(self) -> Iterator[Hashes]:
+        return (np.fromfile(path, np.uint64) for path in self._paths)
+
+    def _write(self) -> None:
+        if self._waiting:
+            path = self._folder / f"{self._name}-{len(self._paths)}.run"
+            hashes = np.concatenate(self._waiting)
+            hashes.tofile(path)
+            self._paths.append(path)
+            self._sizes.append(len(hashes))
+            self._waiting = []

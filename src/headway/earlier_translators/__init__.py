@@ -1,0 +1,1 @@
+"""The translators before the Transformer, and the Transformer with parts taken out."""

@@ -1,1 +1,0 @@
-"""What models cost: parameters, operations and memory, counted and measured."""

@@ -1,0 +1,156 @@
+"""The compiled engine as search asks for it: prepared once, with a copy of the weights."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+import torch
+
+from headway.core.errors import ConfigError
+from headway.core.hypothesis import Hypothesis, Rules, diverged, length_limits, ranked, scored
+from headway.core.interfaces import StepDecoder
+from headway.core.runtime import EngineName, available_cores
+from headway.core.search import Ids, SearchRequest
+from headway.core.search_settings import DecodingSettings
+from headway.core.transformer import Transformer
+from headway.corpora.cache import silent
+from headway.decoding.begun import unbegun
+from headway.engine.building import NoEngineError, engine_library
+from headway.engine.matrices import Precision
+from headway.engine.packing import Packed
+from headway.engine.shortlist import opened
+from headway.engine.supported import CHANGED, unsupported
+from headway.engine.translating import Search, translate
+
+MOST_BEAM = 64
+"""What `workspace.h` says; a wider one searches in torch."""
+
+
+class NativeEngine:
+    """Searches with a copy of a Transformer's weights; a `headway.core.search.Engine`."""
+
+    def __init__(
+        self, model: Transformer, packed: Packed, leave: Callable[[str], None] = silent
+    ) -> None:
+        """`leave` hears why searches are left to torch; it may refuse that."""
+        self.model, self.packed, self.leave = model, packed, leave
+        self.left = ""
+
+    def search(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `Engine`. Of a decoder that is another, or has a hook by now, nothing is found."""
+        results: list[list[Hypothesis]] = [[] for _ in sources]
+        plain, beginning = unbegun(decoder)
+        plain, shortlist = opened(plain)
+        if reason := self._foreign(plain) or beyond(request.settings):
+            if reason != self.left:
+                self.leave(reason)
+            self.left = reason
+            return results
+        special, settings = request.special, request.settings
+        rows = [[*map(int, ids), special.end] for ids in sources]
+        n_read = torch.tensor(list(map(len, rows)), dtype=torch.long)
+        limits = length_limits(n_read, settings.max_extra_length, plain.longest)
+        lengths, longest = limits.tolist(), self.packed.longest
+        some = [i for i, row in enumerate(rows) if max(len(row), lengths[i] + 1) <= longest]
+        want_scores = request.want_scores or settings.method == "beam"
+        try:
+            found = translate(
+                self.packed,
+                [rows[i] for i in some],
+                [lengths[i] for i in some],
+                Search(
+                    begin=special.decoder_begin,
+                    end=special.end,
+                    forbidden=special.unwritten,
+                    beam=settings.rows,
+                    n_best=settings.n_best,
+                    length_penalty=settings.length_penalty,
+                    want_scores=want_scores,
+                    want_attention=request.want_attention,
+                    beginning=beginning,
+                ),
+                None if shortlist is None else [shortlist.tokens(sources[i]) for i in some],
+                threads=min(torch.get_num_threads(), available_cores() if sources[1:] else 1),
+                done=request.done,
+            )
+        except MemoryError:  # it sets memory apart for the longest output; torch's grows with it
+            return results
+        if not all(found):
+            raise diverged()
+        rules = Rules(settings, special.end, limits, want_scores=want_scores)
+        for i, each in zip(some, found, strict=True):
+            looks = [None if one.looked is None else torch.from_numpy(one.looked) for one in each]
+            results[i] = ranked(
+                scored(one.tokens[:-1], one.log_probs, rules, look)
+                for one, look in zip(each, looks, strict=True)
+            )
+        return results
+
+    def _foreign(self, decoder: StepDecoder) -> str:
+        if decoder is not self.model:
+            return "the model is another than was prepared"
+        return CHANGED if self.model._forward_hooks or self.model._forward_pre_hooks else ""
+
+
+def prepare(
+    decoder: StepDecoder,
+    device: torch.device,
+    precision: Precision = "fp32",
+    leave: Callable[[str], None] = silent,
+) -> NativeEngine | str:
+    """The engine with the weights as they are now, of products in `precision`; else why there is
+    none for this model or machine. `leave` is that of `NativeEngine`."""
+    plain = opened(unbegun(decoder)[0])[0]
+    if reason := unsupported(plain, device):
+        return reason
+    model = cast(Transformer, plain)
+    try:
+        return NativeEngine(model, Packed(model, engine_library(), precision), leave)
+    except NoEngineError as error:
+        return str(error)
+
+
+def beyond(settings: DecodingSettings) -> str:
+    """Why the engine cannot search so; nothing if it can."""
+    if settings.draws:
+        return "it draws no samples"
+    return f"its widest beam is {MOST_BEAM}" if settings.rows > MOST_BEAM else ""
+
+
+class EngineChoice(NamedTuple):
+    """What [runtime] says of search on a processor: which engine, products in which precision."""
+
+    name: EngineName = "auto"
+    precision: Precision = "fp32"
+    say: Callable[[str], None] = silent
+    """Hears where torch searches although products of fewer bits were asked for."""
+
+    def prepare(self, decoder: StepDecoder, device: torch.device) -> NativeEngine | None:
+        """With the model's weights as they are now; None where torch searches.
+
+        Raises ConfigError where it is asked for by name and there is none for this model or
+        machine, and for another program, which has the weights of a run's folder and no others.
+        """
+        if self.name == "torch":
+            return None
+        if self.name == "ctranslate2":
+            raise ConfigError(
+                "runtime.engine ctranslate2 is for the weights of a run's folder, which these are "
+                "no more. Save them, and load that, or use --runtime.engine auto."
+            )
+        found = prepare(decoder, device, self.precision, self.leave)
+        if isinstance(found, NativeEngine):
+            return found
+        self.leave(found)
+        return None
+
+    def leave(self, reason: str) -> None:
+        """Have torch search; raises ConfigError where the engine is asked for by its name."""
+        if self.name == "native":
+            raise ConfigError(
+                f"runtime.engine native is for what it can do; {reason}. Use --runtime.engine auto."
+            )
+        if self.precision != "fp32":
+            products = f"{self.precision} products are the compiled engine's"
+            self.say(f"headway: torch translates, in fp32: {products}; {reason}")

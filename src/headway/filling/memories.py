@@ -1,0 +1,90 @@
+"""The memories of a call: the files' own translations, those that were named, the run's pairs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from headway.core.cleaning import Pair, Report
+from headway.core.config import build
+from headway.core.errors import HeadwayError
+from headway.core.lines import shown
+from headway.corpora.corpus import Corpus, directions, read_pairs
+from headway.languages.codes import Languages, same_language
+from headway.localization.memory.building import own_memory
+from headway.localization.memory.cached import cached_memory, cached_memory_of_pairs
+from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
+from headway.operations.shipped import open_folder
+from headway.runs.own_files import why_not_read
+from headway.translation.pairs import TranslationData
+
+Say = Callable[[str], None]
+Progress = Callable[[str, int, int | None], None]
+
+TRAINING_BYTES = 30_000_000
+"""Larger training texts are a memory only when they are named: reading them takes too long."""
+
+
+def memories_for(
+    run: Path | None,
+    files: Sequence[Path],
+    named: Sequence[Path],
+    wanted: Languages,
+    fuzzy_from: int | None,
+    say: Say,
+    progress: Progress,
+    pairs: Sequence[tuple[Path, Path]] = (),
+) -> Memories | None:
+    """What is known, the nearest first; None for nothing.
+
+    `files` are to be filled in: their own translations and the run's training pairs are looked up
+    with those that are `named`. `pairs` are files of one language with their translations so far.
+
+    Raises:
+        DataError: a memory cannot be read, or is in other languages.
+    """
+    found: list[Memory] = []
+    if files:
+        found.append(own_memory(files, wanted, pairs))
+    if named:
+        found.append(cached_memory(named, wanted, say=say, progress=progress))
+        names = ", ".join(shown(path) for path in named)
+        n_units = len(found[-1])
+        say(f"headway: the memory has {n_units:,} unit{'s' * (n_units != 1)} ({names})")
+    if files and run is not None:
+        found += training_memories(run, wanted, say)
+    held = [memory for memory in found if len(memory)]
+    return Memories(held, min(SHOWN_FROM, fuzzy_from or SHOWN_FROM)) if held else None
+
+
+def training_memories(run: Path, wanted: Languages, say: Say) -> list[Memory]:
+    """What the run was trained on in this direction, where its files are still there."""
+    try:
+        folder = open_folder(run)
+        corpus = build(TranslationData, folder.settings().get("data", {}), section="data").corpus()
+        if sum(path.stat().st_size for path in corpus.files) > TRAINING_BYTES:
+            return []
+        if why_not_read(folder, corpus.files):
+            return []
+        spoken = directions(corpus)
+        parts = [corpus.alone(part) for part in corpus.parts if _fits(spoken[part.name], wanted)]
+    except (OSError, HeadwayError):  # files that are gone or were changed are nobody's memory
+        return []
+    return [memory for part in parts for memory in _training_memory(part, wanted, say)]
+
+
+def _training_memory(part: Corpus, wanted: Languages, say: Say) -> Iterator[Memory]:
+    states = [(path, path.stat()) for path in part.files]
+    files = [[str(path), state.st_size, state.st_mtime_ns] for path, state in states]
+    languages = [wanted.source_language, wanted.target_language]
+
+    def pairs() -> Iterator[Pair]:
+        return read_pairs(part, Report())
+
+    try:
+        yield cached_memory_of_pairs(pairs, {"pairs": files, "languages": languages}, say=say)
+    except HeadwayError as error:
+        say(f"headway: the training pairs are no memory: {error}")
+
+
+def _fits(direction: tuple[str | None, str | None], wanted: Languages) -> bool:
+    both = zip(direction, (wanted.source_language, wanted.target_language), strict=True)
+    return all(not code or not other or same_language(code, other) for code, other in both)

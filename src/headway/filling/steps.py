@@ -1,0 +1,135 @@
+"""A run's translator with everything that stands beside it: memory, terms and checks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.core.errors import ConfigError
+from headway.filling.filling import Filler, OpenedFile, Progress
+from headway.filling.flow import Steps
+from headway.filling.interfaces import MemoryLookup
+from headway.filling.judging import RunChecks
+from headway.languages.codes import LanguagePair
+from headway.localization.placeholders.segments import Document
+from headway.localization.terms import NONE
+from headway.operations.shipped import open_folder
+
+if TYPE_CHECKING:
+    from headway.translator import Translator
+
+OFF = " (--glossary none leaves it out)"
+Say = Callable[[str], None]
+Ready = Callable[[], "tuple[Translator, dict[str, Any]]"]
+
+
+@dataclass(frozen=True)
+class Aids:
+    """What the user gives to a flow besides its model."""
+
+    memory: tuple[Path, ...] = ()
+    fuzzy_from: int | None = None
+    glossary: tuple[Path, ...] = ()
+    leave_below: float | None = None
+    own: bool = True
+    """What is translated in the files already is a memory, too; so are the run's training pairs."""
+    codes: tuple[Path, ...] = ()
+    """Patterns of codes that the translator was given."""
+
+    def __post_init__(self) -> None:
+        if self.fuzzy_from is not None and not 50 <= self.fuzzy_from <= 100:
+            raise ConfigError(
+                f"--fuzzy-from is a percentage from 50 to 100; got {self.fuzzy_from}. Try 85."
+            )
+        if self.leave_below is not None and not 0 <= self.leave_below <= 1:
+            raise ConfigError(
+                f"--leave-below is a confidence from 0 to 1; got {self.leave_below}. Try 0.4."
+            )
+
+    def known(self) -> list[Any]:
+        """What tells these from others, ready for JSON: files by name, size and time."""
+        named = (path for path in (*self.memory, *self.glossary, *self.codes) if path.exists())
+        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in named]
+        return [files, self.fuzzy_from, self.leave_below, self.own]
+
+
+def filler(
+    run: Path | None,
+    files: Sequence[OpenedFile],
+    wanted: LanguagePair,
+    aids: Aids,
+    ready: Ready,
+    say: Say,
+    progress: Progress,
+) -> Filler:
+    """Everything that fills in files; what cannot be read is refused before the model is loaded.
+
+    Without a run that is a memory, in the languages of the first file where none are given.
+
+    Raises:
+        UserError: a memory or a glossary cannot be read, or the run cannot do what is asked.
+    """
+    if run is None:
+        wanted = _languages(wanted, files)
+    memory: MemoryLookup | None = None
+    if aids.memory or (files and aids.own):
+        from headway.filling.memories import memories_for
+
+        own = [file.job.file for file in files] if aids.own else []
+        jobs = [file.job for file in files] if aids.own else []
+        begun = [(job.file, job.onto) for job in jobs if job.onto is not None]
+        memory = memories_for(run, own, aids.memory, wanted, aids.fuzzy_from, say, progress, begun)
+    if run is None:
+        if aids.glossary or aids.leave_below is not None or aids.codes:
+            raise ConfigError(
+                "--glossary, --leave-below and --codes are for what a run translates; got one with "
+                "a memory alone. Leave it out, or name a RUN."
+            )
+        return Filler(None, None, Steps(memory, aids.fuzzy_from))
+    kept = None
+    if files_of_terms := terms_of(run, aids.glossary):
+        from headway.localization.terms.keeping import Terms
+
+        kept = Terms.read(files_of_terms, wanted)
+        whose = "" if aids.glossary else f" of the run{OFF}"
+        say(f"headway: glossary{whose}: {kept.glossary.in_words()}")
+    translator, how = ready()
+    if how["method"] == "beam" and any(map(_is_narrow, files)):
+        how["n_best"] = how["beam"]  # one that has the room may be among them
+    how["glossary"] = NONE if kept is None else kept
+    if aids.leave_below is not None and not translator.checker.trust.weights:
+        raise ConfigError(
+            "--leave-below needs a run that knows how far it is to be trusted; this one was never "
+            "measured. Do that once: headway check RUN --measure"
+        )
+    checks = RunChecks(translator.checker, wanted.target_language)
+    return Filler(
+        lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
+        translator.longest,
+        Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below, translator.own_codes),
+        translator.portions().of_segment,
+    )
+
+
+def _languages(given: LanguagePair, files: Sequence[OpenedFile]) -> LanguagePair:
+    """What the call does not say, the first file does that says it."""
+    said: list[LanguagePair | Document] = [given]
+    said += [file.document for file in files if file.document is not None]
+    source = next((one.source_language for one in said if one.source_language), None)
+    target = next((one.target_language for one in said if one.target_language), None)
+    return LanguagePair(source, target)
+
+
+def terms_of(run: Path, given: Sequence[Path]) -> "list[str | Path]":
+    """The files of terms that are given, or the run's own; none for `none`."""
+    own = open_folder(run).glossary
+    if not given and not own.exists():
+        return []
+    from headway.localization.terms.keeping import chosen
+
+    return chosen(given, own)
+
+
+def _is_narrow(file: OpenedFile) -> bool:
+    """Whether something in a file has a width."""
+    return file.document is not None and any(gap.width for gap in file.document.gaps)

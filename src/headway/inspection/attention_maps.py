@@ -1,0 +1,161 @@
+"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255;
+and what the heads do over many texts."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from headway.core.errors import ConfigError
+from headway.inspection.head_habits import HeadStatistics, Pronouns, Weights, habits, pronouns
+from headway.inspection.inspected_model import Subject
+from headway.inspection.packing import missing, packed
+from headway.inspection.passage_analysis import PassageAnalysis
+
+LARGEST_ERROR = 0.5 / 255
+"""Of a weight in a map, against the model's own: half a step. A row's sum may be off by that much
+for each of its columns. The cell view has the exact numbers."""
+MOST = 32_000_000
+"""Weights of one kind of attention that a page draws: 12 layers and 8 heads of 577 tokens."""
+_WEIGHTS = re.compile(r"(encoder|decoder)\.(?:(\d+)\.)?(self|cross)\.weights")
+
+
+def in_steps(weights: Float[np.ndarray, "*maps"]) -> UInt8[np.ndarray, "*maps"]:
+    """Weights between 0 and 1 rounded to 255ths; none is off by more than `LARGEST_ERROR`."""
+    return np.rint(np.clip(weights, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def attention(analysis: PassageAnalysis) -> dict[str, Any]:
+    """Every kind of attention that the model has: its maps, and what its heads do in this text.
+
+    The page joins pieces into words where that is wanted; which they are is said by the tokens.
+    """
+    found = {name: weights_of(analysis, name) for name in kinds_of(analysis.trace)}
+    largest = max((weights.maps.size for weights in found.values()), default=0)
+    if largest > MOST:
+        return missing(
+            f"This text is too long for its maps: {largest:,} weights, {MOST:,} are drawn. "
+            "Look at a shorter one.",
+            f"这个句子太长，画不下：有 {largest:,} 个权重，最多画 {MOST:,} 个。请换短一些的。",
+        )
+    if not found:
+        return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
+    return {
+        "kinds": [{"kind": name, **_kind(weights)} for name, weights in found.items()],
+        "largest_error": LARGEST_ERROR,
+    }
+
+
+def kinds_of(names: Iterable[str]) -> list[str]:
+    """Kinds of attention among the tensors' names, in the order in which a text meets them."""
+    found = {(match[1], match[3]) for match in map(_WEIGHTS.fullmatch, names) if match}
+    order = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
+    return [f"{stack}.{kind}" for stack, kind in order if (stack, kind) in found]
+
+
+def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
+    """All layers of one kind of attention, such as "decoder.cross"."""
+    stack, which = kind.split(".")
+    matches = [match for match in map(_WEIGHTS.fullmatch, analysis.trace) if match]
+    layers = {
+        int(match[2] or 0): match[0] for match in matches if (match[1], match[3]) == (stack, which)
+    }
+    maps = np.stack([analysis.trace[layers[number]] for number in sorted(layers)])
+    visible = analysis.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
+    read, fed = source_pieces(analysis), fed_pieces(analysis)
+    special = analysis.subject.special
+    ids = analysis.passage.fed if kind == "decoder.self" else analysis.passage.source
+    return Weights(
+        maps,
+        np.broadcast_to(visible, maps.shape[-2:]),
+        read if stack == "encoder" else fed,
+        fed if kind == "decoder.self" else read,
+        np.array([one in (special.decoder_begin, special.begin, special.end) for one in ids]),
+        across=which == "cross",
+    )
+
+
+def source_pieces(analysis: PassageAnalysis) -> list[str]:
+    """What the encoder reads."""
+    return analysis.subject.shown(analysis.passage.source, analysis.passage.names)
+
+
+def fed_pieces(analysis: PassageAnalysis) -> list[str]:
+    """What the decoder is fed."""
+    return analysis.subject.shown(analysis.passage.fed, analysis.passage.names)
+
+
+def _kind(weights: Weights) -> dict[str, Any]:
+    maps = in_steps(weights.maps)
+    return {
+        "shape": list(maps.shape),
+        "maps": packed(maps, "u8", deflate=True),
+        "visible": packed(weights.visible, "u8", deflate=True),
+        "habits": told_of(habits([weights])),
+        "pronouns": None if weights.across else _pronouns(pronouns(weights)),
+    }
+
+
+def told_of(measured: HeadStatistics) -> dict[str, Any]:
+    """Habits as a document has them."""
+    return {
+        "names": measured.names,
+        "shares": _rounded(measured.shares),
+        "even": _rounded(measured.even),
+        "strengths": _rounded(measured.strengths),
+        "spread": _rounded(measured.spread),
+        "heads": measured.names_of_heads(),
+    }
+
+
+def _pronouns(found: Pronouns) -> dict[str, Any] | None:
+    if not found.rows:
+        return None
+    return {
+        "rows": found.rows,
+        "columns": found.columns.tolist(),
+        "weights": _rounded(found.weights),
+    }
+
+
+def _rounded(array: np.ndarray) -> Any:
+    """As lists, four digits; None where nothing could be measured."""
+    rounded = np.round(array, 4).astype(object)
+    rounded[np.isnan(array)] = None
+    return rounded.tolist()
+
+
+MOST_WEIGHTS = 100_000_000
+"""That are held at once: a thousand sentences of 20 tokens in 6 + 6 layers of 8 heads are 60 M."""
+
+
+def survey(subject: Subject, texts: Iterable[str]) -> dict[str, Any]:
+    """Each kind of attention with what its heads do, over all queries of the texts.
+
+    A blank text is passed over; where there are too many, the last are left out and counted.
+    Raises ConfigError where there is none.
+    """
+    seen: dict[str, list[Weights]] = {}
+    n_texts = n_weights = left_out = 0
+    for text in texts:
+        if not text.strip():
+            continue
+        if n_weights > MOST_WEIGHTS:
+            left_out += 1
+            continue
+        analysis = PassageAnalysis(subject, subject.passage_of(text))
+        n_texts += 1
+        for kind in kinds_of(analysis.trace):
+            seen.setdefault(kind, []).append(weights_of(analysis, kind))
+            n_weights += seen[kind][-1].maps.size
+    if not n_texts:
+        raise ConfigError("Heads are looked at over some texts; all of these are blank.")
+    if not seen:
+        return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
+    return {
+        "n_texts": n_texts,
+        "left_out": left_out,
+        "kinds": [{"kind": kind, "habits": told_of(habits(all_))} for kind, all_ in seen.items()],
+    }

@@ -1,0 +1,136 @@
+"""Decoding step by step: what is fed, what may come next, what is taken, where the model looks."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headway.core.hypothesis import diverged, penalty
+from headway.inspection.inspected_model import Writing, finite, text_of
+from headway.inspection.packing import packed
+from headway.inspection.passage_analysis import PassageAnalysis
+
+N_LIKELIEST = 10
+
+
+class Seen(NamedTuple):
+    """One step of an output."""
+
+    fed: int
+    """The begin marker at step 0, then what was taken at the step before."""
+    taken: int
+    """The output's next token; at the last step the end marker."""
+    log_prob: float
+    """Of what was taken, in nats."""
+    rank: int
+    """Of what was taken, from 1; among equals the lower id comes first."""
+    entropy: float
+    """Of the distribution over the whole vocabulary, in nats."""
+    likeliest: list[tuple[int, float]]
+    """Tokens of the whole vocabulary with their probabilities, likeliest first."""
+    attention: Float[np.ndarray, " source"] | None
+    """Weights on the source; None from a model that gives none."""
+
+
+@torch.no_grad()
+def followed(writing: Writing, ids: Sequence[int]) -> list[Seen]:
+    """What the decoder makes of each step of an output (ids without markers) that is fed to it.
+
+    An output that the model wrote by itself was fed to it in the same way: this is what search saw.
+    Raises HeadwayError for a model that gives no numbers.
+    """
+    state, last = writing.started()
+    found = []
+    for token in [*ids, writing.special.end]:
+        logits, state, attention = writing.decoder.step(state, last, want_attention=True)
+        log_probs = logits[0].double().log_softmax(-1)
+        if log_probs.isnan().any():
+            raise diverged()
+        order = log_probs.argsort(descending=True, stable=True)
+        probabilities = log_probs.exp()
+        top = order[:N_LIKELIEST]
+        found.append(
+            Seen(
+                fed=int(last),
+                taken=token,
+                log_prob=float(log_probs[token]),
+                rank=1 + int((order == token).nonzero()),
+                entropy=float(torch.special.entr(probabilities).sum()),
+                likeliest=list(zip(top.tolist(), probabilities[top].tolist(), strict=True)),
+                attention=None if attention is None else attention[0].float().cpu().numpy(),
+            )
+        )
+        last = writing.row(token)
+    return found
+
+
+def parting(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
+    """The first step at which they take different tokens; None where they are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((step for step, (a, b) in enumerate(pairs) if a.taken != b.taken), None)
+
+
+def steps(analysis: PassageAnalysis) -> dict[str, Any]:
+    """The passage as greedy search writes it, as the run's beam does, and as it is when the target
+    is fed (left out where that is just what the beam writes); where something is forced, as the
+    beam goes on from it. Ids are spelled in `pieces`.
+    """
+    subject, passage = analysis.subject, analysis.passage
+    writing, beam, greedy, forced = analysis.searches
+    settings = beam.rules.settings
+    outputs = {"greedy": greedy.found[0].ids, "beam": beam.found[0].ids}
+    if passage.target_ids != outputs["beam"]:
+        outputs["target"] = passage.target_ids
+    if forced:
+        outputs["forced"] = forced.found[0].ids
+    courses = {name: followed(writing, ids) for name, ids in outputs.items()}
+    every = [seen for course in courses.values() for seen in course]
+    used = {token for seen in every for token, _ in seen.likeliest}
+    used |= {token for seen in every for token in (seen.fed, seen.taken)}
+    spelled = zip(sorted(used), subject.shown(sorted(used), passage.names), strict=True)
+    return {
+        "vocabulary": len(subject.vocabulary),
+        "source": subject.shown(passage.source, passage.names),
+        "beam": settings.beam,
+        "length_penalty": settings.length_penalty,
+        "limit": writing.limit,
+        "unwritten": list(subject.special.unwritten),
+        "begin": list(analysis.begin),
+        "pieces": {str(token): piece for token, piece in spelled},
+        "courses": {
+            name: _columns(course, settings.length_penalty)
+            | {"text": text_of(subject, outputs[name], passage.names)}
+            for name, course in courses.items()
+        },
+        "partings": [
+            {"courses": [one, other], "step": parting(courses[one], courses[other])}
+            for one, other in combinations(courses, 2)
+        ],
+    }
+
+
+def _columns(course: Sequence[Seen], alpha: float) -> dict[str, Any]:
+    log_prob = sum(seen.log_prob for seen in course)
+    divisor = float(penalty(len(course), alpha))
+    looks = [seen.attention for seen in course if seen.attention is not None]
+    return {
+        "log_prob": finite(log_prob),
+        "penalty": finite(divisor),
+        "score": finite(log_prob / divisor),
+        "fed": [seen.fed for seen in course],
+        "taken": [seen.taken for seen in course],
+        "log_probs": [finite(seen.log_prob) for seen in course],
+        "ranks": [seen.rank for seen in course],
+        "entropies": [finite(seen.entropy) for seen in course],
+        "likeliest": [[token for token, _ in seen.likeliest] for seen in course],
+        "probabilities": [[float(f"{p:.6g}") for _, p in seen.likeliest] for seen in course],
+        "attention": _maps(looks) if looks else None,
+    }
+
+
+def _maps(looks: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Weights of all steps in 255ths."""
+    return packed(np.rint(255 * np.stack(looks)), "u8", deflate=True)

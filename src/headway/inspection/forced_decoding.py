@@ -1,0 +1,128 @@
+"""Words that a translation is made to have: what comes before them stays, what follows is written
+anew.
+
+`3=street`: at step 3, counted from 0, `street` is written. `it=street`: at the step that looks most
+at the source word `it`. The tokens before are those that the whole model wrote; of several such
+wishes each is about what it wrote under those before it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import torch
+
+from headway.core.errors import ConfigError
+from headway.decoding.forced import attention_over
+from headway.inspection.beam_tree import grown
+from headway.inspection.inspected_model import Passage, Subject, text_of
+from headway.inspection.searches import writing_of
+from headway.inspection.word_merging import words_of
+from headway.operations.argument_errors import refuse_no_unicode
+
+
+class Wish(NamedTuple):
+    """One word that is to be written."""
+
+    place: str
+    """A step, or a word of the source."""
+    word: str
+
+
+def refuse_beside_force(target: str | None, begin: Sequence[int] = ()) -> None:
+    """Raise ConfigError where words are to be forced into an output that is given, or whose
+    beginning is."""
+    if target is not None:
+        raise ConfigError(
+            "a translation that is given is followed as it is; got words to be forced as well. "
+            "Leave out target, or force."
+        )
+    if begin:
+        raise ConfigError(
+            "an output begins with the ids that are given, or has the words that are forced; got "
+            "both. Leave out begin, or force."
+        )
+
+
+def beginning(subject: Subject, passage: Passage, force: Sequence[str]) -> list[int]:
+    """Ids that the output begins with, so that it has what is wished for; none without wishes.
+
+    Raises ConfigError for a wish that cannot be read, and for a word or a step that is not there.
+    """
+    if force and not subject.reads_source:
+        raise ConfigError(
+            "words are forced into what a model writes of a source; a language model reads the "
+            f"text that it is given. Got {force[0]!r}. Write it into the text."
+        )
+    ids, begin = passage.target_ids, list[int]()
+    for number, text in enumerate(force):
+        if number:
+            ids = written(subject, passage, begin)
+        wish = wish_of(text)
+        step = step_of(subject, passage, ids, wish.place)
+        begin = [*ids[:step], *spelled(subject, ids[step : step + 1], wish.word)]
+    return begin
+
+
+def written(subject: Subject, passage: Passage, begin: Sequence[int]) -> list[int]:
+    """What the model writes behind a beginning, and that beginning; ids without markers."""
+    writing, settings = writing_of(subject, passage)
+    return grown(writing, replace(settings, n_best=1), begin).found[0].ids
+
+
+def begun(subject: Subject, passage: Passage, begin: Sequence[int]) -> Passage:
+    """The passage with the translation that begins so."""
+    ids = written(subject, passage, begin)
+    target = text_of(subject, ids, passage.names)
+    return passage._replace(target=target, fed=[*passage.fed[:1], *ids])
+
+
+def wish_of(text: str) -> Wish:
+    """`PLACE=WORD`; what is to be written may hold an equals sign."""
+    refuse_no_unicode(text)
+    place, _, word = text.partition("=")
+    if not place or not word.strip():
+        raise ConfigError(
+            "a word is forced by STEP=WORD or SOURCEWORD=WORD, such as 3=street or it=street; "
+            f"got {text!r}."
+        )
+    return Wish(place, word)
+
+
+def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) -> int:
+    """The step that is named, or that looks most at the source word that is."""
+    if place.isdecimal():
+        if int(place) > len(ids):
+            raise ConfigError(
+                f"a step is a number from 0 to {len(ids)}, where this translation ends; got "
+                f"{place}."
+            )
+        return int(place)
+    words = words_of(subject.shown(passage.source, passage.names))
+    labels = words.labels[:-1]
+    if place not in labels:
+        near = get_close_matches(place, labels, 1, 0.0)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(
+            f"a word is forced at a step or for a word of the source; got {place!r}, which is "
+            f"neither.{meant}"
+        )
+    [looks] = attention_over(
+        subject.model, [passage.source[:-1]], [ids], subject.special, subject.device
+    )
+    if looks is None or not len(looks):
+        raise ConfigError(
+            "this model does not say where it looks, so that no step is known to be about "
+            f"{place!r}. Name a step: 0=WORD."
+        )
+    return int(looks[:, words.groups[labels.index(place)]].sum(1).argmax())
+
+
+@torch.no_grad()
+def spelled(subject: Subject, replaced: Sequence[int], word: str) -> list[int]:
+    """The ids of a word; it begins with a space if the token that it takes the place of does."""
+    pieces = subject.pieces(replaced)
+    space = " " if pieces and pieces[0].startswith("▁") else ""
+    [ids] = subject.vocabulary.encode_targets([space + word.replace("▁", " ")])
+    return list(ids)

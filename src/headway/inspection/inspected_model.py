@@ -1,0 +1,225 @@
+"""What is looked at: a run's model and how text becomes what it is fed, whatever its task.
+
+And one text to be written by it: what the views of decoding share.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from headway.core.errors import ConfigError, RunError
+from headway.core.hypothesis import Rules
+from headway.core.interfaces import State, StepDecoder
+from headway.core.runtime import Device
+from headway.core.search_settings import DecodingSettings
+from headway.core.settings import Settings, task_of
+from headway.core.subwords import SpecialIds
+from headway.operations.argument_errors import refuse_no_unicode
+from headway.operations.shipped import open_folder
+
+
+class Passage(NamedTuple):
+    """One text on its way through one model, in ids."""
+
+    text: str
+    """What was given to be translated; the text itself under a language model."""
+    target: str
+    """What is written, or followed as if it were; the text itself under a language model."""
+    source: list[int]
+    """What an encoder reads, the end marker included; none under a language model."""
+    fed: list[int]
+    """What the decoder is fed: the begin marker, then the target."""
+    names: Mapping[str, str] = MappingProxyType({})
+    """What stands for a code in the text, and the code."""
+    left_out: int = 0
+    """Characters behind the text: it was longer than is read at once."""
+
+    @property
+    def target_ids(self) -> list[int]:
+        """What is written, without markers."""
+        return self.fed[1:]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A run, opened to be looked into."""
+
+    run: Path
+    task: str
+    settings: Settings
+    model: Any
+    """A `headway.core.interfaces.StepDecoder`; most can more."""
+    vocabulary: Any
+    device: torch.device
+    write: Callable[[str], str]
+    """The model's own target of a text."""
+    passage: Callable[[str, str], Passage]
+    """A text and its target as ids."""
+    longest: int | None
+    """Tokens of a source that are read at once, the end marker included; None for all."""
+    used: Any
+    """The `Translator` or `TrainedLanguageModel` that the run is used by."""
+    whole_words: bool = False
+    """Tokens are whole words, with white space between them."""
+
+    @property
+    def name(self) -> str:
+        """Of the run's folder."""
+        return self.run.resolve().name
+
+    @property
+    def special(self) -> SpecialIds:
+        """The vocabulary's markers."""
+        special: SpecialIds = self.vocabulary.special
+        return special
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether there is a text that is translated, besides the one that is written."""
+        return self.task == "translation"
+
+    def shown(self, ids: Sequence[int], names: Mapping[str, str]) -> list[str]:
+        """The pieces as a reader would write them, codes in the place of what stands for them."""
+        return [names.get(piece, piece) for piece in self.pieces(ids)]
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The pieces as they stand in a text: `▁` is the space before a word, whole ones too."""
+        pieces: list[str] = self.vocabulary.pieces(ids)
+        if not self.whole_words:
+            return pieces
+        markers = (self.special.padding, self.special.begin, self.special.end)
+        spaces = ["" if one in markers else "▁" for one in ids]
+        return [space + piece for space, piece in zip(spaces, pieces, strict=True)]
+
+    def fitting(self, text: str) -> int:
+        """How many characters of a text are read at once."""
+        if self.longest is None or len(self.passage(text, "").source) <= self.longest:
+            return len(text)
+
+        def tokens(n: int) -> int:
+            return len(self.passage(text[:n], "").source)
+
+        return bisect_right(range(len(text)), self.longest, key=tokens) - 1
+
+    def passage_of(self, text: str, target: str | None = None) -> Passage:
+        """A text with the target that is forced, or with the model's own; of a source that is too
+        long the beginning.
+
+        Raises ConfigError for a text without a sub-word, for one that is no Unicode, and for one
+        longer than the model reads.
+        """
+        refuse_no_unicode(text, target or "")
+        if not text.strip():
+            raise ConfigError('There is nothing to look at in an empty text. Try "The dog runs."')
+        read = text[: self.fitting(text)]
+        passage = self.passage(read, self.write(read) if target is None else target)
+        passage = passage._replace(left_out=len(text) - len(read))
+        longest = self.model.longest
+        if longest is not None and max(len(passage.source), len(passage.fed)) > longest:
+            raise ConfigError(
+                f"this model reads at most {longest:,} tokens at once; got "
+                f"{max(len(passage.source), len(passage.fed)):,}. Give a shorter text."
+            )
+        return passage
+
+
+def open_subject(run: str | Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
+    """Open a run of a task that can be looked into; `tag` is one of the run's tags, if it has any.
+
+    Raises RunError where there is none, or its task cannot be looked into.
+    """
+    task = task_of(open_folder(run).settings())
+    run = Path(run)
+    if task not in OPENERS:
+        raise RunError(
+            f"runs of the tasks {', '.join(OPENERS)} can be looked into; {run} is one of {task}."
+        )
+    return OPENERS[task](run, device, tag)
+
+
+def _translator(run: Path, device: Device, tag: str | None) -> Subject:
+    from headway.translation.attention import as_fed
+    from headway.translator import Translator
+
+    translator = Translator.load(run, device=device)
+    tag = translator.chosen_tag(tag)
+    coded = translator.coded(translator.plain, translator.settings.decoding, tag)
+
+    def write(text: str) -> str:
+        return translator.translate([text], tag=tag or None)[0]
+
+    def passage(text: str, target: str) -> Passage:
+        return Passage(text, target, *as_fed(coded, text, target))
+
+    longest = None if translator.longest is None else translator.longest + 1
+    return Subject(
+        run, "translation", translator.settings, translator.model, translator.subwords,
+        translator.device, write, passage, longest, translator,
+    )  # fmt: skip
+
+
+def _language_model(run: Path, device: Device, _tag: str | None) -> Subject:
+    from headway.language_models.trained import TrainedLanguageModel
+
+    used = TrainedLanguageModel.load(run, device=device)
+
+    def passage(text: str, target: str) -> Passage:
+        ids = used.vocabulary.encode(used.cut(target))
+        return Passage(text, target, [], [used.vocabulary.special.decoder_begin, *ids])
+
+    return Subject(
+        run, "language-model", used.settings, used.decoder, used.vocabulary,
+        used.device, lambda text: text, passage, None, used, used.settings.text.unit == "words",
+    )  # fmt: skip
+
+
+OPENERS: dict[str, Callable[[Path, Device, str | None], Subject]] = {
+    "translation": _translator,
+    "language-model": _language_model,
+}
+
+
+class Writing(NamedTuple):
+    """What is to be written, and what writes it."""
+
+    decoder: StepDecoder
+    source: Sequence[int]
+    """What an encoder reads, the end marker included; nothing under a model of text alone."""
+    special: SpecialIds
+    limit: int
+    """Tokens that it may have before its end marker."""
+    device: torch.device
+
+    def started(self) -> tuple[State, Int[Tensor, "1"]]:
+        """The decoder's state before anything is written, and what is fed first."""
+        source = torch.tensor([self.source], device=self.device) if self.source else None
+        return self.decoder.start(source), self.row(self.special.decoder_begin)
+
+    def row(self, token: int) -> Int[Tensor, "1"]:
+        """A token to be fed."""
+        return torch.tensor([token], device=self.device)
+
+    def rules(self, settings: DecodingSettings) -> Rules:
+        """What a search for it obeys, as a translation's does."""
+        return Rules(settings, self.special.end, self.row(self.limit), self.special.unwritten)
+
+
+def text_of(subject: Subject, ids: Sequence[int], names: Mapping[str, str]) -> str:
+    """The text of ids, with codes in the place of what stands for them."""
+    text: str = subject.vocabulary.decode(ids)
+    for placeholder, code in names.items():
+        text = text.replace(placeholder, code)
+    return text
+
+
+def finite(value: float) -> float | None:
+    """A number for a document, which knows no infinite ones: None stands for these."""
+    return round(value, 6) if math.isfinite(value) else None

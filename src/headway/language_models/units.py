@@ -1,0 +1,137 @@
+"""Section [text] of a language model, and the vocabulary that follows from it and from the text."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from headway.core.errors import DataError, refuse_below, refuse_beyond
+from headway.core.run_folder import RunFolder
+from headway.core.subword_training import fitted_vocabulary_size
+from headway.core.subwords import MOST_IDS, Algorithm, Subwords
+from headway.languages.segmenting import Segmenter, segmenter, unspaced
+from headway.runs.task_spec import Say
+from headway.tokenizers.words import Words, opened
+
+Unit = Literal["subwords", "words", "characters"]
+Lines = Callable[[], Iterator[str]]
+Vocabulary = Subwords | Words
+
+MOST_WORDS = 50_000
+"""In the vocabulary of a neural model that is fitted: each costs a row of weights."""
+_WHOLE_WORDS = ("ngram", "nnlm")
+"""Types of model that read words where nothing else is said."""
+
+
+@dataclass(frozen=True)
+class LanguageText:
+    """Section [text]: what a token is."""
+
+    unit: Unit | Literal["auto"] = "auto"
+    """`subwords`, `words` (what white space separates) or `characters`; `auto`: words for ngram and
+    nnlm, characters if their text has no spaces, sub-words for all others."""
+    algorithm: Algorithm = "bpe"
+    """Of sub-words: `bpe` or `wordpiece`."""
+    vocabulary_size: int = 0
+    """The most ids; 0 fits it to the corpus."""
+    min_count: int = 0
+    """Words and characters that are rarer are all the one unknown word. 0: 2 for words, so that
+    something is known of unknown ones; 1 where the text says <unk> itself, and for characters."""
+    sample_lines: int = 1_000_000
+    """Sub-words are learned from at most so many lines, drawn at random."""
+    segmenter: Literal["auto", "none", "jieba"] = "auto"
+    """What finds the words of text without spaces; `auto`: jieba where there are none."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
+        refuse_beyond(self, {"vocabulary_size": MOST_IDS, "min_count": 1 << 40}, above="text.")
+        least = {"vocabulary_size": 0, "min_count": 0, "sample_lines": 1}
+        refuse_below(self, least, above="text.")
+
+
+@dataclass(frozen=True)
+class TokenUnit:
+    """What a token of this corpus is."""
+
+    unit: Unit
+    segmenter: Segmenter
+
+    @property
+    def cut(self) -> Callable[[str], str]:
+        """What puts spaces between words, where there are none."""
+        return segmenter(self.segmenter)
+
+
+def fitted_unit(text: LanguageText, model_type: str, lines: Lines, say: Say) -> TokenUnit:
+    """The unit and the segmenter that suit a corpus; what was left open is said."""
+    without_spaces = "auto" in (text.unit, text.segmenter) and unspaced(lines())
+    unit: Unit
+    if text.unit != "auto":
+        unit = text.unit
+    else:
+        whole: Unit = "characters" if without_spaces else "words"
+        unit = whole if model_type in _WHOLE_WORDS else "subwords"
+        say(f"unit: {unit}{' (the text has no spaces)' if unit == 'characters' else ''}")
+    cutter: Segmenter = "jieba" if unit == "words" and without_spaces else "none"
+    if text.segmenter != "auto":
+        cutter = text.segmenter
+    if cutter != "none":
+        say(f"words are found by {cutter}: white space does not separate them")
+    return TokenUnit(unit, cutter)
+
+
+def learned_vocabulary(
+    text: LanguageText, unit: TokenUnit, lines: Lines, *, counting: bool, seed: int, say: Say
+) -> Vocabulary:
+    """The vocabulary of a corpus, learned from its lines.
+
+    Raises:
+        DataError: nothing is in it.
+    """
+    if unit.unit == "subwords":
+        n_characters = sum(map(len, lines()))
+        size = text.vocabulary_size or fitted_vocabulary_size(n_characters // 80, n_characters)
+        subwords = Subwords.train(
+            lines(),
+            vocabulary_size=size,
+            algorithm=text.algorithm,
+            sample_lines=text.sample_lines,
+            seed=seed,
+            say=say,
+        )
+        say(f"{len(subwords):,} sub-words")
+        return subwords
+    whole = Words([], unit.unit)
+    counts = Counter[str]()
+    for line in lines():
+        counts.update(whole.split(line))
+    n_written_unknown = counts.pop("<unk>", 0)
+    for marker in ("<pad>", "<s>", "</s>"):
+        counts.pop(marker, None)
+    if not counts:
+        raise DataError("a corpus has words; this one has none. Give a text.")
+    least = text.min_count or (2 if unit.unit == "words" and not n_written_unknown else 1)
+    most = text.vocabulary_size and max(1, text.vocabulary_size - len(whole))
+    limit = MOST_IDS - len(whole) if counting else MOST_WORDS
+    words = Words.learned(counts, unit.unit, min_count=least, most=most or limit)
+    if len(words) == len(whole) and not text.min_count:  # each occurs once: a few lines
+        least = 1
+        words = Words.learned(counts, unit.unit, most=most or limit)
+    if len(words) == len(whole):
+        raise DataError(
+            f"a vocabulary has {unit.unit} that occur {least} times or more; the most frequent one "
+            f"of this corpus occurs {max(counts.values())} times. Lower --text.min-count."
+        )
+    n_all = counts.total() + n_written_unknown
+    n_unknown = n_all - sum(n for word, n in counts.items() if words.has(word))
+    say(
+        f"{len(words) - len(whole):,} {unit.unit} of {len(counts):,} different ones (at least "
+        f"{least} times, and at most {most or limit:,}); {n_unknown / n_all:.1%} are unknown words"
+    )
+    return words
+
+
+def open_vocabulary(run: Path) -> Vocabulary:
+    """The vocabulary of a run."""
+    return opened(RunFolder(run).tokenizer)

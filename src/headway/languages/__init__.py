@@ -1,0 +1,1 @@
+"""What is known of languages: their scripts, words, sentences, numbers and plurals."""

@@ -1,0 +1,1 @@
+"""Files, placeholders, memories, glossaries and checks of localizers."""

@@ -1,0 +1,141 @@
+"""What training held: how long its texts were, how many sentences, how long their translations."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headway.core.errors import RunError
+from headway.languages.scripts import scripts
+from headway.languages.sentences import AtOnce, sentence_ends
+
+SAMPLE = 4_000  # training pairs that are looked at
+MOSTLY_SINGLE = 0.9
+"""Share of texts of one sentence from which a training is said to have held single sentences."""
+_BUCKETS = 6
+_LEAST_SPREAD = 0.05
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """How long the translations of texts up to some length are."""
+
+    characters: int
+    """Of the source, at most; more in the last one."""
+    ratio: float
+    """Characters of the targets for each of the sources."""
+    shorter: float
+    """The same where one in six is shorter, as a share of it: below 1."""
+    longer: float
+    """Where one in six is longer: above 1."""
+
+
+@dataclass(frozen=True)
+class TrainingStats:
+    """Figures of a sample of the training texts; nothing is known of an earlier version's run."""
+
+    texts: int = 0
+    """How many were looked at."""
+    subwords: Mapping[str, int] = field(default_factory=dict)
+    """Quantiles of the lengths of sources, by name: "50%", "90%", "99%", "99.9%", "100%"."""
+    single: float = 1.0
+    """Share of sources that are a single sentence."""
+    sentences: int = 1
+    """99 in 100 sources have no more."""
+    expansion: tuple[Expansion, ...] = ()
+    """Short sources first."""
+    scripts: Mapping[str, float] = field(default_factory=dict)
+    """Share of the letters of targets by script."""
+    languages: tuple[str | None, str | None] = (None, None)
+    """Of sources and targets, where they are known and one."""
+    words: frozenset[str] = frozenset()
+    """Of all sources, where they are few and each was seen often; else none."""
+
+    @property
+    def at_once(self) -> AtOnce:
+        """How much text a model takes at once."""
+        single = self.single >= MOSTLY_SINGLE
+        return AtOnce(1 if single else self.sentences, self.subwords.get("99.9%"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**asdict(self), "words": sorted(self.words)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "TrainingStats":
+        """Undo `as_dict`; of nothing, what is known of nothing.
+
+        Raises:
+            RunError: it is something else.
+        """
+        try:
+            expansion = tuple(Expansion(**one) for one in plain.get("expansion", ()))
+            source, target = plain.get("languages", (None, None))
+            given = {"expansion": expansion, "languages": (source, target)}
+            found = cls(**{**plain, **given, "words": frozenset(plain.get("words", ()))})
+            numbers = [v for one in expansion for v in asdict(one).values()]
+            numbers += [*found.subwords.values(), *found.scripts.values(), found.single]
+            sound = all(math.isfinite(number) and number > 0 for number in (*numbers, 1))
+            sound = sound and isinstance(found.sentences, int) and found.sentences > 0
+            sound = sound and all(isinstance(word, str) for word in found.words)
+        except (TypeError, ValueError, AttributeError):
+            sound = False
+        if not sound:
+            raise RunError(
+                "checks.json of a run says what its training held; this one says something else. "
+                "Take it from a copy of the run, or delete it: texts are then cut into sentences."
+            ) from None
+        return found
+
+
+def measured(
+    pairs: Sequence[tuple[str, str]],
+    lengths: Sequence[int],
+    languages: tuple[str | None, str | None] = (None, None),
+) -> TrainingStats:
+    """The figures of some pairs of texts, whose sources have these lengths in sub-words."""
+    n_sentences = [1 + len(sentence_ends(source, languages[0])) for source, _ in pairs]
+    levels = {"50%": 50, "90%": 90, "99%": 99, "99.9%": 99.9, "100%": 100}
+    longest = np.percentile(lengths, [*levels.values()], method="higher")
+    return TrainingStats(
+        texts=len(pairs),
+        subwords={name: int(value) for name, value in zip(levels, longest, strict=True)},
+        single=round(n_sentences.count(1) / len(pairs), 4) or 1e-4,
+        sentences=int(np.percentile(n_sentences, 99, method="higher")),
+        expansion=_expansion(pairs),
+        scripts=_scripts(target for _, target in pairs),
+        languages=languages,
+    )
+
+
+def _expansion(pairs: Sequence[tuple[str, str]]) -> tuple[Expansion, ...]:
+    """In as many classes of length as there are texts for, of 50 at least."""
+    sizes = np.array([(len(source) + 1, len(target) + 1) for source, target in pairs], float)
+    sizes = sizes[sizes[:, 0].argsort(kind="stable")]
+    found = []
+    for part in np.array_split(sizes, max(1, min(_BUCKETS, len(pairs) // 50))):
+        middle = np.log(part[:, 1].sum() / part[:, 0].sum())
+        low, high = np.percentile(np.log(part[:, 1] / part[:, 0]), [100 / 6, 500 / 6])
+        spread = max(middle - low, _LEAST_SPREAD), max(high - middle, _LEAST_SPREAD)
+        rounded = [round(math.exp(value), 4) for value in (middle, -spread[0], spread[1])]
+        found.append(Expansion(int(part[-1, 0]) - 1, *rounded))
+    return tuple(found)
+
+
+def _scripts(texts: Any) -> dict[str, float]:
+    found = sum((script_counts(text) for text in texts), Counter[str]())
+    return {name: round(n / found.total(), 6) or 1e-6 for name, n in found.most_common()}
+
+
+def script_counts(text: str) -> Counter[str]:
+    """Letters of a text by script."""
+    if text.isascii():
+        n = sum(map(str.isalpha, text))
+        return Counter({"LATIN": n} if n else {})
+    of, names = scripts()
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    counts = np.bincount(of[codes], minlength=len(names))
+    return Counter({names[i]: int(n) for i, n in enumerate(counts) if n and names[i]})

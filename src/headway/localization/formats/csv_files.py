@@ -1,0 +1,231 @@
+"""CSV (RFC 4180): rows of cells, some between quotes, parted by commas, semicolons or tabs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.core.cleaning import Pair, Report
+from headway.core.errors import DataError
+from headway.core.lines import shown
+from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.localization.formats.file_kinds import is_language
+from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.placeholders.segments import Segment, Width
+
+_SIGNS = ",;\t|"
+_LOOKED_AT = 50
+"""Rows that are looked at for the sign between cells."""
+_REMARKS = frozenset(("note", "notes", "comment", "comments", "status", "state", "review"))
+_KEYS = frozenset(("key", "id", "identifier", "context"))
+_CODE = re.compile(r"([a-z]{2}|[A-Z]{2})([-_]\w+)?")
+"""A language where none is known; `Go` and `Va` are words."""
+_WIDTHS = frozenset(("maxlength", "max_length", "maxwidth", "max_width", "limit"))
+
+
+class _Cell(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[_Cell]
+
+
+class _Columns(NamedTuple):
+    """Which column is what, from 0; -1 for none."""
+
+    source: int = 0
+    target: int = 1
+    header: bool = False
+    languages: tuple[str | None, str | None] = (None, None)
+    remarks: tuple[tuple[int, str], ...] = ()
+    keys: tuple[int, ...] = ()
+    width: int = -1
+
+
+def read_csv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
+    """Rows of a source and a target, in the columns that a header names or else the first two.
+
+    Columns named `notes`, `comment`, `status` and the like come with the pair.
+
+    Raises:
+        DataError: it is neither UTF-8 nor UTF-16, or a quote is never closed.
+    """
+    decoded = read_decoded(path)
+    rows, columns = _table(decoded, languages)
+    file = shown(path)
+    for number, row in enumerate(rows):
+        report.read += 1
+        shortened = " ".join(cell.text for cell in row.cells)[:200]
+        if number == 0 and columns.header:
+            report.drop("header", file, row.line, shortened)
+        elif max(columns.source, columns.target) >= len(row.cells):
+            reason = "one_column" if shortened.strip() else "blank_side"
+            report.drop(reason, file, row.line, shortened)
+        else:
+            source, target = (row.cells[n].text for n in (columns.source, columns.target))
+            if source.strip() and not target.strip():
+                report.drop("untranslated", file, row.line, source)
+            else:
+                yield Pair(source, target, file, row.line, _remarks(row, columns))
+
+
+def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | None]:
+    """Source and target as the header names them."""
+    return _table(read_decoded(path), languages)[1].languages
+
+
+def open_document(
+    path: Path, source_language: str | None, target_language: str | None, overwrite: bool
+) -> SpanDocument:
+    """A table whose target column is to be filled in.
+
+    Raises:
+        DataError: as `read_csv`.
+    """
+    decoded = read_decoded(path)
+    given = LanguagePair(source_language, target_language)
+    rows, columns = _table(decoded, given)
+    sign = _sign(decoded.text)
+
+    def entries() -> Iterator[Entry | str]:
+        for number, row in enumerate(rows):
+            if number == 0 and columns.header:
+                yield "header"
+            elif columns.source >= len(row.cells):
+                yield "blank_side"
+            else:
+                yield _entry(decoded.text, row, columns, sign)
+
+    return SpanDocument(decoded, entries(), columns.languages, overwrite=overwrite)
+
+
+def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
+    source = row.cells[columns.source]
+    quoted = text[source.start : source.start + 1] == '"'
+    missing = columns.target - len(row.cells) + 1
+    last = row.cells[-1]
+    there = _Cell("", last.end, last.end) if missing > 0 else row.cells[columns.target]
+    before = sign * max(0, missing)
+
+    def write(new: Segment) -> str:
+        return before + _written(new.text, sign, quoted=quoted)
+
+    key = "/".join(row.cells[n].text for n in columns.keys if n < len(row.cells))
+    most = row.cells[columns.width].text.strip() if 0 <= columns.width < len(row.cells) else ""
+    width = Width(int(most)) if re.fullmatch("[0-9]{1,9}", most) else None
+    return Entry(
+        source.text, row.line, there.start, there.end, write, key, there.text,
+        _remarks(row, columns), width=width,
+    )  # fmt: skip
+
+
+def _remarks(row: _Row, columns: _Columns) -> tuple[str, ...]:
+    found = ((name, row.cells[n].text.strip()) for n, name in columns.remarks if n < len(row.cells))
+    states = ("status", "state", "review")
+    return tuple(f"state: {text}" if name in states else text for name, text in found if text)
+
+
+def _written(text: str, sign: str, *, quoted: bool) -> str:
+    special = any(c in text for c in (sign, '"', "\r", "\n")) or text != text.strip()
+    if not (quoted or special):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _sign(text: str) -> str:
+    """What stands between cells: what parts the first rows into the most cells, equally many."""
+    best, found = (0, 0), ","
+    for sign in _SIGNS:
+        rows = _rows(text, sign)
+        counts = []
+        try:
+            for row in rows:
+                if len(row.cells) > 1 or row.cells[0].text:
+                    counts.append(len(row.cells))
+                if len(counts) == _LOOKED_AT:
+                    break
+        except _OpenQuoteError:
+            continue
+        if counts and counts[0] > 1:
+            equal = sum(count == counts[0] for count in counts)
+            score = equal * 100 // len(counts), counts[0]
+            if score > best:
+                best, found = score, sign
+    return found
+
+
+class _OpenQuoteError(ValueError):
+    pass
+
+
+_PLAIN_CELLS = {sign: re.compile(rf"[^{re.escape(sign)}\r\n]*") for sign in _SIGNS}
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def _rows(text: str, sign: str) -> Iterator[_Row]:
+    """Rows with the places of their cells; a cell between quotes may hold line ends."""
+    position, lines, plain = 0, Lines(text), _PLAIN_CELLS[sign]
+    while position < len(text):
+        line, cells = lines.at(position), list[_Cell]()
+        while True:
+            start = position
+            quoted = _QUOTED.match(text, position)
+            if quoted:
+                position = quoted.end()
+            elif text.startswith('"', position):
+                raise _OpenQuoteError(str(line))
+            rest = plain.match(text, position)
+            assert rest, "it matches the empty string"
+            inside = quoted[1].replace('""', '"') if quoted else ""
+            cells.append(_Cell(inside + rest[0], start, rest.end()))
+            position = rest.end()
+            if not text.startswith(sign, position):
+                break
+            position += 1
+        yield _Row(line, cells)
+        end = _LINE_END.match(text, position)
+        position = end.end() if end else position
+
+
+def _table(decoded: Decoded, languages: Languages) -> tuple[list[_Row], _Columns]:
+    try:
+        rows = list(_rows(decoded.text, _sign(decoded.text)))
+    except _OpenQuoteError as error:
+        raise DataError(
+            f"a quote at the beginning of a cell is closed again; {decoded.path}:{error} has one "
+            'that is not. Close it, or write two ("") for one that belongs to the text.'
+        ) from None
+    return rows, _columns([cell.text for cell in rows[0].cells], languages) if rows else _Columns()
+
+
+def _columns(first: Sequence[str], languages: Languages) -> _Columns:
+    """What the first row says, if it names the columns."""
+    names = [name.strip().lower() for name in first]
+    codes = [n for n, name in enumerate(first) if is_language(name.strip()) and name.strip()]
+    if "source" in names and "target" in names:
+        source, target = names.index("source"), names.index("target")
+        codes = []
+    else:
+        wanted = languages.source_language, languages.target_language
+        sides = [next((n for n in codes if same_language(first[n].strip(), w)), -1) for w in wanted]
+        known = _REMARKS | _KEYS | _WIDTHS
+        codes = [n for n in codes if names[n] not in known and _CODE.fullmatch(first[n].strip())]
+        others = [n for n in codes if n not in sides]
+        if -1 in sides and (len(others) < sides.count(-1) or len(codes) != 2):
+            return _Columns()
+        source, target = (n if n >= 0 else others.pop(0) for n in sides)
+    found = (first[source].strip(), first[target].strip()) if codes else (None, None)
+    return _Columns(
+        source,
+        target,
+        True,
+        found,
+        tuple((n, name) for n, name in enumerate(names) if name in _REMARKS),
+        tuple(n for n, name in enumerate(names) if name in _KEYS),
+        next((n for n, name in enumerate(names) if name in _WIDTHS), -1),
+    )

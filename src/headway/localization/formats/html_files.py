@@ -1,0 +1,206 @@
+"""HTML pages: text between tags, and what readers see of attributes; scripts and code stay."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from html import unescape
+from pathlib import Path
+
+from headway.core.lines import open_bytes
+from headway.languages.names import named_language
+from headway.localization.formats.markup import (
+    MarkupPiece,
+    Token,
+    attributes,
+    closings,
+    escaped,
+    joined,
+    piece,
+    text_pieces,
+    tokens,
+    unwrapped,
+    whole,
+    writer,
+)
+from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.placeholders.segments import Code, Segment
+
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite data del dfn em font i ins mark q rp rt ruby s small span "
+    "strike strong sub sup time tt u".split()
+)
+"""Tags that stand inside of a sentence; all others end it."""
+_ALONE = frozenset("br img wbr".split())
+_KEPT_INLINE = frozenset("code kbd samp var".split())
+"""Stay as they are, as a placeholder in their sentence."""
+_KEPT = frozenset("pre script style textarea svg math iframe object template xmp".split())
+"""Stay as they are, all that is in them."""
+_RAW = frozenset("script style textarea iframe xmp".split())
+"""What is in them is no markup."""
+_SHOWN = frozenset("alt title placeholder aria-label".split())
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_DECLARED = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?+\s*+([\w-]{1,40})""", re.IGNORECASE
+)
+_DESCRIBING = frozenset(
+    "description og:title og:description twitter:title twitter:description".split()
+)
+_BUTTONS = ("button", "reset", "submit")
+_TEMPLATE = re.compile(
+    r"\{%.{0,500}?%\}|\{\{\{.{0,500}?\}\}\}|\{\{.{0,500}?\}\}|\{#.{0,500}?#\}", re.DOTALL
+)
+"""What Jinja, Django and their like put in."""
+
+
+def open_document(
+    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+) -> SpanDocument:
+    """A page of one language, all of whose texts become those of another.
+
+    The `lang` of its outermost element becomes the target language.
+
+    Raises:
+        DataError: its encoding is neither UTF-8 nor the one that it declares.
+    """
+    decoded = _read(path)
+    root = next((t for t in tokens(decoded.text) if t.name == "html" and t.kind == "start"), None)
+    lang = attributes(decoded.text, root).get("lang") if root else None
+    languages = lang.text if lang and lang.text else named_language(path), target_language
+    if lang and lang.text and target_language:
+        text = decoded.text[: lang.start] + target_language + decoded.text[lang.end :]
+        decoded = replace(decoded, text=text)
+    return SpanDocument(decoded, page_entries(decoded), languages, overwrite=overwrite)
+
+
+def _read(path: Path) -> Decoded:
+    """A page in UTF-8, in the encoding that it declares, or in that of old pages."""
+    with open_bytes(path) as file:
+        declared = _DECLARED.search(file.read(4096))
+    names = [declared[1].decode()] if declared else []
+    known = [name for name in names if name.lower() != "utf-8" and _is_known(name)]
+    return replace(read_decoded(path, "utf-8", *known, "latin-1"), beyond="xmlcharrefreplace")
+
+
+def _is_known(encoding: str) -> bool:
+    try:
+        return "<".encode(encoding) == b"<"
+    except LookupError:
+        return False
+
+
+def page_entries(decoded: Decoded, start: int = 0, end: int | None = None) -> list[Entry]:
+    """The texts of a page, or of a part of one, in order."""
+    found = sorted(_entries(decoded.text, start, end), key=lambda entry: (entry.start, -entry.end))
+    lines = Lines(decoded.text)
+    return [entry._replace(line=lines.at(entry.start)) for entry in found]
+
+
+def _entries(text: str, start: int, end: int | None) -> Iterator[Entry]:
+    some = list(_page_tokens(text, start, end))
+    ends, pieces, n = closings(some, _VOID), list[MarkupPiece](), 0
+    write = writer(lambda part: _written(part, named="&nbsp;" in text))
+    for n, one, last in _steps(text, some, ends):
+        if one.kind in ("start", "empty"):
+            yield from _shown(text, one)
+        if one.kind == "text":
+            pieces += _text(text, one)
+        elif last > n and one.name in {*_INLINE, *_KEPT_INLINE}:
+            inside = [p for t in some[n + 1 : last] if t.kind == "text" for p in _text(text, t)]
+            pieces.append(whole(text, inside, one.start, some[last].end))
+        elif one.kind == "comment":
+            pieces.append(whole(text, (), one.start, one.end))
+        elif last == n and one.name in {*_INLINE, *_ALONE, *_KEPT_INLINE}:
+            pieces.append(piece(text, one, void=one.name in _ALONE))
+        else:
+            yield from _sentence(pieces, write)
+            pieces = []
+    yield from _sentence(pieces, write)
+
+
+def _steps(
+    text: str, some: Sequence[Token], ends: dict[int, int]
+) -> Iterator[tuple[int, Token, int]]:
+    """Each piece, and which one closes it where all that is in it stays as it is."""
+    n = 0
+    while n < len(some):
+        one, last = some[n], n
+        if one.kind == "start" and n in ends and _stays(text, one):
+            last = ends[n]
+        yield n, one, last
+        n = last + 1
+
+
+def _stays(text: str, tag: Token) -> bool:
+    if tag.name in {*_KEPT, *_KEPT_INLINE}:
+        return True
+    values = attributes(text, tag)
+    classes = values["class"].text.split() if "class" in values else []
+    return "notranslate" in classes or ("translate" in values and values["translate"].text == "no")
+
+
+def _sentence(pieces: Sequence[MarkupPiece], write: Callable[[Segment], str]) -> Iterator[Entry]:
+    segment, start, end = joined(pieces)
+    if not segment.blank:
+        yield Entry(segment, 0, start, end, write)
+
+
+def _shown(text: str, tag: Token) -> Iterator[Entry]:
+    """Attributes of a tag that readers see."""
+    values = attributes(text, tag)
+    told = {
+        name: values[name].text.lower() for name in ("name", "property", "type") if name in values
+    }
+    shown = [value for name, value in values.items() if name in _SHOWN]
+    if tag.name == "meta" and {*told.values()} & _DESCRIBING and "content" in values:
+        shown.append(values["content"])
+    if tag.name == "input" and told.get("type") in _BUTTONS and "value" in values:
+        shown.append(values["value"])
+    for value in shown:
+        quote = text[value.start - 1]
+        source = unescape(value.text)
+        if any(map(str.isalnum, _TEMPLATE.sub("", source))):
+            yield Entry(
+                source, 0, value.start, value.end,
+                partial(_quoted, quote), tag=(tag.start, tag.end),
+            )  # fmt: skip
+
+
+def _text(text: str, token: Token) -> Iterator[MarkupPiece]:
+    """Text with what a template puts in as codes."""
+    start = token.start
+    for found in _TEMPLATE.finditer(text, token.start, token.end):
+        if start < found.start():
+            yield from text_pieces(text, Token("text", start, found.start()), _plain)
+        yield MarkupPiece(Code(found[0], found[0]), *found.span())
+        start = found.end()
+    if start < token.end:
+        yield from text_pieces(text, Token("text", start, token.end), _plain)
+
+
+def _plain(raw: str) -> str:
+    return unwrapped(unescape(raw))
+
+
+def _written(text: str, *, named: bool) -> str:
+    return escaped(text).replace("\xa0", "&nbsp;") if named else escaped(text)
+
+
+def _quoted(quote: str, new: Segment) -> str:
+    return escaped(new.text).replace(quote, "&quot;" if quote == '"' else "&#39;")
+
+
+def _page_tokens(text: str, start: int, end: int | None) -> Iterator[Token]:
+    """All pieces; what stands in a script is none."""
+    end = len(text) if end is None else end
+    while start < end:
+        for one in tokens(text, start, end):
+            yield one
+            start = one.end
+            if one.kind == "start" and one.name in _RAW:
+                closed = re.compile(rf"</{one.name}\b", re.IGNORECASE).search(text, start, end)
+                behind = closed.start() if closed else end
+                if start < behind:
+                    yield Token("other", start, behind)
+                start = behind
+                break

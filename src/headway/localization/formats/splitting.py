@@ -1,0 +1,146 @@
+"""Segments cut into what a model takes: the lines of a text, and the sentences of a long line."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from headway.languages.sentences import CODE, LINE_SPACE, sentence_ends, space_between
+from headway.localization.placeholders.own_codes import OwnPattern
+from headway.localization.placeholders.patterns import hidden, partners
+from headway.localization.placeholders.segments import Code, Segment
+
+_SPACE = re.compile(r"\s+")
+
+
+def lines_of(segment: Segment) -> list[Segment]:
+    """The lines and columns of a segment, and the white space around and between them, as segments.
+
+    Joined they are the segment again. A piece that is `blank` is not for translation.
+    """
+    text = flat(segment)
+    positions = set[int]()
+    for space in _SPACE.finditer(text):
+        if (
+            any(sign in LINE_SPACE for sign in space[0])
+            or space.start() == 0
+            or space.end() == len(text)
+        ):
+            positions |= {space.start(), space.end()}
+    return cut_at(segment, positions)
+
+
+def sentences_of(line: Segment, language: str | None = None) -> list[Segment]:
+    """The sentences of a segment, and the white space between them, as segments.
+
+    Joined they are the segment again. Codes behind a full stop belong to the sentence before it.
+    """
+    return pieces_at(line, sentence_ends(covered(line), language))
+
+
+def pieces_at(segment: Segment, ends: Iterable[int]) -> list[Segment]:
+    """A segment cut at these places of its `flat` text; white space behind each stands alone.
+
+    Joined they are the segment again. A code whose partner is in another piece stands alone too,
+    where it is the first or last of its piece: so bold sentences stay bold from first to last.
+    """
+    text = flat(segment)
+    positions = set[int]()
+    for end in ends:
+        space = _SPACE.match(text, end)
+        positions |= {end, space.end() if space else end}
+    positions -= {0, len(text)}
+    if positions and segment.codes:
+        positions |= _around_parted_codes(segment, text, sorted(positions))
+    return cut_at(segment, positions)
+
+
+def _around_parted_codes(segment: Segment, text: str, ends: Sequence[int]) -> set[int]:
+    """Both sides of codes at the edge of a piece whose partner is in another one."""
+    places = [n for n, part in _placed(segment) if not isinstance(part, str)]
+    pairs = partners([code.text for code in segment.codes])
+    edges = {0, *ends, len(text)}
+    found = set[int]()
+    for opening, closing in pairs.items():
+        first, last = places[opening], places[closing]
+        if bisect_right(ends, first) == bisect_right(ends, last):
+            continue
+        if first in edges:
+            found |= {first, first + 1}
+        if last + 1 in edges:
+            found |= {last, last + 1}
+    return found
+
+
+def _placed(segment: Segment) -> Iterator[tuple[int, str | Code]]:
+    """Each part and where it begins in the `flat` text."""
+    place = 0
+    for part in segment.parts:
+        yield place, part
+        place += len(part) if isinstance(part, str) else 1
+
+
+def joined(pieces: Iterable[Segment]) -> Segment:
+    """One segment of several."""
+    parts: list[str | Code] = []
+    for piece in pieces:
+        for part in piece.parts:
+            last = parts[-1] if parts else None
+            if isinstance(part, str) and isinstance(last, str):
+                parts[-1] = last + part
+            else:
+                parts.append(part)
+    return Segment(tuple(parts))
+
+
+def joined_translations(pieces: Sequence[tuple[Segment, Segment]]) -> Segment:
+    """Each piece's translation, one behind the other; blank pieces are their own.
+
+    White space between two of them is as the target language writes it: see `space_between`.
+    """
+    worded = [place for place, (source, _) in enumerate(pieces) if not source.blank]
+    parts = [translation for _, translation in pieces]
+    for one, other in pairwise(worded):
+        left, right = parts[one].text.rstrip(), parts[other].text.lstrip()
+        between = range(one + 1, other)
+        spaces = [place for place in between if parts[place].text.isspace()]
+        if len(spaces) < len(between):  # a line of signs or codes: its own ends stay around it
+            continue
+        space = "".join(parts[place].text for place in spaces)
+        for place in spaces:
+            parts[place] = Segment()
+        written = space_between(space, left, right)
+        if written:
+            place = spaces[0] if spaces else one
+            before = [parts[one]] if place == one else []
+            parts[place] = joined([*before, Segment((written,))])
+    return joined(parts)
+
+
+def flat(segment: Segment) -> str:
+    """Its text with one character for each code."""
+    return "".join(part if isinstance(part, str) else CODE for part in segment.parts)
+
+
+def covered(segment: Segment, own: Sequence[OwnPattern] = ()) -> str:
+    """The same length as `flat`, with the codes in its text hidden as well; `own` are a user's."""
+    texts = (hidden(part, CODE, own) if isinstance(part, str) else CODE for part in segment.parts)
+    return "".join(texts)
+
+
+def cut_at(segment: Segment, positions: set[int]) -> list[Segment]:
+    """The segment in pieces; positions are those of `flat`."""
+    ends = sorted(positions)
+    pieces: list[Segment] = []
+    parts: list[str | Code] = []
+    offset = 0
+    for part in segment.parts:
+        length = len(part) if isinstance(part, str) else 1
+        inside = ends[bisect_right(ends, offset) : bisect_left(ends, offset + length)]
+        for start, stop in pairwise((0, *(end - offset for end in inside), length)):
+            parts.append(part[start:stop] if isinstance(part, str) else part)
+            if offset + stop in positions:
+                pieces.append(Segment(tuple(parts)))
+                parts = []
+        offset += length
+    return [*pieces, Segment(tuple(parts))] if parts else pieces

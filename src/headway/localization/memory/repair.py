@@ -1,0 +1,218 @@
+"""Numbers and codes of a match put right: "Step 3" from "Step 2", in its translation too."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from headway.localization.memory.words import CODE, NUMBER, WordToken, aligned, tokens
+from headway.localization.placeholders.patterns import find, frame, kind_of
+from headway.localization.placeholders.segments import Code, Segment
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SEPARATOR = re.compile(r"[.,]")
+
+
+class Repair(NamedTuple):
+    """A translation with what differs put right, where that was plain."""
+
+    target: str
+    done: tuple[str, ...]
+    """What was put right: `2 -> 3`."""
+    failed: tuple[str, ...]
+    """What differs and was left, in the same form."""
+
+
+class Swap(NamedTuple):
+    """One text of a source that another one stands for in the query."""
+
+    old: str
+    new: str
+    """Empty where there is nothing in its place."""
+    n: int
+    """How often the old one stands in the source."""
+    plain: bool
+    """Every time it is the same other one."""
+
+    def __str__(self) -> str:
+        return f"{self.old or 'none'} -> {self.new or 'none'}"
+
+
+def repaired(query: str, source: str, target: str) -> Repair:
+    """Carry the query's numbers and codes over to the translation of a source that is like it.
+
+    A number or code is exchanged where nothing is left to guess: it stands in the translation as
+    often as in its source, and every time in the place of the same other one; numbers only where
+    both sources have as many, each beside its own. A tag that the query lacks goes; one around the
+    whole query is put around the translation.
+    """
+    numbers, codes, before, behind = _differences(query, source)
+    if not (numbers or codes or before or behind):
+        return Repair(target, (), ())
+    pieces = _taken_apart(target)
+    found = Counter(text for text, is_code in pieces if is_code)
+    new_numbers = {_digits(swap.old): swap for swap in numbers if _fits(swap, pieces)}
+    new_codes = {swap.old: swap for swap in codes if _code_fits(swap, found[swap.old])}
+
+    def exchanged(number: re.Match[str]) -> str:
+        swap = new_numbers.get(_digits(number[0]))
+        return (_in_form_of(swap.old, number[0], swap.new) if swap else None) or number[0]
+
+    made = "".join(
+        (new_codes[text].new if text in new_codes else text)
+        if is_code
+        else _NUMBER.sub(exchanged, text)
+        for text, is_code in pieces
+    )
+    right = {*new_numbers.values(), *new_codes.values()}
+    done = [str(swap) for swap in (*numbers, *codes) if swap in right]
+    failed = [str(swap) for swap in (*numbers, *codes) if swap not in right]
+    around = [f"none -> {tag}" for tag in (*before, *behind)]
+    if any(swap.new == "" for swap in new_codes.values()):
+        made = re.sub("  +", " ", made).strip() if "  " not in target else made
+    return Repair("".join((*before, made, *behind)), (*done, *around), tuple(failed))
+
+
+class _Differences(NamedTuple):
+    numbers: list[Swap]
+    codes: list[Swap]
+    before: list[str]
+    """Tags that the query has around all of the text."""
+    behind: list[str]
+
+
+def _differences(query: str, source: str) -> _Differences:
+    """Numbers and codes that stand for each other, where words and codes are laid side by side."""
+    old, new = tokens(source), tokens(query)
+    pairs: dict[str, list[tuple[str, str]]] = {NUMBER: [], CODE: []}
+    old_alone, new_alone = Counter[str](), Counter[str]()
+    one_to_one = True
+    for one in aligned([token.kind for token in old], [token.kind for token in new]):
+        if one.same:
+            for mine, theirs in zip(old[one.old], new[one.new], strict=True):
+                if mine.kind in pairs:
+                    pairs[mine.kind].append((mine.written, theirs.written))
+        else:
+            old_alone += _codes(old[one.old])
+            new_alone += _codes(new[one.new])
+            one_to_one &= NUMBER not in (token.kind for token in (*old[one.old], *new[one.new]))
+    gone, added = old_alone - new_alone, new_alone - old_alone
+    before, behind = _around(query, added) if not gone else ([], [])
+    added -= Counter((*before, *behind))
+    counts = {kind: [token.written for token in old if token.kind == kind] for kind in pairs}
+    swaps = _swaps([*pairs[CODE], *((code, "") for code in gone.elements())], counts[CODE], str)
+    swaps += [Swap("", code, 0, False) for code in added.elements()]
+    numbers = _swaps(pairs[NUMBER], counts[NUMBER], _digits)
+    numbers = [swap._replace(plain=swap.plain and one_to_one) for swap in numbers]
+    return _Differences(numbers, swaps, before, behind)
+
+
+def _codes(some: Iterable[WordToken]) -> Counter[str]:
+    return Counter(token.written for token in some if token.kind == CODE)
+
+
+def _swaps(
+    pairs: Sequence[tuple[str, str]], all_old: Iterable[str], same: Callable[[str], str]
+) -> list[Swap]:
+    counts = Counter(map(same, all_old))
+    partners: dict[str, list[tuple[str, str]]] = {}
+    for old, new in pairs:
+        partners.setdefault(same(old), []).append((old, new))
+    return [
+        Swap(old, new, counts[key], len(set(of_key)) == 1 and len(of_key) == counts[key])
+        for key, of_key in partners.items()
+        for old, new in dict.fromkeys(of_key)
+        if old != new
+    ]
+
+
+def _around(query: str, added: Counter[str]) -> tuple[list[str], list[str]]:
+    """Added tags that stand in front of all of a text, and behind it."""
+    codes = [query[start:end] for start, end, _ in find(query)]
+    before: list[str] = []
+    behind: list[str] = []
+    rest = query
+    for code in codes:
+        if not (rest.startswith(code) and kind_of(code) == "tag"):
+            break
+        before.append(code)
+        rest = rest.removeprefix(code)
+    for code in reversed(codes[len(before) :]):
+        if not (rest.endswith(code) and kind_of(code) == "tag"):
+            break
+        behind.insert(0, code)
+        rest = rest.removesuffix(code)
+    return (before, behind) if Counter((*before, *behind)) == added else ([], [])
+
+
+def _fits(swap: Swap, pieces: Sequence[tuple[str, bool]]) -> bool:
+    """Whether a number can be exchanged in a translation."""
+    same = [
+        number
+        for text, is_code in pieces
+        for number in ([] if is_code else _NUMBER.findall(text))
+        if _digits(number) == _digits(swap.old)
+    ]
+    return (
+        swap.plain
+        and len(same) == swap.n
+        and all(_in_form_of(swap.old, number, swap.new) for number in same)
+    )
+
+
+def _code_fits(swap: Swap, n_found: int) -> bool:
+    """Whether a code can be exchanged in a translation, or taken out of it."""
+    if not swap.plain or n_found != swap.n:
+        return False
+    if not swap.new:
+        return kind_of(swap.old) == "tag"
+    return kind_of(swap.old) == kind_of(swap.new) and frame(swap.old) == frame(swap.new)
+
+
+def _digits(number: str) -> str:
+    return _SEPARATOR.sub("", number)
+
+
+def _in_form_of(old: str, found: str, new: str) -> str | None:
+    """The new number as the translation writes it: 1.5 -> 2.5 is 1,5 -> 2,5 there.
+
+    None where that cannot be told: 5 does not say how 1,500 is written there.
+    """
+    signs = list(zip(_SEPARATOR.findall(old), _SEPARATOR.findall(found), strict=False))
+    form = dict(signs)
+    one_to_one = len(set(signs)) == len(form) == len(set(form.values()))
+    alike = [len(part) for part in _SEPARATOR.split(old)] == [
+        len(part) for part in _SEPARATOR.split(found)
+    ]
+    if not (one_to_one and alike and set(_SEPARATOR.findall(new)) <= set(form)):
+        return None
+    return _SEPARATOR.sub(lambda sign: form[sign[0]], new)
+
+
+def _taken_apart(text: str) -> list[tuple[str, bool]]:
+    """Stretches of a text, in order, and whether each is a code."""
+    pieces, place = [], 0
+    for start, end, _ in find(text):
+        pieces += [(text[place:start], False), (text[start:end], True)]
+        place = end
+    return [*pieces, (text[place:], False)]
+
+
+def as_segment(text: str, source: Segment) -> Segment:
+    """A translation for the place of `source`: where it has a code of the source, that code itself.
+
+    A code that stands there more often than in the source is plain text the further times.
+    """
+    waiting: dict[str, list[Code]] = {}
+    for code in source.codes:
+        waiting.setdefault(code.text, []).append(code)
+    names = sorted(filter(None, waiting), key=len, reverse=True)
+    if not names:
+        return Segment((text,) if text else ())
+    parts: list[str | Code] = []
+    for piece in re.split(f"({'|'.join(map(re.escape, names))})", text):
+        if codes := waiting.get(piece):
+            parts.append(codes.pop(0))
+        elif piece:
+            parts.append(piece)
+    return Segment(tuple(parts))

@@ -1,0 +1,269 @@
+"""The units of translation files, with what stands around them: what a memory is made of."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.core.cleaning import Pair, Report
+from headway.languages.codes import Languages
+from headway.localization.formats.keyed import read_keyed, texts_of
+from headway.localization.formats.po import named_header, read_po
+from headway.localization.formats.po_entries import PoEntry, read_entries
+from headway.localization.formats.po_plurals import (
+    MessageForm,
+    learned,
+    message_forms,
+    message_text,
+)
+from headway.localization.formats.po_text import unescape
+from headway.localization.formats.readers import reader_of
+from headway.localization.formats.tmx import read_tmx
+from headway.localization.formats.xliff import read_xliff
+from headway.localization.formats.xliff_units import XliffUnit, XliffUnits
+from headway.localization.formats.xml_encoding import utf8_chunks
+from headway.localization.formats.xml_events import XmlEvents
+
+_NOT_TRANSLATED = frozenset("fuzzy untranslated do_not_translate one_column".split())
+"""Reasons for which a reader drops a unit that has a source text."""
+_NO_UNIT = frozenset("header line_too_long not_json".split())
+
+
+class Label(NamedTuple):
+    """What a unit says of itself besides its texts."""
+
+    key: str = ""
+    """`msgctxt`, `tuid`, `resname` or else `id`, the key in a file of one language; empty where it
+    has none."""
+    date: int = 0
+    """When it was changed last, as YYYYMMDDhhmmss; 0 where that is unknown."""
+    parts: tuple["TranslatableText", ...] = ()
+    """Its segments, where both sides are cut alike; plural forms but its own."""
+    earlier: tuple["TranslatableText", ...] = ()
+    """What its translation belongs to, if not to its text: that of an earlier text (`#| msgid`)."""
+    form: str = ""
+    """Which plural form its translation is (`PluralForm.key`); empty where nobody knows."""
+
+
+class TranslatableText(NamedTuple):
+    """A text in a unit that is translated by itself."""
+
+    source: str
+    target: str
+    key: str
+    form: str = ""
+
+
+NO_LABEL = Label()
+
+
+class MemoryUnit(NamedTuple):
+    """A unit of a file, translated or not."""
+
+    source: str
+    target: str | None
+    """None where there is no translation to be relied on."""
+    line: int
+    label: Label
+    before: str
+    """Source text of the unit in front of it; empty for the first one."""
+    after: str
+    """Source text of the unit behind it; empty for the last one."""
+
+
+class _Heard(NamedTuple):
+    """A unit as a reader told of it."""
+
+    number: int
+    source: str
+    target: str | None
+    line: int
+    is_text: bool = True
+    """There is something to be translated."""
+
+
+@dataclass
+class _Listener(Report):
+    """Hears of every unit that a reader drops."""
+
+    heard: list[_Heard] = field(default_factory=list)
+
+    def drop(self, reason: str, file: str, line: int, text: str) -> None:
+        super().drop(reason, file, line, text)
+        text = "" if reason in _NO_UNIT else text
+        self.heard.append(_Heard(self.read, text, None, line, reason in _NOT_TRANSLATED))
+
+
+def read_units(
+    path: Path, languages: Languages, report: Report | None = None
+) -> Iterator[MemoryUnit]:
+    """Every unit that has a source text, in the order of the file.
+
+    What the reader of this kind of file drops has no target here; `report` counts it.
+
+    Raises:
+        DataError: as the reader.
+    """
+    read, listener = reader_of(path).pairs, _Listener()
+    labels = _LABELS.get(read, _no_labels)(path)
+    yield from _labelled(read(path, languages, listener), labels, listener)
+    if report is not None:
+        report.add(listener)
+
+
+def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[MemoryUnit]:
+    """The same of two files of one language each; a copy of the source is no translation.
+
+    Raises:
+        DataError: as `read_keyed`.
+    """
+    listener = _Listener()
+    labels = (Label(key) for key, *_ in texts_of(source))
+    for unit in _labelled(read_keyed(source, target, listener), labels, listener):
+        copied = unit.source == unit.target  # such files are often begun as copies
+        yield unit._replace(target=None) if copied else unit
+    report.add(listener)
+
+
+def _labelled(
+    pairs: Iterable[Pair], labels: Iterable[Label], listener: _Listener
+) -> Iterator[MemoryUnit]:
+    """Units from what a reader gives and drops, the labels being those of all that it reads."""
+    numbered = enumerate(chain(labels, repeat(NO_LABEL)), start=1)
+    number, label, before = 0, NO_LABEL, ""
+    for unit, after in _with_next(_heard(pairs, listener)):
+        while number < unit.number:
+            number, label = next(numbered)
+        if unit.is_text:
+            whole = MemoryUnit(unit.source, unit.target, unit.line, label, before, after)
+            yield whole
+            if unit.target is not None:
+                yield from _in_parts(whole, label.parts)
+            yield from _in_parts(whole, label.earlier)
+        before = unit.source
+
+
+def _in_parts(unit: MemoryUnit, parts: tuple[TranslatableText, ...]) -> Iterator[MemoryUnit]:
+    for part in parts:
+        label = Label(part.key, unit.label.date, form=part.form)
+        yield unit._replace(source=part.source, target=part.target, label=label)
+
+
+def _heard(pairs: Iterable[Pair], listener: _Listener) -> Iterator[_Heard]:
+    for pair in pairs:
+        yield from listener.heard
+        listener.heard.clear()
+        yield _Heard(listener.read, pair.source, pair.target, pair.line)
+    yield from listener.heard
+
+
+def _with_next(units: Iterator[_Heard]) -> Iterator[tuple[_Heard, str]]:
+    """Each with the source of the one behind it."""
+    unit = next(units, None)
+    while unit is not None:
+        following = next(units, None)
+        yield unit, following.source if following else ""
+        unit = following
+
+
+def _no_labels(_path: Path) -> Iterator[Label]:
+    return iter(())
+
+
+def _po_labels(path: Path) -> Iterator[Label]:
+    header = named_header(path)
+    for entry in read_entries(path, header.encoding):
+        if not (entry.obsolete or entry.header):
+            key = message_text(entry, "msgctxt", header.encoding)
+            forms = message_forms(entry, header)
+            own = learned(forms)
+            parts = tuple(
+                TranslatableText(one.source, one.target, key, _form(one))
+                for one in forms
+                if one.target is not None and one is not own
+            )
+            earlier = tuple(_earlier(entry, own, key, header.encoding))
+            yield Label(key, parts=parts, earlier=earlier, form=_form(own))
+
+
+def _form(one: MessageForm) -> str:
+    return one.plural.key if one.plural else ""
+
+
+def _earlier(
+    entry: PoEntry, own: MessageForm, key: str, encoding: str
+) -> Iterator[TranslatableText]:
+    """A fuzzy translation with the text that it was made for, as msgmerge tells it."""
+    if entry.fuzzy and own.target and not own.plural:
+        source = unescape("".join(entry.previous.get("msgid", ())), encoding)
+        if source and "msgid_plural" not in entry.previous:
+            yield TranslatableText(source, own.target, key)
+
+
+def _xliff_labels(path: Path) -> Iterator[Label]:
+    units = XliffUnits(path).read(utf8_chunks(path))
+    for unit in chain.from_iterable(unit.segments() for unit in units):
+        yield Label(unit.key, parts=_parts(unit))
+
+
+def _parts(unit: XliffUnit) -> tuple[TranslatableText, ...]:
+    """The segments of a unit that is cut into several, as they are filled in one by one."""
+    if not (unit.seg_source and unit.target):
+        return ()
+    sources, targets = unit.seg_source.content.marks, unit.target.content.marks
+    by_name = {mark.name: mark for mark in targets}
+    names = [mark.name for mark in sources]
+    if len(set(names)) < len(names) or len(by_name) < len(targets) or not {*names} <= {*by_name}:
+        return ()
+    return tuple(
+        TranslatableText(
+            mark.segment.text, by_name[mark.name].segment.text, f"{unit.key}/{mark.name}"
+        )
+        for mark in sources
+    )
+
+
+def _tmx_labels(path: Path) -> Iterator[Label]:
+    events = XmlEvents(path, "tmx")
+    complete: list[Label] = []
+    key, date = "", 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal key, date
+        if name == "tu":
+            events.unit_begins()
+            key, date = attributes.get("tuid", ""), 0
+        if name in ("tu", "tuv"):
+            written = attributes.get("changedate") or attributes.get("creationdate", "")
+            date = max(date, _as_number(written))
+
+    def end(name: str) -> None:
+        if name == "tu":
+            complete.append(Label(key, date))
+            events.unit_ends()
+
+    events.tell(start, end)
+    for _ in events.run(utf8_chunks(path)):
+        yield from complete
+        complete.clear()
+
+
+def _as_number(date: str) -> int:
+    """`20240131T235959Z` as one number; 0 for what is no such date."""
+    digits = date.replace("T", "").removesuffix("Z")
+    return int(digits) if len(digits) == 14 and digits.isascii() and digits.isdecimal() else 0
+
+
+_LABELS: dict[Callable[..., object], Callable[[Path], Iterator[Label]]] = {
+    read_po: _po_labels,
+    read_tmx: _tmx_labels,
+    read_xliff: _xliff_labels,
+}
+
+
+class Given(NamedTuple):
+    """Languages that were asked for; None is for the file to say."""
+
+    source_language: str | None = None
+    target_language: str | None = None

@@ -1,0 +1,1 @@
+"""What must pass a translation unchanged: tags, variables, addresses, numbers."""

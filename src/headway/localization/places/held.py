@@ -1,0 +1,83 @@
+"""A unit as the bytes of its file, and what in them is text."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.languages.codes import Languages
+
+Mend = Callable[[str], str]
+"""From a text to what it should be."""
+
+
+class SideSpan(NamedTuple):
+    """Where one side's text stands in a unit: what can be exchanged or moved as a whole."""
+
+    file: int
+    """0, or 1 for the second of two text files."""
+    start: int
+    end: int
+
+
+class LocatedUnit(NamedTuple):
+    """One unit, in the order in which the reader of its file counts them."""
+
+    line: int
+    before: tuple[bytes, ...]
+    """Of each file, what stands between the unit before and this one, and belongs to neither."""
+    raw: tuple[bytes, ...]
+    """Of each file, the unit; empty where it cannot be told where it stands."""
+    source: SideSpan | None
+    target: SideSpan | None
+
+    def content(self, cell: SideSpan) -> bytes:
+        """What stands in a cell, as the file writes it."""
+        return self.raw[cell.file][cell.start : cell.end]
+
+    def with_contents(self, contents: Mapping[SideSpan, bytes]) -> "LocatedUnit":
+        """The same unit with other bytes in some of its cells."""
+        raw = list(self.raw)
+        for cell, content in sorted(contents.items(), reverse=True):
+            whole = raw[cell.file]
+            raw[cell.file] = whole[: cell.start] + content + whole[cell.end :]
+
+        def now(cell: SideSpan | None) -> SideSpan | None:
+            if cell is None:
+                return None
+            start = cell.start + sum(
+                len(content) - (other.end - other.start)
+                for other, content in contents.items()
+                if other.file == cell.file and other.start < cell.start
+            )
+            length = len(contents[cell]) if cell in contents else cell.end - cell.start
+            return SideSpan(cell.file, start, start + length)
+
+        return LocatedUnit(self.line, self.before, tuple(raw), now(self.source), now(self.target))
+
+
+class Places(NamedTuple):
+    """How one kind of file is taken apart and put together."""
+
+    units: Callable[[tuple[Path, ...], Languages], Iterator[LocatedUnit]]
+    """All units; the last one has line 0 and is what stands behind them."""
+    mended: Callable[[bytes, Mend, str], bytes]
+    """The content of a cell with its texts mended, in the encoding that is named."""
+    whole: bool = True
+    """Whether a cell is one text, of which the ends can be mended too."""
+    movable: bool = True
+    """Whether sides can be exchanged, and moved from unit to unit."""
+    encoding: Callable[[Path], str] = lambda _path: "utf-8"
+    restored: Callable[[Path, bytes], bytes] | None = None
+    """What makes the bytes of a file, if units are not those bytes already."""
+
+
+def mended_text(raw: bytes, mend: Mend, encoding: str) -> bytes:
+    """Plain text."""
+    text = raw.decode(encoding)
+    changed = mend(text)
+    return raw if changed == text else changed.encode(encoding)
+
+
+SIDE_BY_SIDE = re.compile(r"[\t\r\n]+")
+"""What cannot stand in a cell of a table."""

@@ -1,0 +1,1 @@
+"""Trainings that run unattended: recovery, time budgets, locks, pools of processes."""

@@ -1,0 +1,100 @@
+"""The settings of a training that a command runs: also a budget, the plans that it led to, another
+run's weights and frozen parts."""
+
+import re
+from dataclasses import dataclass
+
+from headway.core import setting_errors as refused
+from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.schedules import DECAYING
+from headway.core.training_settings import TrainingSettings
+
+_LONGEST_DAYS = 3_650
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_MOST = {**dict.fromkeys(("within_s", "closing_s"), 1e9), "held_back": 1.0}
+
+
+@dataclass(frozen=True)
+class PlannedTraining(TrainingSettings):
+    """Section [training] of a run."""
+
+    budget: str = ""
+    """Wall-clock time for all of training ("90s", "30m", "1h30m"); turned into max_steps."""
+    within_s: float = 0.0
+    """What the budget leaves for updates and validations: the end keeps to it. 0 = to max_steps."""
+    closing_s: float = 0.0
+    """What it leaves for the end, choosing and measuring, at the pace of the first plan."""
+    plans: tuple[tuple[int, int], ...] = ()
+    """Where max_steps was planned anew: after which update, and to end at which."""
+    init_from: str = ""
+    """A finished run, whose weights this one begins with."""
+    freeze: tuple[str, ...] = ()
+    """Parts whose weights stay as they are, by how their names begin: `encoder`, `encoder.0`."""
+    reinit: tuple[str, ...] = ()
+    """Parts that are drawn anew although `init_from` has them."""
+    held_back: float = 1.0
+    """After init_from: the learning rate is multiplied by this where few of the old pairs are seen
+    again. Filled in."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in {"within_s": 0, "closing_s": 0, "held_back": 0.001}.items():
+            if getattr(self, name) < least:
+                raise refused.too_small(name, getattr(self, name), least=least)
+        refuse_beyond(self, _MOST)
+        if self.reinit and not self.init_from:
+            raise refused.nothing_to_draw_anew()
+        if self.budget or self.plans:
+            refuse_unsound(self)
+
+    def place(self, step: int) -> int | float:
+        """Where in the schedule of `max_steps` an update stands, after the plans that were made."""
+        return planned_step(step, self) if self.plans else step
+
+    def end(self) -> int:
+        """The last update as planned now."""
+        return self.plans[-1][1] if self.plans else self.max_steps
+
+
+def seconds(budget: str) -> float | None:
+    """The length of "90s", "30m", "1h30m" in seconds; None for an empty text."""
+    if not budget:
+        return None
+    text = budget.strip().lower()
+    if re.fullmatch(r"((\d+\.?|\d*\.\d+)[smhd])+", text, re.ASCII):
+        parts = re.findall(r"(?<![\d.])([\d.]++)([smhd])", text)
+        total = sum(float(n) * _UNITS[unit] for n, unit in parts)
+        if 0 < total <= _LONGEST_DAYS * _UNITS["d"]:
+            return total
+        if total:
+            raise ConfigError(f"A budget is {_LONGEST_DAYS:,}d at most; got {budget[:100]!r}.")
+    raise ConfigError(f"A budget is a time with its unit, like 90s, 30m or 1h30m; got {budget!r}.")
+
+
+def refuse_unsound(settings: PlannedTraining) -> None:
+    """Raise ConfigError for a budget that is no time, and for plans that nobody can have made."""
+    seconds(settings.budget)
+    last, end = 0, settings.max_steps
+    for at, new_end in settings.plans:
+        if not last < at < min(end, new_end):
+            raise ConfigError(
+                "each plan is made before training ends, and after the one before it; got "
+                f"[{at}, {new_end}] after [{last}, {end}]. Take them from the run that made them."
+            )
+        last, end = at, new_end
+
+
+def planned_step(step: int, settings: PlannedTraining) -> float:
+    """Where in a schedule of `max_steps` update `step` stands, after the plans that were made.
+
+    A rate that does not come down to an end has none to be stretched to.
+    """
+    if settings.schedule not in DECAYING:
+        return float(step)
+    at, end, place = 0, settings.max_steps, 0.0
+    for new_at, new_end in settings.plans:
+        if step <= new_at:
+            break
+        place += (settings.max_steps - place) * (new_at - at) / (end - at)
+        at, end = new_at, new_end
+    return place + (settings.max_steps - place) * (step - at) / (end - at)

@@ -1,0 +1,253 @@
+"""What a training does by itself when something goes wrong, so that it can be left alone.
+
+Entered only then: a batch does not fit into memory, a loss is not finite, the disk is full, or a
+checkpoint that the end needs is damaged. Whatever is done is said.
+"""
+
+import errno
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+
+from headway.core import checkpoint
+from headway.core.disk import DiskError, disk_errors, free_bytes
+from headway.core.error_commands import command
+from headway.core.errors import HeadwayError, RunError, StoppedError
+from headway.core.optimizer import saved_tensors
+from headway.core.reading_errors import out_of_memory
+from headway.core.tensor_files import load_tensors, save_tensors
+from headway.core.trainer import NotFiniteError, Trainer, split
+
+LOOK_AGAIN_S = 5.0
+"""Between two looks at a full disk."""
+PATIENCE_S = 300.0
+"""How long a disk may refuse what it says it has room for."""
+_ASK_S = 0.2
+
+
+def put_right(trainer: Trainer[Any], error: Exception) -> bool:
+    """Recover, if that can be done: `headway.core.training_interfaces.Callback.on_error`."""
+    if isinstance(error, NotFiniteError):
+        return go_back(trainer, error)
+    if isinstance(error, DiskError):
+        return _DISKS.setdefault(trainer, FullDisk()).wait_for_room(trainer, error)
+    if isinstance(error, RunError):
+        return leave_out_damaged(trainer)
+    return out_of_memory(error) and halve(trainer, error)
+
+
+# -- out of memory ----------------------------------------------------------------------------
+
+
+def halve(trainer: Trainer[Any], error: Exception) -> bool:
+    """Have the update made in smaller parts, as if it had not been begun.
+
+    Raises HeadwayError where there are no smaller ones.
+    """
+    progress = trainer.progress
+    assert trainer.begun is not None
+    before, batches = trainer.begun
+    now, smaller = (split(trainer.task, batches, progress.parts * n) for n in (1, 2))
+    if len(now) == len(smaller):
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise HeadwayError(
+            "An update must fit into memory row by row; it does not after step "
+            f"{progress.step} ({why}). Take a smaller model or leave out the longest rows; the "
+            "last checkpoint is whole."
+        )
+    progress.parts *= 2
+    trainer.optimizer.clear()
+    trainer.return_to(before)
+    trainer.reporter.say(
+        f"out of memory after step {progress.step:,}: from now on a batch is learned in "
+        f"{progress.parts} parts whose gradients are added up, which is the same update"
+    )
+    return True
+
+
+# -- numbers that are not finite --------------------------------------------------------------
+
+
+def go_back(trainer: Trainer[Any], error: NotFiniteError) -> bool:
+    """Once: to the last checkpoint, or to the beginning, with half the rate from there on."""
+    failed, folder = trainer.progress, trainer.folder.checkpoints
+    if failed.rate_share < 1:
+        return False
+    saved = checkpoint.resumable(folder)
+    due = [step for step in saved if step in failed.validated]
+    if due or not failed.validated:  # those of stops in between would not be there without a stop
+        for step in saved:
+            if step > max(due, default=-1):
+                checkpoint.discard(checkpoint.folder_of(folder, step))
+    if not trainer.resume():
+        if failed.validated:  # the float32 model has no longer the weights that were drawn
+            return False
+        begin_again(trainer)
+    trainer.progress.rate_share = 0.5
+    trainer.progress.time_s = failed.time_s
+    trainer.reporter.say(
+        f"{str(error).partition('. ')[0]}. This once, training goes back to step "
+        f"{trainer.progress.step:,}, with half the learning rate from there on"
+    )
+    trainer.save()
+    return True
+
+
+def begin_again(trainer: Trainer[Any]) -> None:
+    """Go to step 0, with the weights as they were drawn: `eval_model` was given no others yet."""
+    moments = {name: torch.zeros_like(t) for name, t in trainer.optimizer.state().items()}
+    trainer.optimizer.restore(saved_tensors(trainer.eval_model), moments)
+    trainer.progress = type(trainer.progress)(counts=dict.fromkeys(trainer.task.counted, 0))
+    trainer.losses.clear()
+    trainer.return_to(trainer.beginning)
+
+
+# -- a full disk ------------------------------------------------------------------------------
+
+
+class FullDisk:
+    """Pauses a training until the disk has room for what is to be written."""
+
+    def __init__(self) -> None:
+        self.step, self.refused_since, self.told = -1, math.inf, list[str]()
+
+    def wait_for_room(self, trainer: Trainer[Any], error: DiskError) -> bool:
+        """True once there is room; False where the disk cannot be written to, or goes on refusing
+        although it has room. Raises StoppedError if training was asked to stop meanwhile."""
+        begun, n_bytes, place = time.monotonic(), trainer.n_bytes_due, trainer.folder.path
+        first = trainer.progress.step != self.step
+        if first:
+            self.step, self.refused_since, self.told = trainer.progress.step, math.inf, []
+        waited = False
+        while error.full:
+            clear_leftovers(trainer)
+            free = free_bytes(place)
+            if free < n_bytes:
+                self.refused_since = math.inf
+            elif first or waited:
+                if self.told:
+                    self.tell(trainer, "there is room again: training goes on")
+                trainer.clock += time.monotonic() - begun
+                return True
+            else:  # it has refused although there is room
+                self.refused_since = min(self.refused_since, begun)
+                waited_s = time.monotonic() - self.refused_since
+                if waited_s > PATIENCE_S or room_is_not_the_matter(error, free, n_bytes):
+                    return False
+            self.tell(
+                trainer,
+                f"the disk is full: {size(n_bytes)} are needed in {place}, {size(free)} are free. "
+                f"Training pauses at step {self.step:,} until there is room; Ctrl-C ends it, "
+                f"{last_saved(trainer)}",
+            )
+            rest(trainer)
+            waited = True
+        return False
+
+    def tell(self, trainer: Trainer[Any], message: str) -> None:
+        """Say it, once a step."""
+        if message[:9] not in self.told:
+            self.told.append(message[:9])
+            trainer.reporter.say(message)
+
+
+_DISKS: WeakKeyDictionary[Trainer[Any], FullDisk] = WeakKeyDictionary()
+"""Those that trainings have waited for."""
+
+
+def clear_leftovers(trainer: Trainer[Any]) -> None:
+    """Remove what a failed write has left: parts of a checkpoint, half a line of metrics.jsonl."""
+    checkpoint.clear_remains(trainer.folder.checkpoints)
+    metrics = trainer.folder.metrics
+    if metrics.exists():
+        with disk_errors(metrics):
+            *whole, cut = metrics.read_bytes().splitlines(keepends=True) or [b""]
+            if not cut.endswith(b"\n"):
+                os.truncate(metrics, sum(map(len, whole)))
+
+
+def room_is_not_the_matter(error: DiskError, free: float, n_bytes: int) -> bool:
+    """Whether waiting is of no use. A quota is not seen in the free space, and may be raised."""
+    cause = error.__cause__
+    quota = isinstance(cause, OSError) and cause.errno == errno.EDQUOT
+    return free >= 2 * n_bytes and not quota
+
+
+def rest(trainer: Trainer[Any]) -> None:
+    """Let some time pass, unless training is asked to stop."""
+    until = time.monotonic() + LOOK_AGAIN_S
+    while True:
+        if trainer.stop_asked():
+            raise StoppedError(
+                f"stopped at step {trainer.progress.step:,} while the disk is full; "
+                f"{last_saved(trainer)}. Free some space, then: "
+                f"{command('train', '--out', trainer.folder.path, '--resume')}"
+            )
+        if time.monotonic() >= until:
+            return
+        time.sleep(_ASK_S)
+
+
+def last_saved(trainer: Trainer[Any]) -> str:
+    """What can be gone on from, in words."""
+    saved = checkpoint.resumable(trainer.folder.checkpoints)
+    return f"the last checkpoint is step {saved[-1]:,}" if saved else "nothing is saved yet"
+
+
+def size(n_bytes: int | float) -> str:
+    """In words: 12.5 MB, 3.4 GB."""
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
+
+
+# -- damaged checkpoints ----------------------------------------------------------------------
+
+
+def leave_out_damaged(trainer: Trainer[Any]) -> bool:
+    """Have the weights chosen without the checkpoints that cannot be read.
+
+    The run's model is what scored best, and stands in for the best checkpoint. False if none is
+    damaged, or all are.
+    """
+    progress, folder = trainer.progress, trainer.folder
+    window = progress.validated[-trainer.settings.average :]
+    steps = {*trainer.averaged(), *window, *trainer.begun_with}
+    whole: list[int] = []
+    damaged: list[int] = []
+    for step in sorted(steps):
+        file = checkpoint.folder_of(folder.checkpoints, step) / checkpoint.WEIGHTS
+        try:
+            load_tensors(file)
+        except RunError:
+            damaged.append(step)
+            if step == progress.best_step and _stands_in(trainer, file):
+                whole.append(step)
+        else:
+            whole.append(step)
+    if not damaged or not whole:
+        return False
+    progress.validated = whole  # others' weights were not kept
+    for step in damaged:
+        if step not in whole:
+            trainer.reporter.say(f"the weights of step {step:,} are damaged: chosen without them")
+    if progress.best_step not in whole:
+        progress.best_step = whole[-1]
+        last = checkpoint.folder_of(folder.checkpoints, whole[-1]) / checkpoint.WEIGHTS
+        trainer.save_model(load_tensors(last))
+    return True
+
+
+def _stands_in(trainer: Trainer[Any], file: Path) -> bool:
+    try:
+        save_tensors(load_tensors(trainer.folder.model), file)
+    except RunError:
+        return False
+    trainer.reporter.say(
+        f"the weights of step {trainer.progress.best_step:,}, the best, are damaged: "
+        f"{trainer.folder.model.name} stands in for them"
+    )
+    return True

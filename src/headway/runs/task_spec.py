@@ -1,0 +1,229 @@
+"""What a task brings: one value of `Kind`, all that the rest of the package knows of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+from headway.core.config import Sections, merge
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import Runtime
+from headway.core.settings import Settings
+from headway.core.subwords import SpecialIds
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from headway.core.training_interfaces import Validation
+
+Say = Callable[[str], None]
+
+
+class Data(Protocol):
+    """What a task has read: examples to learn from and to validate on."""
+
+    @property
+    def vocabulary(self) -> Any:
+        """What stands behind the numbers that the model sees: sub-words, characters, labels."""
+        ...
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """SHA-256 of each file that was read, by its name."""
+        ...
+
+    def record(self) -> dict[str, Any]:
+        """What data.json says of what was read, kept and dropped."""
+        ...
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """Write what `Kind.vocabulary` reads."""
+        ...
+
+
+@runtime_checkable
+class Tokens(Protocol):
+    """What a model is built for, of a vocabulary: a whole one, or one that is only described."""
+
+    @property
+    def special(self) -> SpecialIds:
+        """Which ids are markers."""
+        ...
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+
+class Sizes(NamedTuple):
+    """What the rules for lengths and presets look at."""
+
+    distinct: int
+    """Units (target tokens, examples, ..) of the training data, each example once."""
+    per_pass: int
+    """Units of one pass, each example as often as it weighs."""
+
+
+class CardWords(NamedTuple):
+    """What the model card says that only the task knows."""
+
+    title: str
+    """Such as "en -> de"."""
+    vocabulary: str
+    """Such as "8,000 sub-words"."""
+    scores: str
+    data: str
+    next_commands: Sequence[str]
+    below_use: str = ""
+    """Why the model is good for nothing, if so."""
+
+
+class Learned(NamedTuple):
+    """What the model card says of how the weights came to be."""
+
+    weights: str
+    """Such as "the average of the last 10 checkpoints"."""
+    training: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, before anything was looked at."""
+
+    sections: Sections
+    """The TOML file and the flags, merged."""
+    out: Path
+    preset: str | None = None
+    resume: bool = False
+
+
+@dataclass
+class Run:
+    """A training under way."""
+
+    kind: "Kind"
+    folder: RunFolder
+    settings: Settings
+    data: Any
+    runtime: Runtime
+    say: Say
+    trainer: Any = None
+    """The `Trainer` of a model that learns by gradient, from when it is built."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the settings that were left open are filled in from."""
+
+    kind: "Kind"
+    data: Any
+    runtime: Runtime
+    given: Sections
+    """What the user set."""
+    preset: str
+    """The preset that was chosen for the data; empty where it was named, or where there is none."""
+    started: float
+    """When the command began (`time.monotonic`): a budget counts from there."""
+    say: Say
+
+    def rehearsal(self, settings: Settings) -> Run:
+        """A run with these settings that is not to be kept: it has no folder."""
+        return Run(self.kind, RunFolder(Path()), settings, self.data, self.runtime, self.say)
+
+
+class Learner(NamedTuple):
+    """How weights come to be: by gradient (`headway.runs.gradient.GRADIENT`), or by counting."""
+
+    fit: Callable[[Settings, Opening], Settings]
+    """Fill in how long and how fast it learns."""
+    learn: Callable[[Run, bool], Learned]
+    """Leave `model.safetensors` in the run's folder; True: go on where a checkpoint is."""
+
+
+Load = Callable[["nn.Module", Path], None]
+"""Give a model the weights of a file that fits it."""
+
+ChoosePreset = Callable[[Sizes, float | None, bool, Sequence[str]], tuple[str, str]]
+"""Of some presets (at least one) the one for data of this size, a budget in seconds or None, and a
+GPU or none; and why."""
+
+
+def largest(
+    sizes: Sizes, budget_s: float | None, on_gpu: bool, allowed: Sequence[str]
+) -> tuple[str, str]:
+    """The last preset: they stand in the order of their size."""
+    return allowed[-1], "the largest that goes with what was set"
+
+
+def validated(task: Any, model: "nn.Module") -> "Validation":
+    """One validation."""
+    found: Validation = task.validate(model)
+    return found
+
+
+def by_validation(run: Run) -> Callable[["nn.Module"], "Validation"]:
+    """As the checkpoints were."""
+    return lambda model: validated(run.trainer.task, model)
+
+
+def as_it_is(run: Run) -> Settings:
+    """The settings that it has."""
+    return run.settings
+
+
+def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
+    """The parent's [model], but for what was set."""
+    return merge({"model": parent.sections().get("model", {})}, given)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A task, to everybody else. A new one is a value of this in a file below `tasks/`."""
+
+    name: str
+    """What `--task` and config.toml call it."""
+    sections: Mapping[str, type]
+    """The dataclass of each section that is its own: `data`, and `text`, `training`, `decoding`."""
+    models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]]
+    """What `--model.type` may be: the dataclass of its section, and its class."""
+    default_model: str
+    read: Callable[[Settings, Any, Say], Data]
+    """Files to examples; the second argument is a vocabulary that must be used, or None."""
+    complete: Callable[[Sections, Settings, Any], Sections]
+    """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
+    The first argument is what was set, by the user or a preset."""
+    absolute: Callable[[Any], dict[str, Any]]
+    """[data] ready for JSON, each file by a path that holds from any folder."""
+    sizes: Callable[[Any], Sizes]
+    vocabulary: Callable[[Path], Any]
+    """What `Data.save_vocabulary` wrote into a run's folder."""
+    build: Callable[[Settings, Any], "nn.Module"]
+    """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
+    task: Callable[[Settings, Any, Runtime], Any]
+    """What the training loop asks for: a `headway.core.training_interfaces.Task`."""
+    learner: Callable[[Settings], Learner]
+    card: Callable[[Run], CardWords]
+    """Scores the finished model, says the scores, and words them."""
+
+    # What follows may be left out.
+    presets: Mapping[str, Sections] = field(default_factory=dict)
+    choose_preset: ChoosePreset = largest
+    fits_dropout: Sequence[str] = ()
+    """Presets under which, where the data chose them, dropout follows the number of passes."""
+    rehearse: Callable[[Any, "nn.Module"], object] = validated
+    """About the work of one validation, on weights that have learned nothing yet."""
+    rehearse_end: Callable[[Settings, Any, "nn.Module"], object] | None = None
+    """About a part of the work after the last update; None: as one validation."""
+    closing: int = 4
+    """How many times that is done."""
+    rank: Callable[[Run], Callable[["nn.Module"], "Validation"]] = by_validation
+    """What the final weights are chosen by."""
+    tune: Callable[[Run], Settings] = as_it_is
+    """What may still be chosen once the weights are (`eval_model` has them): settings of use, such
+    as a length penalty."""
+    counted: Sequence[str] = ()
+    """Types of model that are counted: what is learned cannot go on from them."""
+    inherit: Callable[[Any, Sections, Say], Sections] = shape_of_parent
+    """Settings of a run that begins with another's weights, given what the user set."""
+    load: Callable[[Settings], Load] | None = None
+    """How a model of such settings gets its weights; else they are finite, and copied."""

@@ -1,0 +1,183 @@
+"""A comparison as one HTML file: the terminal's tables, learning curves, texts side by side."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from headway.pages import STYLE, document
+from headway.plots import STYLES, Bars, Interval, Line, grouped_bars, intervals, lines
+from headway.study import comparison_tables as wording
+
+_STYLE = """
+mark { background: none; color: inherit; text-decoration: underline wavy var(--look);
+  text-decoration-thickness: 1.5px; text-underline-offset: 0.2em; }
+caption { text-align: left; font-weight: 600; padding: 0.2rem 0; }
+th[scope="row"] { text-align: left; font-weight: normal; white-space: pre; }
+tr > :first-child { position: sticky; left: 0; background: var(--paper); }
+.plots > figure:only-child { max-width: 34rem; }
+@media (min-width: 60rem) { .plots.three { grid-template-columns: 1fr 1fr 1fr; } }
+.plots.three { margin-bottom: 0.8rem; }
+.side td, .side th { overflow-wrap: anywhere; text-align: left; white-space: normal;
+  vertical-align: top; }
+.side { width: 100%; table-layout: fixed; margin-bottom: 1rem; } .side th { width: 12rem; }
+.refused { border-left: 4px solid var(--look); padding-left: 0.6rem; }
+"""
+_AXES = (("updates", "updates"), ("tokens", "tokens seen, each run's own"), ("time_s", ""))
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """The whole page, from what `--json` prints."""
+    parts = (
+        f"<h1>{escape(_title(found))}</h1>",
+        f"<p>{escape(wording.heading(found))}.</p>",
+        *_rankings(found),
+        *_figures(found),
+        *_parts(found),
+        *_curves(found),
+        *_side_by_side(found),
+        *_notes(found),
+    )
+    return document(_title(found), parts, STYLE + _STYLE)
+
+
+def _title(found: Mapping[str, Any]) -> str:
+    return f"Compared: {', '.join(run['name'] for run in found['runs'])}"
+
+
+def _rankings(found: Mapping[str, Any]) -> Iterator[str]:
+    refused = [bool(ranking["refused"]) for ranking in found["rankings"]]
+    for sentence, unfair in zip(wording.rankings(found), refused, strict=True):
+        yield f'<p class="{"refused" if unfair else "fair"}">{escape(sentence)}</p>'
+    if not all(refused):
+        yield (
+            '<p class="soft">In brackets what each is behind the best, and p of the paired '
+            f"bootstrap test against it{wording.sides(found)}: below 0.05 chance is a poor "
+            "explanation.</p>"
+        )
+
+
+def _figures(found: Mapping[str, Any]) -> Iterator[str]:
+    quality = wording.quality(found)
+    if quality:
+        yield "<h2>Quality</h2>"
+        yield _table(found, "Figures with their 95 % intervals", [""], quality)
+        yield f'<div class="plots">{"".join(_interval_plots(found))}</div>'
+    yield "<h2>Cost</h2>"
+    yield _table(found, "Size, training, speed and memory", [""], wording.costs(found))
+
+
+def _interval_plots(found: Mapping[str, Any]) -> Iterator[str]:
+    for ranking in found["rankings"]:
+        rows = [
+            Interval(run["name"], style, *(figure[key] for key in ("low", "value", "high")))
+            for run, style in _styled(found)
+            for figure in [run["figures"][ranking["by"]]]
+            if None not in (figure["low"], figure["value"], figure["high"])
+        ]
+        yield intervals(f"{ranking['by']}, 95 % interval", rows)
+
+
+def _parts(found: Mapping[str, Any]) -> Iterator[str]:
+    if not (parts := wording.parts(found)):
+        return
+    title, columns, rows = parts
+    yield f"<h2>{escape(title)}</h2>"
+    yield _table(found, title, columns, rows)
+    labels = [row.name for row in rows]
+    short = [label.partition(" ")[0] for label in labels]
+    series = []
+    for run, style in _styled(found):
+        values = {row["label"]: row["value"] for row in (run.get("parts") or {"rows": ()})["rows"]}
+        series.append(Bars(run["name"], style, [values.get(label) for label in labels]))
+    yield f'<div class="plots">{grouped_bars(title, columns[0], short, series)}</div>'
+
+
+def _curves(found: Mapping[str, Any]) -> Iterator[str]:
+    names = dict.fromkeys(name for run in found["runs"] for name in run["curves"])
+    yield "<h2>Learning curves</h2>"
+    yield (
+        '<p class="soft">As each run logged them, on its own validation text. Losses are nats per '
+        "token of its own vocabulary: with other vocabularies they do not compare.</p>"
+    )
+    last = max((point["time_s"] for run in found["runs"] for curve in run["curves"].values()
+                for point in curve), default=0.0)  # fmt: skip
+    unit, seconds = next(
+        (name, s) for name, s in (("hours", 3600), ("minutes", 60), ("seconds", 1))
+        if last >= 2 * s or s == 1
+    )  # fmt: skip
+    for name in names:
+        title = name.replace("_", " ")
+        plots = []
+        for axis, words in _AXES:
+            scale = seconds if axis == "time_s" else 1
+            series = [
+                Line(
+                    run["name"],
+                    style,
+                    [(p[axis] / scale, p["value"]) for p in run["curves"].get(name, ())],
+                )
+                for run, style in _styled(found)
+            ]
+            over = words or f"{unit} of training"
+            short = {"updates": "updates", "tokens": "tokens", "time_s": "time"}[axis]
+            plots.append(lines(f"{title} over {short}", over, "", series))
+        yield f'<div class="plots three">{"".join(plots)}</div>'
+
+
+def _side_by_side(found: Mapping[str, Any]) -> Iterator[str]:
+    if not found["side_by_side"]:
+        return
+    yield "<h2>Side by side</h2>"
+    yield '<p class="soft">Words that are not in all outputs are underlined.</p>'
+    for number, example in enumerate(found["side_by_side"], 1):
+        rows = [("given", _text(example["given"], [])), ("wanted", _text(example["wanted"], []))]
+        rows += [(out["run"], _text(out["text"], out["differs"])) for out in example["outputs"]]
+        cells = "".join(
+            f'<tr><th scope="row">{escape(name)}</th><td dir="auto">{text}</td></tr>'
+            for name, text in rows
+        )
+        yield f'<table class="side"><caption>{number}</caption>{cells}</table>'
+
+
+def _text(text: str, spans: Sequence[Sequence[int]]) -> str:
+    """A text with some of it marked."""
+    parts, last = [], 0
+    for begin, end in wording.joined(text, spans):
+        parts += [escape(text[last:begin]), f"<mark>{escape(text[begin:end])}</mark>"]
+        last = end
+    return "".join([*parts, escape(text[last:])])
+
+
+def _notes(found: Mapping[str, Any]) -> Iterator[str]:
+    yield "<h2>What is to be known</h2>"
+    yield f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in wording.notes(found))}</ul>"
+    signed = {
+        name: figure["signature"]
+        for run in found["runs"]
+        for name, figure in run.get("figures", {}).items()
+    }
+    for name, signature in signed.items():
+        yield f'<p class="soft">{escape(name)}: <code>{escape(signature)}</code></p>'
+
+
+def _table(
+    found: Mapping[str, Any], caption: str, columns: Sequence[str], rows: Sequence[wording.TableRow]
+) -> str:
+    names = [*columns, *(run["name"] for run in found["runs"])]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row.cells)
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _styled(found: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each run and the style of what is drawn of it."""
+    for i, run in enumerate(found["runs"]):
+        yield run, STYLES[i % len(STYLES)]

@@ -1,0 +1,288 @@
+"""Table 1 of Vaswani et al. 2017 in theory and as measured on this machine.
+
+Each layer runs over lengths n at one size d, and over sizes at one length. Time is fitted as
+n^a or d^a over the largest sizes, where what is small beside it no longer counts.
+"""
+
+import math
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.core.runtime import cpu_name
+from headway.study.layer_types import CONTENDERS, Reach, decoding_steps, middle_layer
+from headway.study.paths import found_path, found_sequential
+from headway.study.timing import peak_bytes, timed
+
+FITTED = 3
+"""An exponent is fitted over so many of the largest sizes."""
+MOST_S = 8.0
+"""A layer is measured at no larger size where it takes longer than this."""
+FEW = 4
+"""Steps of a recurrent layer whose operations are counted."""
+SHORT = 16
+"""Positions over which paths are found by brute force; chains of operations, over twice as many
+too."""
+
+
+class Sweep(NamedTuple):
+    """What is measured."""
+
+    lengths: Sequence[int]
+    sizes: Sequence[int]
+    n: int
+    """The length at which sizes are varied."""
+    d: int
+    """The size at which lengths are varied."""
+    reach: Reach
+    layers: Sequence[str]
+    backward: bool = False
+    device: str = "cpu"
+
+    @property
+    def clock(self) -> str:
+        """Which time of a `Timing` is fitted and drawn. On a GPU the processor only waits."""
+        return "wall_s" if self.device == "cuda" else "cpu_s"
+
+    @property
+    def n_runs(self) -> int:
+        """Points to be measured, for a progress bar."""
+        return len(self.layers) * (len(self.lengths) + len(self.sizes)) + len(self.lengths)
+
+
+Point = dict[str, Any]
+"""One layer at one n and d."""
+
+
+def measured(sweep: Sweep, advance: Callable[[str], None]) -> dict[str, Any]:
+    """All of it: what `--json` prints. `advance` hears what is done next."""
+    over_n = list(series(sweep, [(n, sweep.d) for n in sweep.lengths], advance))
+    over_d = list(series(sweep, [(sweep.n, d) for d in sweep.sizes], advance))
+    reached = longest_of_all(over_n)
+    return {
+        "d": sweep.d,
+        "n": sweep.n,
+        **sweep.reach._asdict(),
+        "backward": sweep.backward,
+        "machine": machine(sweep.device),
+        "clock": sweep.clock,
+        "reached": reached,
+        "dilation": sweep.reach.kernel ** middle_layer(reached, sweep.reach),
+        "layers": [row(name, sweep, over_n, over_d, reached) for name in sweep.layers],
+        "over_n": over_n,
+        "over_d": over_d,
+        "crossings": crossings(over_n, sweep),
+        "decoding": list(decoding(sweep, advance)),
+    }
+
+
+def series(
+    sweep: Sweep, places: Sequence[tuple[int, int]], advance: Callable[[str], None]
+) -> Iterator[Point]:
+    """Every layer at some lengths and sizes, until it takes too long."""
+    for name in sweep.layers:
+        took = 0.0
+        for n, d in places:
+            advance(f"{CONTENDERS[name].title}: n = {n:,}, d = {d:,}")
+            if took > MOST_S:
+                continue
+            point = at(name, n, d, sweep)
+            took = point["wall_s"]
+            yield point
+
+
+def longest_of_all(over_n: Sequence[Point]) -> int:
+    """The largest length at which every layer was measured."""
+    of_layer = {point["layer"]: int(point["n"]) for point in over_n}  # the last of each
+    return min(of_layer.values())
+
+
+def without_tf32() -> None:
+    """Have a GPU multiply float32 as float32 in this process: that is what is told of it."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
+    """One layer at one place."""
+    torch.manual_seed(1)
+    layer = CONTENDERS[name].build(d, sweep.reach, middle_layer(n, sweep.reach)).to(sweep.device)
+    x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
+    run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
+    timing = timed(run, wait=waiting(sweep.device))
+    return {
+        "layer": name,
+        "n": n,
+        "d": d,
+        **timing._asdict(),
+        "peak_bytes": peak_bytes(run),
+        "operations": counted(name, n, d, sweep.reach, backward=sweep.backward),
+        "in_theory": CONTENDERS[name].operations(n, d, sweep.reach) * (3 if sweep.backward else 1),
+    }
+
+
+def waiting(device: str) -> Callable[[], object]:
+    """What waits until a device has done all that it was given."""
+    return torch.cuda.synchronize if device == "cuda" else lambda: None
+
+
+def forward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
+    """One pass without gradients."""
+
+    def run() -> None:
+        with torch.no_grad():
+            layer(x)
+
+    return run
+
+
+def forward_and_backward(layer: nn.Module, x: Tensor) -> Callable[[], object]:
+    """One pass and the gradients of all that went in."""
+
+    def run() -> None:
+        torch.autograd.grad(layer(x).sum(), [x, *layer.parameters()])
+
+    return run
+
+
+def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) -> int:
+    """Operations of a layer by torch's counter, on tensors without memory.
+
+    Of a recurrent layer a few steps are counted: each further one has as many.
+    """
+
+    def of(steps: int) -> int:
+        with torch.device("meta"), FlopCounterMode(display=False) as counter:
+            layer = CONTENDERS[name].build(d, reach, middle_layer(n, reach))
+            x = torch.empty(1, steps, d, requires_grad=backward)
+            found = layer(x)
+            if backward:
+                found.sum().backward()
+        return int(counter.get_total_flops())
+
+    if CONTENDERS[name].sequential == "O(n)" and n > 2 * FEW:
+        first, both = of(FEW), of(2 * FEW)
+        return first + (both - first) * (n - FEW) // FEW
+    return of(n)
+
+
+def seen(points: Sequence[Point], value: str) -> list[Point]:
+    """Those without what a clock was too coarse to see: it says 0."""
+    return [point for point in points if point[value] > 0]
+
+
+def exponent(points: Sequence[Point], of: str, value: str) -> float | None:
+    """The slope of the logarithms over the largest sizes: a in time = c n^a. None of too few."""
+    last = sorted(seen(points, value), key=lambda point: point[of])[-FITTED:]
+    if len(last) < 2:
+        return None
+    x, y = ([math.log(point[key]) for point in last] for key in (of, value))
+    middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
+    pairs = [(a - middle_x, b - middle_y) for a, b in zip(x, y, strict=True)]
+    return sum(a * b for a, b in pairs) / sum(a * a for a, _ in pairs)
+
+
+def row(
+    name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point], reached: int
+) -> dict[str, Any]:
+    """What table 1 says of a layer, its longest path over `reached` positions; what was found."""
+    contender = CONTENDERS[name]
+    mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
+    return {
+        "layer": name,
+        "title": contender.title,
+        "cost": contender.cost,
+        "sequential": contender.sequential,
+        "deepest_chain": {
+            "n": [SHORT, 2 * SHORT],
+            "found": [found_sequential(name, n, sweep.reach) for n in (SHORT, 2 * SHORT)],
+        },
+        "path": contender.path,
+        "longest_path": contender.longest(reached, sweep.reach),
+        "longest_path_by_brute_force": {
+            "n": SHORT,
+            "found": found_path(name, SHORT, sweep.reach),
+            "formula": contender.longest(SHORT, sweep.reach),
+        },
+        "in_n": {
+            "theory": contender.in_n,
+            "time": exponent(mine_n, "n", sweep.clock),
+            "operations": exponent(mine_n, "n", "operations"),
+        },
+        "in_d": {
+            "theory": contender.in_d,
+            "time": exponent(mine_d, "d", sweep.clock),
+            "operations": exponent(mine_d, "d", "operations"),
+        },
+    }
+
+
+class Crossing(NamedTuple):
+    """Which of two curves ends above the other, and since when."""
+
+    case: Literal["above", "below", "crossing"]
+    """The first is above at every n; not above at the largest; above from `n` on."""
+    n: float | None = None
+
+
+def crossings(over_n: list[Point], sweep: Sweep) -> dict[str, dict[str, Any]]:
+    """The lengths at which self-attention begins to cost more than each other layer."""
+    found: dict[str, dict[str, Any]] = {}
+    if "attention" not in sweep.layers:
+        return found
+    for name in sweep.layers:
+        if name not in ("attention", "projected"):
+            found[name] = {}
+            for value in ("operations", "cpu_s", "wall_s"):
+                at = crossing(over_n, "attention", name, value)
+                found[name][value] = None if at is None else at._asdict()
+    return found
+
+
+def crossing(points: list[Point], first: str, second: str, value: str) -> Crossing | None:
+    """Whether the first's curve ends above the second's, and where it rose above it or met it for
+    the last time: a straight line between logarithms. None where the clock saw too little."""
+    curves = [
+        {p["n"]: math.log(p[value]) for p in seen(points, value) if p["layer"] == k}
+        for k in (first, second)
+    ]
+    lengths = sorted(curves[0].keys() & curves[1].keys())
+    gaps = [(math.log(n), curves[0][n] - curves[1][n]) for n in lengths]
+    if not gaps:
+        return None
+    last = gaps[-1][1]
+    rises = [
+        math.exp(x + (y - x) * low / (low - high))
+        for (x, low), (y, high) in pairwise(gaps)
+        if low <= 0 <= high and low < high
+    ]
+    if last >= 0 and rises:
+        return Crossing("crossing", rises[-1])
+    return Crossing("above" if last > 0 else "below")
+
+
+def decoding(sweep: Sweep, advance: Callable[[str], None]) -> Iterator[Point]:
+    """One more token behind n others, with a cache."""
+    torch.manual_seed(1)
+    for n in sweep.lengths:
+        advance(f"one step behind {n:,}")
+        for name, step in decoding_steps(n, sweep.d, sweep.reach, sweep.device).items():
+            if name in sweep.layers:
+                with torch.no_grad():
+                    timing = timed(step, wait=waiting(sweep.device))
+                    yield {"layer": name, "n": n, **timing._asdict()}
+
+
+def machine(device: str) -> str:
+    """What it ran on, in words."""
+    name = torch.cuda.get_device_name() if device == "cuda" else cpu_name()
+    threads = torch.get_num_threads()
+    return (
+        f"{name}, {threads} thread{'s'[: threads > 1]}, float32, torch {torch.__version__}, "
+        f"{platform.system()}"
+    )

@@ -1,1 +1,0 @@
-"""Text from files to sub-word ids. No torch here."""

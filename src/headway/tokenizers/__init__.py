@@ -1,0 +1,1 @@
+"""Words, and the tokenizers of other toolkits, beside the core's sub-words."""

@@ -1,0 +1,82 @@
+"""Where a model looks while it writes a translation, as arrays."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headway.core.cleaning import clean
+from headway.core.errors import ConfigError
+from headway.corpora.mixing import tagged
+from headway.localization.placeholders.kinds import may_hold_codes
+
+if TYPE_CHECKING:
+    from headway.translation.coded import CodedTranslator
+    from headway.translation.texts import TextTranslator
+
+
+class Attention(NamedTuple):
+    """The weights of every layer and head for one sentence pair, as arrays."""
+
+    source_tokens: list[str]
+    """The end marker included."""
+    target_tokens: list[str]
+    """What was fed: the begin marker, then the target."""
+    encoder: Float[np.ndarray, "layers heads source source"]
+    decoder: Float[np.ndarray, "layers heads target target"]
+    cross: Float[np.ndarray, "layers heads target source"]
+
+
+def refuse_blind(model: object, model_type: str) -> None:
+    """Raise ConfigError for a model without attention to be looked at."""
+    if not hasattr(model, "look"):
+        raise ConfigError(
+            "attention is there in a model that has a method `look`, such as a transformer; "
+            f"the run's is of type {model_type!r}. Take another run."
+        )
+
+
+def refuse_unaligned(plain: "TextTranslator") -> None:
+    """Raise ConfigError for a model whose steps tell of no attention, found with one of them."""
+    special, device = plain.subwords.special, plain.device
+    state = plain.model.start(torch.tensor([[special.end]], device=device))
+    begin = torch.tensor([special.decoder_begin], device=device)
+    if plain.model.step(state, begin, want_attention=True).attention is None:
+        raise ConfigError("this model has no attention to align by. Leave out --alignment.")
+
+
+class Fed(NamedTuple):
+    """A text and a target as the model gets them."""
+
+    read: list[int]
+    """What the encoder reads, the end marker included."""
+    fed: list[int]
+    """What the decoder is fed: the begin marker, then the target."""
+    names: dict[str, str]
+    """What stands for a code, and the code."""
+
+
+def as_fed(coded: "CodedTranslator", text: str, target: str) -> Fed:
+    """Cleaned, tagged, with codes masked, in ids."""
+    source, target, names = clean(text), clean(target), dict[str, str]()
+    if may_hold_codes(source):
+        source, target, names = coded.forced(source, target)
+    subwords, special = coded.plain.subwords, coded.plain.subwords.special
+    read = [*subwords.encode(tagged(source, coded.tag)), special.end]
+    written = subwords.encode_targets([target])[0]
+    return Fed(read, [special.decoder_begin, *written], names)
+
+
+def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:
+    """Where every layer and head looks while `target` is written; codes are shown as they are."""
+    plain = coded.plain
+    read, fed, names = as_fed(coded, text, target)
+    weights = plain.model.look(  # type: ignore[attr-defined]  # see `refuse_blind`
+        torch.tensor([read], device=plain.device), torch.tensor([fed], device=plain.device)
+    )
+    source_tokens, target_tokens = (
+        [names.get(piece, piece) for piece in plain.subwords.pieces(ids)] for ids in (read, fed)
+    )
+    arrays = [layer[:, 0].float().cpu().numpy() for layer in weights]
+    return Attention(source_tokens, target_tokens, *arrays)

@@ -1,0 +1,398 @@
+"""Translation of texts with codes in them, every one of which arrives: the side room for them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+
+from headway.core.search_settings import DecodingSettings
+from headway.core.subwords import Subwords
+from headway.corpora.mixing import tagged
+from headway.localization.formats import segment_texts
+from headway.localization.placeholders.codes import (
+    Codes,
+    check,
+    mask,
+    parsed,
+    parsed_text,
+    repaired,
+    unmask,
+    with_placeholders,
+)
+from headway.localization.placeholders.kinds import no_text
+from headway.localization.placeholders.names import OwnCodes, is_own, located
+from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
+from headway.localization.placeholders.segments import Code, Segment
+from headway.localization.placeholders.word_boundaries import at_boundaries
+from headway.translation.texts import Alternative, TextTranslator, Translation
+
+
+class CodedText(NamedTuple):
+    """A clean text, what the model reads of it, and the codes that must arrive."""
+
+    segment: Segment
+    """With its codes found."""
+    text: str
+    codes: Codes
+    """What the placeholders of `text` stand for."""
+    refuses_loops: bool
+    """A loop is no translation of it; of a text without codes it is what the model says."""
+
+    @classmethod
+    def of(cls, segment: Segment, own: OwnCodes, *, masked: bool) -> "CodedText":
+        """A segment with placeholders for its codes, or as plain text."""
+        whole = own.parsed(segment)
+        text, codes = mask(whole) if masked else (segment.text, {})
+        return cls(whole, text, codes, refuses_loops=bool(whole.codes))
+
+
+class Candidate(NamedTuple):
+    """An alternative, read with its codes."""
+
+    alternative: Alternative
+    segment: Segment
+    """What the model wrote, with its codes found and put back, not mended."""
+    complete: bool
+    """All codes of the source are there, and no others."""
+    loops: bool
+    """It says something again and again, which the source does not, and is refused for it."""
+
+    @classmethod
+    def of(cls, alternative: Alternative, source: CodedText) -> "Candidate":
+        """Look for the codes of `source` in what the model wrote."""
+        segment = located(unmask(alternative.written, source.codes), source.segment)
+        segment = at_boundaries(source.segment, segment)
+        odd = no_text(alternative.written) if source.refuses_loops else ""
+        loops = odd not in source.text
+        return cls(alternative, segment, check(source.segment, segment).complete, loops)
+
+    def mended(self, source: CodedText) -> Alternative:
+        """With just the codes of the source."""
+        return self.alternative._replace(
+            target=repaired(source.segment, self.segment).text,
+            tokens=shown(self.alternative.tokens, source.codes),
+            written=self.segment.text,
+            codes_complete=self.complete,
+        )
+
+
+class Searched(NamedTuple):
+    """What the model made of one source."""
+
+    translation: Translation
+    candidates: list[Candidate]
+    """Of its `n_best`: those with complete codes first, then by score; none for a blank text."""
+
+    @property
+    def ranked(self) -> Translation:
+        """The translation with its alternatives in the order of the candidates."""
+        return self.translation._replace(n_best=[one.alternative for one in self.candidates])
+
+    @property
+    def poor(self) -> bool:
+        """Not even the best candidate has all codes, or it is in a loop."""
+        return any(one.loops or not one.complete for one in self.candidates[:1])
+
+    @classmethod
+    def copied(cls, source: CodedText, read: Translation | None = None) -> "Searched":
+        """The source as it is, which a text without words is in any language.
+
+        `read`: what the model has read of it, where that led to nothing.
+        """
+        text = source.text
+        copy = Alternative(
+            text, 0.0, ids=[], tokens=[], token_log_probs=[], alignment=[], written=text
+        )
+        some = [copy] if text.strip() else []
+        # of a text with codes that it had to spell, it may make something without them
+        settled = not (read and source.segment.codes) or bool(source.codes)
+        some = [one._replace(codes_complete=settled) for one in some]
+        translation = (read or Translation(text, [], [], 0))._replace(n_best=some)
+        candidates = [Candidate.of(one, source)._replace(complete=settled) for one in some]
+        return cls(translation, candidates)
+
+
+class SegmentTranslation(NamedTuple):
+    """A segment of a translation file, translated."""
+
+    segment: Segment
+    """With every code of the source once, each as the file writes it (`Code.raw`)."""
+    complete: bool
+    """The model put all codes where they are. False: what it lost stands at the end."""
+    n_cut: int
+    """Sub-words at the end of the source that were too many and were left out."""
+    parts: tuple[Translation, ...] = ()
+    """What the model read and wrote of each part that was translated alone."""
+
+
+class Written(NamedTuple):
+    """What the model wrote for a segment, not mended."""
+
+    segments: list[Segment]
+    """Of each alternative, the best first."""
+    translation: Translation
+
+    @property
+    def segment(self) -> Segment:
+        """The best one."""
+        return self.segments[0]
+
+
+class Forced(NamedTuple):
+    """A source and a target with the same placeholders for the codes of the source."""
+
+    source: str
+    target: str
+    names: dict[str, str]
+    """Each placeholder's code, as a reader would write it."""
+
+
+class CodedTranslator:
+    """A translator of plain text, and what texts with codes need around it."""
+
+    def __init__(
+        self,
+        plain: TextTranslator,
+        settings: DecodingSettings,
+        tag: str,
+        own: OwnCodes,
+        *,
+        masks: bool,
+    ) -> None:
+        """`masks`: the model has learned with placeholders for codes; `own`: what is a code here
+        besides those of every text."""
+        self.plain, self.settings, self.tag, self.masks = plain, settings, tag, masks
+        self.own = own
+
+    def texts(
+        self,
+        texts: Sequence[str],
+        *,
+        found: Sequence[Translation] | None = None,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Translation]:
+        """Translations of clean texts, mended where need be.
+
+        `found` is what the model wrote for them, where that is known already. A model that has
+        lost codes it had to spell, or that would spell names, has them carried over.
+        """
+        sources = [CodedText.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
+        searched = self._search(
+            sources, found=found, want_alignment=want_alignment, done=done, generator=generator
+        )
+        translations = [
+            translation._replace(
+                source_tokens=shown(translation.source_tokens, source.codes),
+                n_best=[candidate.mended(source) for candidate in candidates],
+            )
+            for source, (translation, candidates) in zip(sources, searched, strict=True)
+        ]
+        if self.masks:
+            return translations
+        worded = [(i, one.segment) for i, one in enumerate(sources) if not one.segment.wordless]
+        named = [i for i, segment in worded if any(map(is_own, segment.codes))]
+        alone = [self.own.alone(sources[i].segment) for i in named]
+        for i, one in zip(named, self._carried([sources[i] for i in named], alone), strict=True):
+            translations[i] = one
+        poor = [(i, translations[i]) for i, one in worded if one.codes]
+        lost = [i for i, one in poor if not one.codes_complete and not one.n_cut]
+        wholes = [sources[i].segment for i in lost]
+        for i, one in zip(lost, self._carried([sources[i] for i in lost], wholes), strict=True):
+            translations[i] = one
+        return translations
+
+    def _carried(
+        self, sources: Sequence[CodedText], segments: Sequence[Segment]
+    ) -> list[Translation]:
+        """Translations of texts without the codes of their segments, which are put back."""
+        translations = []
+        for source, written in zip(sources, self._by_projection(segments, True), strict=True):
+            alternatives = [
+                alternative._replace(
+                    target=repaired(source.segment, segment).text,
+                    written=segment.text,
+                    codes_complete=check(source.segment, segment).complete,
+                )
+                for alternative, segment in zip(
+                    written.translation.n_best, written.segments, strict=True
+                )
+            ]
+            alternatives.sort(key=lambda one: not one.codes_complete)  # stable
+            translations.append(written.translation._replace(n_best=alternatives))
+        return translations
+
+    def _search(
+        self,
+        sources: Sequence[CodedText],
+        *,
+        found: Sequence[Translation] | None = None,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Searched]:
+        """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
+        complete ones come first. A text without words is copied; so is one that refuses loops,
+        where the model only writes these, which its reader then sees."""
+
+        def look(
+            some: Sequence[CodedText], wanted: DecodingSettings, tell: Callable[[int], None]
+        ) -> Sequence[Translation]:
+            return self.plain(
+                [tagged(source.text, self.tag) for source in some],
+                wanted,
+                want_alignment=want_alignment,
+                done=tell,
+                generator=generator,
+            )
+
+        settings = self.settings
+        searched = [Searched.copied(source) for source in sources]
+        worded = [i for i, source in enumerate(sources) if not source.segment.wordless]
+        if found:
+            first: Sequence[Translation] = [found[i] for i in worded]
+        else:
+            done(len(sources) - len(worded))
+            first = look([sources[i] for i in worded], settings, done)
+        for i, translation in zip(worded, first, strict=True):
+            searched[i] = self._read(sources[i], translation)
+        if settings.method == "beam" and settings.beam > settings.n_best:
+            poor = [i for i, one in enumerate(searched) if one.poor]
+            wider = replace(settings, n_best=settings.beam)
+            again = look([sources[i] for i in poor], wider, lambda n: None)
+            for i, translation in zip(poor, again, strict=True):
+                searched[i] = self._read(sources[i], translation)
+        return [
+            Searched.copied(source, one.translation)
+            if any(c.loops for c in one.candidates[:1]) and not one.translation.n_cut
+            else one
+            for source, one in zip(sources, searched, strict=True)
+        ]
+
+    def _read(self, source: CodedText, translation: Translation) -> Searched:
+        candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
+        candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
+        return Searched(translation, candidates[: self.settings.n_best])
+
+    def segments(
+        self,
+        segments: Sequence[Segment],
+        *,
+        want_alignment: bool = False,
+        done: Callable[[int], None] = lambda n: None,
+    ) -> list[SegmentTranslation]:
+        """Translations of segments with inline codes, which all arrive, in pairs that nest.
+
+        A model that knows masks puts the codes where they belong. For any other one tags are taken
+        out of the source, and put back beside the words that look at the words beside them; where
+        it then loses a placeholder that it was to spell, so are the placeholders. White space
+        around a segment stays, and so do line ends in it; one without words is copied.
+        """
+        trimmed = [segment_texts.trimmed(segment) for segment in segments]
+        wholes = [self.own.parsed(one.segment) for one in trimmed]
+        worded = [i for i, whole in enumerate(wholes) if not whole.wordless]
+        done(len(segments) - len(worded))
+        found: dict[int, Written] = {}
+        if self.masks:
+            sources = [CodedText.of(wholes[i], self.own, masked=True) for i in worded]
+            answers = self._search(sources, want_alignment=want_alignment, done=done)
+            for i, answer in zip(worded, answers, strict=True):
+                found[i] = Written([one.segment for one in answer.candidates], answer.ranked)
+        else:
+            tagless = [self.own.alone(trimmed[i].segment) for i in worded]
+            found |= zip(worded, self._by_projection(tagless, want_alignment, done), strict=True)
+            lost = [
+                i
+                for i in worded
+                if not check(wholes[i], found[i].segment).complete
+                or not all(one.codes_complete for one in found[i].translation.n_best[:1])
+            ]
+            again = self._by_projection([wholes[i] for i in lost], want_alignment)
+            found |= zip(lost, again, strict=True)
+        translations = [SegmentTranslation(segment, True, 0) for segment in segments]
+        for i, written in found.items():
+            mended = repaired(wholes[i], written.segment)
+            translations[i] = SegmentTranslation(
+                segment_texts.restored(segments[i], trimmed[i], mended),
+                check(wholes[i], written.segment).complete,
+                written.translation.n_cut,
+                (written.translation,),
+            )
+        return translations
+
+    def _by_projection(
+        self,
+        segments: Sequence[Segment],
+        want_alignment: bool,
+        done: Callable[[int], None] = lambda n: None,
+    ) -> list[Written]:
+        """Translations of segments without their codes, which are then put back."""
+        plain = [without_codes(segment) for segment in segments]
+        sources = [
+            CodedText.of(Segment((one.text.rstrip(),)), self.own, masked=False)._replace(
+                refuses_loops=bool(segment.codes)
+            )
+            for segment, one in zip(segments, plain, strict=True)
+        ]
+        want_alignment = want_alignment or any(one.places for one in plain)
+        answers = self._search(sources, want_alignment=want_alignment, done=done)
+        written = []
+        for segment, one, answer in zip(segments, plain, answers, strict=True):
+            found = [candidate.segment for candidate in answer.candidates]
+            if one.places:
+                n_read = len(answer.translation.source_tokens)
+                found = [
+                    self.own.parsed(segment)
+                    if candidate.alternative.written == one.text.rstrip()
+                    else parsed(self._projected(segment.codes, one, n_read, candidate.alternative))
+                    for candidate in answer.candidates
+                ]
+            written.append(Written(found, answer.ranked))
+        return written
+
+    def _projected(
+        self, codes: Sequence[Code], plain: Plain, n_read: int, alternative: Alternative
+    ) -> Segment:
+        """A translation of a text that codes were taken out of, with the codes put back.
+
+        `n_read`: of the sub-words of that text, how many the model has read.
+        """
+        subwords = self.plain.subwords
+        in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
+        spans = subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
+        return project(
+            codes,
+            plain,
+            [(start - in_front, end - in_front) for start, end in spans[:n_read]],
+            TokenSpans(alternative.written, spans_written(subwords, alternative.ids)),
+            alternative.alignment,
+        )
+
+    def forced(self, source: str, target: str) -> "Forced":
+        """What is fed for a clean source and its clean target: codes of the source are masked."""
+        whole = CodedText.of(Segment((source,)), self.own, masked=self.masks)
+        names = {placeholder: code.text for placeholder, code in whole.codes.items()}
+        return Forced(
+            whole.text,
+            with_placeholders(parsed_text(target, self.own.patterns), whole.codes),
+            names,
+        )
+
+
+def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which characters (start, end) of `subwords.decode(ids)` each id has written.
+
+    Where several ids share one character, it belongs to the last of them.
+    """
+    beginnings = subwords.decode_batch([ids[:n] for n in range(len(ids) + 1)])
+    ends = [len(text.rstrip("\ufffd")) for text in beginnings]
+    ends = [min(max(ends[: n + 1]), len(beginnings[-1])) for n in range(len(ends))]
+    return list(pairwise(ends))
+
+
+def shown(tokens: Iterable[str], codes: Codes) -> list[str]:
+    """Sub-words as a reader would write them, codes in the place of placeholders."""
+    return [codes[token].text if token in codes else token for token in tokens]

@@ -1,0 +1,196 @@
+"""Runs from Marian models, such as OPUS-MT's: to be translated with, and to be gone on from."""
+
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headway.core import tensor_files
+from headway.core.config import Sections
+from headway.core.disk import checksum, refuse_undecodable
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings
+from headway.core.subwords import Subwords
+from headway.core.transformer import TransformerConfig
+from headway.exchange.marian import MarianConfig, read_json
+from headway.exchange.marian_weights import BIAS, from_theirs
+from headway.localization.formats.file_kinds import is_language
+from headway.operations.shipped import only_writer_of_run
+from headway.runs.task_spec import Say
+from headway.runs.train import write_record
+from headway.tokenizers.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
+from headway.translation.spec import KIND
+
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer_config.json"
+PICKLES = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "rust_model.ot")
+PEAK = 3e-4
+"""The learning rate that a run which goes on from it has a part of: Marian's usual one."""
+
+
+@dataclass(frozen=True)
+class ImportedModel:
+    """Where a model is from: a `headway.runs.task_spec.Data` without examples."""
+
+    vocabulary: Subwords
+    checksums: dict[str, str]
+
+    def record(self) -> dict[str, Any]:
+        """What data.json says."""
+        return {"imported": "marian"}
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """What the task reads it from."""
+        self.vocabulary.save(folder.tokenizer)
+
+
+def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
+    """Make a finished run of a folder with a Marian model in `transformers`' format.
+
+    Raises:
+        DataError: a file is missing or damaged, or they do not go together.
+        ConfigError: the model has something that cannot be held, or SentencePiece is missing.
+        RunError: `out` is taken.
+    """
+    refuse_undecodable(model.absolute())
+    with only_writer_of_run(out, say) as folder:
+        folder.refuse_taken()
+        path, weights = model / CONFIG, model / WEIGHTS
+        described = MarianConfig.read(path)
+        refuse_pickle(model)
+        vocabulary = SentencePieces.load(model)
+        refuse_other_ids(described, vocabulary, path)
+        shapes = read_shapes(weights)
+        config = described.as_transformer(path, output_bias=BIAS in shapes)
+        described.refuse_other_tensors(shapes, config, weights)
+        tensors = tensor_files.load_tensors(weights)
+        described.refuse_other_values(tensors, weights)
+        if described.all_one and not described.scale_embedding:
+            say("its embeddings are not scaled: they and the output become matrices of their own")
+        languages = languages_of(model / TOKENIZER)
+        settings = Settings.of(sections(described, vocabulary, config, languages), KIND)
+        if vocabulary.codes:
+            say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
+        files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
+        data = ImportedModel(vocabulary, {str(file): checksum(file) for file in files})
+        write_record(folder, data, None)
+        data.save_vocabulary(folder)
+        folder.write_settings(settings.sections())
+        scaled = described.scale_embedding
+        tensor_files.save_tensors(from_theirs(tensors, config, scaled=scaled), folder.model)
+        folder.write_card(card(folder, data, settings))
+        folder.finish(settings.sections())
+    return folder
+
+
+def refuse_pickle(model: Path) -> None:
+    """Raise DataError where the weights are there in a format that is not read."""
+    if (model / WEIGHTS).exists():
+        return
+    found = next((name for name in PICKLES if (model / name).exists()), None)
+    if found is None:
+        raise DataError(f"the weights of a model are {WEIGHTS}; {model} has none. Take a copy.")
+    once = (
+        "from transformers import MarianMTModel as M; "
+        f"M.from_pretrained({str(model)!r}).save_pretrained({str(model)!r})"
+    )
+    raise DataError(
+        f"weights are read from {WEIGHTS}; {model} has {found}, which can run programs when it is "
+        f'opened. Where you trust it: python -c "{once}"'
+    )
+
+
+def refuse_other_ids(described: MarianConfig, vocabulary: Subwords, path: Path) -> None:
+    """Raise ConfigError where a config and a vocabulary are of two models."""
+    special = vocabulary.special
+    for name, value, own in (
+        ("vocab_size", described.vocab_size, len(vocabulary)),
+        ("pad_token_id", described.pad_token_id, special.padding),
+        ("eos_token_id", described.eos_token_id, special.end),
+    ):
+        if value != own:
+            raise ConfigError(
+                f"config.json and {LIST} are of one model; {path} has {name} {value}, {LIST} {own}."
+                " Put the files of one model together."
+            )
+
+
+def read_shapes(weights: Path) -> dict[str, tuple[int, ...]]:
+    """Of each tensor by its name; they are numbers with a point.
+
+    Raises:
+        DataError: the file cannot be used.
+    """
+    try:
+        shapes = tensor_files.shapes(weights)
+    except RunError as error:
+        raise DataError(str(error).partition(" See what")[0] + " Take it from a copy.") from None
+    for name, (kind, _) in shapes.items():
+        if kind not in ("F32", "F16", "BF16"):
+            raise DataError(
+                f"weights are of the types F32, F16 or BF16; {name} of {weights} is {kind}. Take "
+                "the model as it was trained."
+            )
+    return {name: shape for name, (_, shape) in shapes.items()}
+
+
+def languages_of(path: Path) -> dict[str, str]:
+    """From which language into which, where tokenizer_config.json says it."""
+    try:
+        values = read_json(path)
+    except DataError:
+        return {}
+    found = {side: values.get(f"{side}_lang") for side in ("source", "target")}
+    return {
+        f"{side}_language": code
+        for side, code in found.items()
+        if isinstance(code, str) and is_language(code)
+    }
+
+
+def sections(
+    described: MarianConfig,
+    vocabulary: SentencePieces,
+    config: TransformerConfig,
+    languages: dict[str, str],
+) -> Sections:
+    """What the run's config.toml says besides the defaults."""
+    return {
+        "run": {"task": KIND.name},
+        "text": {
+            "algorithm": "sentencepiece",
+            "vocabulary_size": len(vocabulary),
+            "codes": "keep",
+        },
+        "data": {
+            "max_length": described.max_position_embeddings - 1,
+            "tags": vocabulary.codes,
+            **languages,
+        },
+        "model": {"type": "transformer", **asdict(config)},
+        "training": {"learning_rate": PEAK},
+    }
+
+
+def card(folder: RunFolder, data: ImportedModel, settings: Settings) -> str:
+    """README.md of an imported run."""
+    files = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in data.checksums.items())
+    place, tags = shlex.quote(str(folder.path)), settings.data.tags
+    tag = f" --tag {tags[0]}" if tags else ""
+    source = settings.data.source_language or "source"
+    target = settings.data.target_language or "target"
+    return f"""# {source} -> {target}, imported from a Marian model
+
+A Transformer of {len(data.vocabulary):,} sub-words; every setting is in `config.toml`. It was not
+trained here and has not been scored here; its license and its makers are those of the files below.
+
+{files}
+
+## Use
+
+```
+echo 'a sentence' | headway translate {place}{tag}
+headway train --init-from {place} --source MINE.{source} --target MINE.{target} --out NEW
+headway export {place} --to ctranslate2 DIR
+```
+"""

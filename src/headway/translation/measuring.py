@@ -1,0 +1,112 @@
+"""At the end of a training: what it held, and how far its translations are to be trusted."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headway.core.batching import Indices
+from headway.core.bleu import chrf_formula, chrf_statistics
+from headway.corpora.prepared import SIDES
+from headway.languages.scripts import UNSPACED_SCRIPTS
+from headway.localization.checks.calibration import SignBaseline, Trust, fitted
+from headway.localization.checks.output_checks import (
+    OF_TEXTS,
+    UNCOVERED,
+    UNKNOWN,
+    UNSURE,
+    Reading,
+    features,
+    signs_of_model,
+    signs_of_texts,
+)
+from headway.localization.checks.training_stats import SAMPLE, TrainingStats, measured
+from headway.translation.pairs import Pairs
+
+GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0
+"""Sentence chrF of a good translation; in Chinese, Japanese or Thai a character says more."""
+MANY = 5_000  # pairs, of which each word of a small vocabulary may be known
+ENOUGH = 220  # good translations: of fewer, what none of them shows is no flag yet
+ENOUGH_TO_JOIN = 1_000  # pairs; fewer say nothing of what is rare in texts put together of them
+
+
+class Measured(NamedTuple):
+    """What checks.json has."""
+
+    held: TrainingStats
+    trust: Trust
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"held": self.held.as_dict(), "trust": self.trust.as_dict()}
+
+
+def measure(
+    data: Pairs,
+    languages: tuple[str | None, str | None],
+    rows: Indices,
+    readings: Sequence[Sequence[Reading]],
+    targets: Sequence[str],
+    *,
+    tags: Sequence[str] = (),
+) -> Measured:
+    """From training pairs, and from translations of these rows of the validation data.
+
+    `readings` are of each part that was read at once: of a text the least sure one counts.
+    `targets` are the texts; `tags` may stand in front of the sources.
+    """
+    held, norms, joined = _of_training(data, languages, tags)
+    letters = sum(share for name, share in held.scripts.items() if name in UNSPACED_SCRIPTS)
+    least = GOOD_CHRF_WITHOUT_SPACES if letters > 0.5 else GOOD_CHRF
+    texts = [data.prepared.valid_texts[row] for row in rows]
+    counts = chrf_statistics(targets, [target for _, target in texts]).counts
+    good = np.asarray(chrf_formula(counts)) >= least
+    table = []
+    seen: dict[str, list[float]] = {UNCOVERED: [], UNSURE: []}
+    for parts, target, (source, _) in zip(readings, targets, texts, strict=True):
+        of_text = signs_of_texts(source, target, held, data.prepared.own_codes)
+        signs = [{**of_text, **signs_of_model(part)} for part in parts]
+        table.append(min(map(features, parts, signs)))
+        for name, strengths in seen.items():
+            strengths.append(max(one[name].strength if name in one else 0.0 for one in signs))
+    looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
+    for name, strengths in seen.items():
+        norms[name] = SignBaseline.of(
+            [one for one, kept in zip(strengths, looked, strict=True) if kept]
+        )
+    return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))
+
+
+def _of_training(
+    data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
+) -> tuple[TrainingStats, dict[str, SignBaseline], dict[str, SignBaseline]]:
+    """What a sample of training pairs tells: figures, and signs in good pairs, alone and joined."""
+    train, subwords = data.prepared.train, data.vocabulary
+    sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
+    read, written = ([train[side][int(i)].tolist() for i in sample] for side in SIDES)
+    sources = [_untagged(text, tags) for text in subwords.decode_batch(read)]
+    pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
+    held = measured(pairs, list(map(len, read)), languages)
+    if len(train) >= MANY:
+        from headway.localization.checks.few_words import few_words  # a side room
+
+        rows = (train["source"][row].tolist() for row in range(len(train)))
+        texts = (_untagged(subwords.decode(row), tags) for row in rows)
+        held = replace(held, words=few_words(texts, len(train)))
+    strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
+    for ids, (source, target) in zip(read, pairs, strict=True):
+        signs = signs_of_texts(source, target, held, data.prepared.own_codes)
+        signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
+        for name, found in strengths.items():
+            found.append(signs[name].strength if name in signs else 0.0)
+    norms = {name: SignBaseline.of(found) for name, found in strengths.items()}
+    if len(pairs) < ENOUGH_TO_JOIN:
+        return held, norms, {}
+    from headway.localization.checks.joined import joined_norms  # a side room
+
+    return held, norms, joined_norms(pairs, held, data.prepared.own_codes)
+
+
+def _untagged(text: str, tags: Sequence[str]) -> str:
+    return next((text[len(tag) + 3 :] for tag in tags if text.startswith(f"<{tag}> ")), text)

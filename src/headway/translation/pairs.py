@@ -1,0 +1,245 @@
+"""Section [data], and what is read by it: from the files that a user names to pairs of ids."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.core.batching import Indices
+from headway.core.cleaning import refuse_unusable
+from headway.core.config import Sections, build
+from headway.core.disk import refuse_undecodable
+from headway.core.errors import ConfigError, DataError, refuse_below
+from headway.core.run_folder import RunFolder
+from headway.core.settings import Settings
+from headway.core.subwords import Subwords
+from headway.corpora.corpus import Corpus, languages
+from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
+from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.localization.terms import NONE
+from headway.runs.task_spec import Say, Sizes
+from headway.translation import mixture
+
+LEAST_PAIRS = 20
+"""Fewer than this teach nothing and leave nothing to validate on."""
+
+
+@dataclass(frozen=True)
+class TranslationData(DataSettings):
+    """Section [data]: which files, and which of their pairs."""
+
+    source: tuple[Path, ...] = ()
+    """Files of texts to learn from, one sentence a line."""
+    target: tuple[Path, ...] = ()
+    """Their translations, in the same order."""
+    pairs: tuple[str, ...] = ()
+    """Files of pairs to learn from, each `PATH[@WEIGHT][:key=value ...]`: see
+    `headway.corpora.mixing`."""
+    valid_source: tuple[Path, ...] = ()
+    """Files of texts to validate on."""
+    valid_target: tuple[Path, ...] = ()
+    """Their translations."""
+    valid_pairs: tuple[str, ...] = ()
+    """Files of pairs to validate on, as in pairs, without weights."""
+    valid_size: int = 0
+    """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
+    source_language: str | None = None
+    """Code of the source's language; otherwise taken from names or headers."""
+    target_language: str | None = None
+    """Code of the target's language; otherwise the same."""
+    glossary: tuple[Path, ...] = ()
+    """Terms that translations hold; a copy is in the run."""
+    old_share: float | None = None
+    """Of what a run sees that goes on from another's weights, the share that is to be that one's
+    own data; less where that has too little. 0.75 if left out."""
+    old_run: str = ""
+    """The run whose data these are. Filled in."""
+    tags: tuple[str, ...] = ()
+    """Every tag that the model has read, its parent's too; empty text stands for none. Filled in,
+    where there are any."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.glossary == (Path(NONE),):
+            object.__setattr__(self, "glossary", ())
+        refuse_below(self, {"valid_size": 0}, above="data.")
+        if not 0 <= (self.old_share or 0) < 1:
+            raise ConfigError(
+                f"data.old_share is a share of what is seen, from 0 to below 1; got "
+                f"{self.old_share:g}. Try 0.5, or 0 for none."
+            )
+
+    def corpus(self) -> Corpus:
+        """The files to train on; raises ConfigError where it is not clear which."""
+        return self._corpus(self.source, self.target, self.pairs)
+
+    def validation(self) -> Corpus | None:
+        """The files to validate on, if any are named.
+
+        Raises ConfigError where it is not clear which, or one of them has a weight.
+        """
+        if not (self.valid_source or self.valid_target or self.valid_pairs):
+            return None
+        corpus = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
+        for text, use in zip(self.valid_pairs, corpus.uses, strict=True):
+            if use.weight != PLAIN.weight:
+                raise ConfigError(
+                    "every validation pair is scored once, whatever the weights in training; got "
+                    f"--valid-pairs {text}. Leave @{use.weight:g} out."
+                )
+        return corpus
+
+    def _corpus(
+        self, source: tuple[Path, ...], target: tuple[Path, ...], pairs: tuple[str, ...]
+    ) -> Corpus:
+        parsed = [parse_pairs_file(text) for text in pairs]
+        paths, uses = tuple(path for path, _ in parsed), tuple(use for _, use in parsed)
+        return Corpus(source, target, paths, self.source_language, self.target_language, uses)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Encoded pairs to learn from and to validate on: a `headway.runs.task_spec.Data`."""
+
+    prepared: Prepared
+    glossary: tuple[Path, ...] = field(default=(), kw_only=True)
+    """Files of terms that are kept with the vocabulary."""
+
+    @property
+    def vocabulary(self) -> Subwords:
+        """The sub-words of both sides."""
+        return self.prepared.subwords
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """SHA-256 of each file that was read."""
+        return self.prepared.checksums
+
+    @property
+    def plain(self) -> bool:
+        """One file, or two that go together, each pair seen once a pass and without a tag."""
+        return len(self.prepared.corpus.parts) == 1 and not self.prepared.corpus.uses
+
+    def record(self) -> dict[str, Any]:
+        """What data.json says: counts, dropped by reason, longest sides, what each file gives."""
+        prepared, [first, *_] = self.prepared, self.prepared.corpus.parts
+        alone = {"file": first.name, "pairs": len(prepared.train), "weight": 1.0, "tag": ""}
+        shares = [] if self.plain else mixture.shares(prepared)
+        return {
+            "train": prepared.report.as_dict(),
+            "valid": prepared.valid_report.as_dict(),
+            "longest": {side: int(n.max()) for side, n in prepared.train.lengths.items()},
+            "mixture": [share.as_dict() for share in shares] or [{**alone, "share": 1.0}],
+        }
+
+    def mixture(self) -> list[str]:
+        """A line for each file, in words; none for a plain corpus."""
+        return [] if self.plain else mixture.mixture(self.prepared)
+
+    def valid_rows(self) -> Indices:
+        """Validation pairs, in an order whose beginning holds of each file what is its share."""
+        valid = self.prepared.valid
+        return np.arange(len(valid)) if self.plain else mixture.in_turn(valid.file_numbers)
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """tokenizer.json, and glossary.tsv where there are terms."""
+        self.vocabulary.save(folder.tokenizer)
+        if self.glossary:
+            from headway.localization.terms.reading import read_terms
+            from headway.localization.terms.tables import write_tsv
+
+            write_tsv(folder.glossary, read_terms(self.prepared.corpus, self.glossary))
+
+
+def refuse_unreadable(sections: Sections) -> None:
+    """Raise ConfigError or DataError for a file of [data] that cannot be read, before all else."""
+    data = build(TranslationData, sections.get("data", {}), section="data")
+    corpora = data.corpus(), data.validation()
+    for corpus in corpora:
+        if corpus is not None:
+            corpus.check()
+            refuse_undecodable(*(path.absolute() for path in corpus.files))
+    if data.glossary:
+        from headway.localization.terms.reading import read_terms
+
+        read_terms(corpora[0], data.glossary)
+    if data.pairs or len(data.source) > 1:
+        from headway.corpora.mixed_languages import refuse_mixed
+
+        refuse_mixed(*corpora)
+
+
+def read(settings: Settings, subwords: Subwords | None, say: Say, *, few: bool = False) -> Pairs:
+    """Read, clean and encode the corpus, and say what was dropped and why; of `few` pairs none is
+    set aside. Raises ConfigError or DataError where a file cannot be used or too little is left.
+    """
+    data = settings.data
+    prepared = prepare_corpus(
+        data.corpus(),
+        data,
+        settings.text,
+        subwords=subwords,
+        valid=data.validation(),
+        hold_out=0 if few else data.valid_size or None,
+        seed=settings.runtime.seed,
+        say=say,
+    )
+    report = prepared.report
+    say(f"read {report.read:,} pairs, kept {report.kept:,} for training")
+    for reason, n in report.dropped.most_common():
+        say(f"  dropped {n:,}: {reason.replace('_', ' ')}")
+    for suspicion in report.suspicions:
+        say(f"WARNING: {suspicion}")
+    refuse_unusable(report, least=1 if few else LEAST_PAIRS)
+    if not (prepared.valid_texts or few):
+        lost = ", ".join(f"{n:,} {reason}" for reason, n in prepared.valid_report.dropped.items())
+        raise DataError(
+            f"validation needs a usable pair; none was left (dropped: {lost or 'none'}). "
+            "Give --valid-source and --valid-target whose pairs are kept, or more text."
+        )
+    pairs = Pairs(prepared, glossary=data.glossary)
+    if data.glossary:
+        names = ", ".join(map(str, data.glossary))
+        say(f"the terms of {names} are kept in the run: translate uses them (--glossary none)")
+    shares = pairs.mixture()
+    files = f", from {', '.join(mixture.valid_files(prepared))}" if shares else ""
+    say(f"{len(prepared.valid_texts):,} pairs for validation{files}")
+    for line in shares:
+        say(f"  of what is seen in a pass: {line}")
+    return pairs
+
+
+def sizes(data: Pairs) -> Sizes:
+    """Target tokens, end markers included."""
+    lengths, weights = data.prepared.train.lengths["target"] + 1, data.prepared.weights
+    seen = lengths.sum() if weights is None else lengths @ weights
+    return Sizes(distinct=int(lengths.sum()), per_pass=round(float(seen)))
+
+
+def absolute(data: TranslationData) -> dict[str, Any]:
+    """`Kind.absolute`: each file by a path that holds from any folder."""
+    stored = asdict(data)
+    for key in ("source", "target", "valid_source", "valid_target", "glossary"):
+        stored[key] = [str(path.absolute()) for path in stored[key]]
+    for key in ("pairs", "valid_pairs"):
+        stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
+    return stored
+
+
+def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
+    """What the data told: `Kind.complete`."""
+    prepared, own = data.prepared, settings.data
+    source, target = languages(own.corpus(), own.source_language, own.target_language)
+    stored = absolute(own) | {"source_language": source, "target_language": target}
+    if own.tags or not data.plain:
+        stored["tags"] = mixture.tags_seen(prepared, own.tags)
+    text = {"vocabulary_size": len(prepared.subwords), "codes": prepared.codes}
+    found: Sections = {"text": text, "data": stored}
+    if "length_penalty" in given.get("decoding", {}):
+        found["training"] = {"tune_length_penalty": False}
+    if getattr(settings.model, "positions", "learned") == "learned":  # these may end
+        from headway.translation.fitting import refuse_beyond_last  # a side room
+
+        refuse_beyond_last(settings, prepared)
+    return found

@@ -1,0 +1,193 @@
+"""Texts of more than a model takes at once: cut, translated, put together. A side room."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from headway.core.hypothesis import penalty
+from headway.languages.sentences import CODE, LINE_SPACE, AtOnce, cut, portion_ends, space_between
+from headway.localization.formats.splitting import covered, joined_translations, lines_of, pieces_at
+from headway.localization.placeholders.own_codes import OwnPattern
+from headway.localization.placeholders.patterns import hidden
+from headway.localization.placeholders.segments import Segment
+from headway.operations.argument_errors import ArgumentTypeError
+from headway.translation.coded import SegmentTranslation
+from headway.translation.texts import Alternative, Translation
+
+_LINE_END = re.compile(rf"((?<!\s)\s*[{LINE_SPACE}]\s*)")
+
+
+class Portions(NamedTuple):
+    """Cuts texts into what a model takes at once."""
+
+    at_once: AtOnce
+    n_subwords: Callable[[str], int]
+    language: str | None
+    """Of the texts."""
+    own: Sequence[OwnPattern] = ()
+    """A user's codes, which are not cut either."""
+
+    def of_text(self, text: str) -> list[str]:
+        """Portions, and the white space between some of them; joined they are the text."""
+        pieces: list[str] = []
+        for line in _LINE_END.split(text):
+            pieces += cut(line, self._ends(hidden(line, CODE, self.own)))
+        return [piece for piece in pieces if piece]
+
+    def of_segment(self, segment: Segment) -> list[Segment]:
+        """The same of a segment; a piece that is `blank` is not for translation."""
+        pieces: list[Segment] = []
+        for line in lines_of(segment):
+            pieces += [line] if line.blank else pieces_at(line, self._ends(covered(line, self.own)))
+        return pieces
+
+    def _ends(self, text: str) -> list[int]:
+        return portion_ends(text, self.at_once, self.n_subwords, self.language)
+
+
+def translate_texts(
+    texts: Sequence[str],
+    portions: Portions,
+    find: Callable[[list[str]], Sequence[Translation]],
+    *,
+    alpha: float,
+    n_best: int,
+) -> list[Translation]:
+    """Translations of texts, each put together from those of its portions, as `combined` says."""
+    cut_texts = [portions.of_text(text.strip()) for text in texts]
+    worded = [piece for pieces in cut_texts for piece in pieces if not piece.isspace()]
+    found = iter(find(worded))
+    translations = []
+    for text, pieces in zip(texts, cut_texts, strict=True):
+        parts = [piece if piece.isspace() else next(found) for piece in pieces]
+        [*some] = [part for part in parts if isinstance(part, Translation)]
+        if len(some) == 1:
+            translations.append(some[0]._replace(source=text))
+        else:
+            translations.append(combined(text, parts, alpha=alpha, n_best=n_best))
+    return translations
+
+
+def combined(
+    source: str, parts: Sequence[str | Translation], *, alpha: float, n_best: int
+) -> Translation:
+    """One translation of several, and the white space between them.
+
+    Sub-words and alignments follow each other; the log-probabilities of all end markers are added
+    up in the last one, so that they are still one more than the sub-words. The score is the sum of
+    log-probabilities divided by the length penalty (exponent `alpha`) of the whole. The n best are
+    those whose parts' scores have the highest sums; a translation whose codes are complete comes
+    before any other.
+    """
+    translations = [part for part in parts if isinstance(part, Translation)]
+    picks: list[tuple[Alternative, ...]] = [()]
+    for translation in translations:
+        if translation.n_best:
+            longer = [(*pick, one) for pick in picks for one in translation.n_best]
+            picks = sorted(longer, key=_rank)[:n_best]
+    worded = [part for part in parts if isinstance(part, str) or part.n_best]
+    starts = [0]
+    for translation in translations:
+        if translation.n_best:
+            starts.append(starts[-1] + len(translation.source_tokens))
+    return Translation(
+        source=source,
+        source_tokens=[token for one in translations for token in one.source_tokens],
+        n_best=[_joined(worded, pick, starts, alpha) for pick in picks if pick],
+        n_cut=sum(translation.n_cut for translation in translations),
+        parts=tuple(translations),
+    )
+
+
+def _rank(pick: Sequence[Alternative]) -> tuple[int, float]:
+    incomplete = sum(not one.codes_complete for one in pick)
+    return incomplete, -sum(one.score for one in pick)
+
+
+def _joined(
+    parts: Sequence[str | Translation],
+    pick: Sequence[Alternative],
+    starts: Sequence[int],
+    alpha: float,
+) -> Alternative:
+    """One alternative for each translation of `parts`; each source token's number is its own plus
+    its translation's of `starts`."""
+    ids: list[int] = []
+    tokens: list[str] = []
+    alignment: list[tuple[int, int]] = []
+    log_probs: list[float] = []
+    attended: list[float] = []
+    ends = 0.0
+    for start, one in zip(starts, pick, strict=False):
+        alignment += [(start + source, len(ids) + target) for source, target in one.alignment]
+        ids += one.ids
+        tokens += one.tokens
+        attended += one.attended
+        if one.token_log_probs:
+            log_probs += one.token_log_probs[:-1]
+            ends += one.token_log_probs[-1]
+    if log_probs or ends:
+        log_probs.append(ends)
+    total = sum(one.score * float(penalty(len(one.ids) + 1, alpha)) for one in pick)
+    return Alternative(
+        target=with_spaces(parts, [one.target for one in pick]),
+        score=total / float(penalty(len(ids) + len(pick), alpha)),
+        ids=ids,
+        tokens=tokens,
+        token_log_probs=log_probs,
+        alignment=alignment,
+        written=with_spaces(parts, [one.written for one in pick]),
+        codes_complete=all(one.codes_complete for one in pick),
+        attended=attended,
+    )
+
+
+def with_spaces(parts: Sequence[object], targets: Sequence[str]) -> str:
+    """Translations with the white space of their sources between them, as the target writes it."""
+    left = iter(targets)
+    text, space, before = "", "", ""
+    for part in parts:
+        if isinstance(part, str):
+            space += part
+            continue
+        target = next(left)
+        text += (space_between(space, before, target) if text else "") + target
+        space, before = "", target or before
+    return text
+
+
+def translate_segments(
+    segments: Sequence[Segment],
+    portions: Portions,
+    find: Callable[[list[Segment]], Sequence[SegmentTranslation]],
+) -> list[SegmentTranslation]:
+    """Translations of segments, each put together from those of its portions.
+
+    Raises:
+        ArgumentTypeError: something else is given, such as texts.
+    """
+    if not all(isinstance(one, Segment) for one in segments):
+        raise ArgumentTypeError(
+            "segments must be a list of headway.localization.placeholders.segments.Segment, the units of a "
+            "file; got something else. Texts are for Translator.translate."
+        )
+    cut_segments = [portions.of_segment(segment) for segment in segments]
+    found = iter(find([piece for piece in _flattened(cut_segments) if not piece.blank]))
+    translations = []
+    for pieces in cut_segments:
+        made = [SegmentTranslation(p, True, 0) if p.blank else next(found) for p in pieces]
+        translations.append(
+            SegmentTranslation(
+                joined_translations(
+                    [(p, one.segment) for p, one in zip(pieces, made, strict=True)]
+                ),
+                all(one.complete for one in made),
+                sum(one.n_cut for one in made),
+                tuple(part for one in made for part in one.parts),
+            )
+        )
+    return translations
+
+
+def _flattened(lists: Iterable[list[Segment]]) -> list[Segment]:
+    return [piece for pieces in lists for piece in pieces]

@@ -1,0 +1,220 @@
+"""What the task of translation brings: model and task, how a training ends, and the model card."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import torch
+from torch import nn
+
+from headway.core.bleu import BleuAndChrf, SentenceStatistics, score_translations
+from headway.core.presets import PRESETS
+from headway.core.run_folder import RunFolder
+from headway.core.runtime import Runtime
+from headway.core.search_settings import DecodingSettings
+from headway.core.settings import Settings
+from headway.core.subwords import Subwords, TextSettings
+from headway.core.training_interfaces import Validation
+from headway.core.translation_task import TranslationTask, TranslationTraining
+from headway.metrics.usefulness import below_use
+from headway.models import MODELS
+from headway.operations.planned import PlannedTraining
+from headway.runs.gradient import GRADIENT
+from headway.runs.task_spec import CardWords, Kind, Run, Say, Tokens
+from headway.translation import fitting, pairs, tuning, tuning_data
+from headway.translation.decoding import decode_anew
+from headway.translation.measuring import measure
+
+if TYPE_CHECKING:
+    from headway.translation.tuning_data import TunedPairs
+
+
+@dataclass(frozen=True)
+class PlannedTranslation(PlannedTraining, TranslationTraining):
+    """Section [training] of a translator's run."""
+
+
+LENGTH_PENALTIES = (0.6, 1.0, 1.4)  # tried at the end of a training
+PRIOR = 5.0
+"""BLEU on validation that a length penalty must win for each whole one away from the usual: above 1
+a hypothesis gains by its length alone, and text of another domain pays for it."""
+
+
+def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs:
+    """The pairs of a run, and what its parent learned from, if that is mixed in."""
+    return (tuning_data if settings.data.old_run else pairs).read(settings, subwords, say)
+
+
+def vocabulary(run: Path) -> Subwords:
+    """The sub-words of a run; an imported one may have them in other files."""
+    if not (run / "source.spm").exists():
+        return Subwords.load(RunFolder(run).tokenizer)
+    from headway.tokenizers.sentencepieces import SentencePieces  # a side room
+
+    return SentencePieces.load(run)
+
+
+def build(settings: Settings, subwords: Tokens) -> nn.Module:
+    """The model of a run."""
+    _, model = MODELS[settings.model_type]
+    return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)
+
+
+def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> TranslationTask:
+    """What the training loop asks for."""
+    rows = data.valid_rows()[: settings.training.valid_sentences]
+    seed, device = settings.runtime.seed, runtime.device
+    decode = decode_anew(settings.runtime.engine)
+    if settings.data.old_run:
+        from headway.translation.tuning_task import tuning_task
+
+        return tuning_task(settings, cast("TunedPairs", data), device, decode)
+    return TranslationTask(
+        data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
+    )
+
+
+# -- how a training ends ----------------------------------------------------------------------
+
+
+def rank(run: Run) -> Callable[[nn.Module], Validation]:
+    """By the validation sentences under the run's own search."""
+    task: TranslationTask = run.trainer.task
+    return lambda model: task.measured(model, run.settings.decoding)
+
+
+def tune_length_penalty(run: Run) -> Settings:
+    """Search the validation sentences with each of `LENGTH_PENALTIES`, and say the choice."""
+    settings, trainer = run.settings, run.trainer
+    if not settings.training.tune_length_penalty:
+        return settings
+    tried = {one: replace(settings.decoding, length_penalty=one) for one in LENGTH_PENALTIES}
+    bleu = {one: trainer.task.bleu(trainer.eval_model, decoding) for one, decoding in tried.items()}
+    best, why = choose_length_penalty(bleu)
+    run.say(f"length penalty {best}: {why}")
+    return replace(settings, decoding=tried[best])
+
+
+def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[float, str]:
+    """The best length penalty, less its `PRIOR`, and why, given counts of the same sentences."""
+    usual = DecodingSettings().length_penalty
+    worth = {one: of.score() - PRIOR * abs(one - usual) for one, of in bleu.items()}
+    best = max(worth, key=lambda one: (worth[one], one == usual))
+    why = ", ".join(f"{of.score():.2f} with {one}" for one, of in bleu.items())
+    return best, f"validation BLEU {why}; another than {usual} must win {PRIOR:g} BLEU a whole one"
+
+
+# -- the model card ---------------------------------------------------------------------------
+
+
+def card(run: Run) -> CardWords:
+    """Score the chosen weights on the validation sentences, and word what the card says of them."""
+    task: TranslationTask = run.trainer.task
+    with torch.inference_mode():
+        loss = task.validation_loss(run.trainer.eval_model)
+        searched = task.search(run.trainer.eval_model, run.settings.decoding, evidence=True)
+    hypotheses = task.written(searched)
+    scores = {}
+    groups = task.groups()
+    for group in dict.fromkeys(groups):
+        rows = [row for row, other in enumerate(groups) if other == group]
+        scores[group] = score_translations(
+            [hypotheses[row] for row in rows],
+            [task.valid_texts[row] for row in rows],
+            target_language=task.valid_languages[rows[0]],
+        )
+    for language, found in scores.items():
+        where = f" ({language})" if len(scores) > 1 else ""
+        run.say(f"validation{where}: BLEU {found.bleu.score:.1f}, chrF {found.chrf.score:.1f}")
+    if before := task.before_words(hypotheses):
+        run.say(before.strip())
+    data, report = run.settings.data, run.data.prepared.report
+    readings = task.readings(searched)
+    languages = data.source_language, data.target_language
+    measured = measure(run.data, languages, task.valid_rows, readings, hypotheses, tags=data.tags)
+    run.folder.write_checks(measured.as_dict())
+    trust = measured.trust.words()
+    run.say(trust)
+    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in report.dropped.most_common())
+    shares = [f"- of what is seen in a pass: {line}" for line in run.data.mixture()]
+    shares = ["", *shares] if shares else []
+    read = f"{report.read:,} pairs read, {report.kept:,} trained on"
+    return CardWords(
+        title=f"{data.source_language or 'source'} -> {data.target_language or 'target'}",
+        vocabulary=f"{len(run.data.vocabulary):,} sub-words",
+        scores=f"{score_words(run, scores, loss, before)}\n\n{trust}",
+        data="\n".join([read, f"(dropped: {dropped or 'none'}).", *shares]),
+        next_commands=next_commands(run),
+        below_use=below_use(task.valid_sources, hypotheses, task.valid_texts),
+    )
+
+
+def score_words(run: Run, scores: Mapping[str, BleuAndChrf], loss: float, before: str) -> str:
+    """The card's table of scores, by target language, what they are of, and what was `before`."""
+    rows = "\n".join(
+        f"| {name}{f', {language}' if len(scores) > 1 else ''} | {score.score:.2f} "
+        f"| {score.low:.2f} to {score.high:.2f} | `{score.signature}` |"
+        for language, of_language in scores.items()
+        for name, score in (("BLEU", of_language.bleu), ("chrF", of_language.chrf))
+    )
+    decoding = run.settings.decoding
+    return f"""On {len(run.trainer.task.valid_texts):,} validation sentences, with
+{decoding.method} search (beam {decoding.beam}, length penalty
+{decoding.length_penalty}); intervals are 95% by bootstrap over sentences.
+Cross-entropy is {loss:.4f} nats per target token.
+
+| metric | score | interval | signature |
+|---|---|---|---|
+{rows}
+
+{before}The checkpoint was chosen by these sentences, so scores on other
+text will be lower."""
+
+
+def next_commands(run: Run) -> list[str]:
+    """What the owner of a new model may want to do with it."""
+    place, data = shlex.quote(str(run.folder.path)), run.settings.data
+    suffix = f".{data.source_language}" if data.source_language else ".txt"
+    other = f".{data.target_language}" if data.target_language else ".txt"
+    tag = f" --tag {[tag for tag in data.tags if tag][-1]}" if data.tags else ""
+    return [
+        f"echo 'a sentence' | headway translate {place}{tag}",
+        f"headway translate {place} FILE{suffix} --out FILE{other}{tag}",
+        f"headway evaluate {place} --source TEST{suffix} --reference TEST{other}{tag}",
+    ]
+
+
+KIND: Kind = Kind(
+    name="translation",
+    sections={
+        "text": TextSettings,
+        "data": pairs.TranslationData,
+        "training": PlannedTranslation,
+        "decoding": DecodingSettings,
+    },
+    models=MODELS,
+    default_model="transformer",
+    presets=PRESETS,
+    choose_preset=fitting.LADDER.choose,
+    fits_dropout=("tiny", "small", "recurrent", "ablated", "convolutional", "bytenet"),
+    read=read,
+    complete=lambda given, settings, data: (
+        tuning_data if settings.data.old_run else pairs
+    ).complete(given, settings, data),
+    absolute=pairs.absolute,
+    sizes=pairs.sizes,
+    vocabulary=vocabulary,
+    build=build,
+    task=task,
+    learner=lambda settings: GRADIENT,
+    rehearse=fitting.rehearse,
+    rehearse_end=fitting.rehearse_end,
+    closing=fitting.CLOSING,
+    rank=rank,
+    tune=tune_length_penalty,
+    card=card,
+    inherit=lambda parent, given, say: tuning.inherited(KIND, parent, given, say),
+)
+"""Everything that translation brings; see `headway.runs.task_spec.Kind`."""

@@ -1,0 +1,254 @@
+"""Translation with a glossary: its terms take the place of the words that stand for them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+import torch
+
+from headway.core.interfaces import Seq2Seq
+from headway.core.search_settings import DecodingSettings
+from headway.corpora.mixing import tagged
+from headway.decoding.forced import log_probs_over
+from headway.engine.shortlist import opened
+from headway.languages.codes import Languages
+from headway.localization.placeholders.projection import words_and_signs
+from headway.localization.terms.keeping import RequiredTerm, Terms, chosen
+from headway.localization.terms.placing import (
+    Span,
+    TokenizedTranslation,
+    WantedTerm,
+    has_place,
+    places_for,
+    put_in,
+)
+from headway.operations.argument_types import paths
+from headway.translation.coded import spans_written
+from headway.translation.texts import Alternative, TextTranslator, Translation
+
+Glossaries = str | Path | Sequence[str | Path] | Terms | None
+"""Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
+
+Found = Sequence[Translation]
+
+
+def term_translator(
+    plain: TextTranslator, glossary: Glossaries, languages: Languages, tag: str
+) -> TextTranslator:
+    """A translator that keeps these terms; for "none" one that keeps none."""
+    if glossary is None:
+        return plain
+    if isinstance(glossary, Terms):
+        return TermTranslator(plain, glossary, tag)
+    given = paths(glossary, "glossary")
+    files = chosen(given, Path())
+    return TermTranslator(plain, Terms.read(files, languages), tag) if given and files else plain
+
+
+class _Unread(NamedTuple):
+    """An alternative, and stretches of its source without which it is looked at, one by one."""
+
+    text: str
+    alternative: Alternative
+    stretches: list[list[Span]]
+
+
+class TermTranslator(TextTranslator):
+    """A translator of plain text whose translations hold the terms of a glossary.
+
+    What the model writes by itself stays. A term that is not in it takes the place of the words
+    that the model would not have written without the term in its source.
+    """
+
+    def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
+        """`tag` stands before every text that is translated, and is no part of it."""
+        super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
+        self.first, self.terms = plain, terms
+        self._n_tag = len(tagged("", tag)) if tag else 0
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        settings: DecodingSettings,
+        *,
+        want_alignment: bool = False,
+        want_scores: bool = True,
+        done: Callable[[int], None] = lambda n: None,
+        generator: torch.Generator | None = None,
+    ) -> list[Translation]:
+        """As `TextTranslator`. Where a term has no place in any of the `n_best`, another one of the
+        beam, in which it has, comes first; where there is none, the term is left out."""
+
+        def look(some: Sequence[str], how: DecodingSettings, tell: Callable[[int], None]) -> Found:
+            return self.first(
+                some, how, want_alignment=want_alignment, want_scores=want_scores, done=tell,
+                generator=generator,
+            )  # fmt: skip
+
+        asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
+        found = self._with_terms(texts, asked, look(texts, settings, done))
+        if settings.method != "beam" or settings.beam <= settings.n_best:
+            return found
+        poor = [
+            i for i, one in enumerate(found) if one.n_best and _lacking(asked[i], one.n_best[0])
+        ]
+        wider, some = replace(settings, n_best=settings.beam), [texts[i] for i in poor]
+        missing = [_lacking(asked[i], found[i].n_best[0]) for i in poor]
+        others = self._others(some, missing, look(some, wider, lambda n: None))
+        others = self._with_terms(some, [asked[i] for i in poor], others)
+        for i, one in zip(poor, others, strict=True):
+            known = {each.written for each in found[i].n_best}
+            every = [*found[i].n_best, *(each for each in one.n_best if each.written not in known)]
+            every.sort(key=lambda each: len(_lacking(asked[i], each)))  # stable
+            found[i] = found[i]._replace(n_best=every[: settings.n_best])
+        return found
+
+    def _with_terms(
+        self,
+        texts: Sequence[str],
+        asked: Sequence[Sequence[RequiredTerm]],
+        found: Found,
+    ) -> list[Translation]:
+        """The translations with the terms that they lack, as far as there is a place for them."""
+        cases = [
+            (i, number, lacking)
+            for i, one in enumerate(found)
+            for number, alternative in enumerate(one.n_best)
+            if (lacking := _lacking(asked[i], alternative))
+        ]
+        falls = self._falls(
+            [
+                _Unread(
+                    texts[i],
+                    found[i].n_best[number],
+                    [some for one in lacking for some in self._term_and_beside(texts[i], one)],
+                )
+                for i, number, lacking in cases
+            ]
+        )
+        translations = list(found)
+        for i, number, lacking in cases:
+            one = translations[i]
+            alternative = one.n_best[number]
+            written = self._written(alternative)
+            terms = [
+                WantedTerm(
+                    one.wanted, next(falls), next(falls), len(words_and_signs(one.found)) > 1
+                )
+                for one in lacking
+            ]
+            placed = put_in(alternative.written, places_for(written, terms))
+            if placed.text != alternative.written:
+                best = list(one.n_best)
+                best[number] = self._rewritten(alternative, written, *placed)
+                translations[i] = one._replace(n_best=best)
+        return translations
+
+    def _others(
+        self, texts: Sequence[str], missing: Sequence[Sequence[RequiredTerm]], found: Found
+    ) -> list[Translation]:
+        """Of each translation the first alternative but the best one, which was looked at, in which
+        some word stands for what is `missing`; none where there is none."""
+        each = list(zip(texts, missing, found, strict=True))
+        unread = [
+            _Unread(text, other, [[place for asked in some for place in self._places(asked)]])
+            for text, some, one in each
+            for other in one.n_best[1:]
+        ]
+        read = zip(unread, self._falls(unread), strict=True)
+        likely = {
+            id(one.alternative): has_place(self._written(one.alternative), falls)
+            for one, falls in read
+        }
+        return [
+            one._replace(n_best=[other for other in one.n_best[1:] if likely[id(other)]][:1])
+            for one in found
+        ]
+
+    def _written(self, one: Alternative) -> TokenizedTranslation:
+        return TokenizedTranslation(one.written, spans_written(self.subwords, one.ids))
+
+    def _falls(self, read: Sequence[_Unread]) -> Iterator[list[float]]:
+        """For each stretch how much less likely each token of the alternative is without it."""
+        sources: list[list[int]] = []
+        targets: list[list[int]] = []
+        for text, one, stretches in read:
+            ids = self.subwords.encode(text)[: self.longest]
+            spans = self.subwords.source_spans(text)
+            unread = stretches if one.token_log_probs else [[], *stretches]
+            sources += [self._without(ids, spans, some) for some in unread]
+            targets += [one.ids] * len(unread)
+        special, model = self.subwords.special, cast(Seq2Seq, opened(self.model)[0])
+        log_probs = iter(log_probs_over(model, sources, targets, special, self.device))
+        for _, one, stretches in read:
+            whole = one.token_log_probs[:-1] or next(log_probs)
+            for _ in stretches:
+                without = next(log_probs)
+                yield [a - b for a, b in zip(whole, without, strict=True)]
+
+    def _places(self, asked: RequiredTerm) -> list[Span]:
+        """Where a term stands in what the model reads."""
+        return [(start + self._n_tag, end + self._n_tag) for start, end in asked.places]
+
+    def _term_and_beside(self, text: str, asked: RequiredTerm) -> tuple[list[Span], list[Span]]:
+        """The stretches of a text that are the term, and the words beside it."""
+        places = self._places(asked)
+        words = [
+            word for word in words_and_signs(text) if not any(map(partial(_meet, word), places))
+        ]
+        beside = []
+        for start, end in places:
+            beside += [word for word in words if word[1] <= start][-1:]
+            beside += [word for word in words if word[0] >= end][:1]
+        return places, beside
+
+    def _without(
+        self, ids: Sequence[int], spans: Sequence[Span], unread: Sequence[Span]
+    ) -> list[int]:
+        """The ids, the unknown one in the place of those that have a part in a stretch."""
+        unknown = self.subwords.special.unknown
+        return [
+            unknown if any(_meet(span, place) for place in unread) else token
+            for token, span in zip(ids, spans, strict=False)
+        ]
+
+    def _rewritten(
+        self, one: Alternative, written: TokenizedTranslation, text: str, origins: Sequence[int]
+    ) -> Alternative:
+        """An alternative with another text, each character of which comes from one of its own.
+
+        Its score stays, and log-probabilities, of which each token of a term has a share.
+        """
+        ids = list(map(int, self.subwords.encode_targets([text])[0]))
+        before = [n for n, (start, end) in enumerate(written.spans) for _ in range(start, end)]
+        origin = [
+            before[origins[min(end, len(origins)) - 1]]  # a character may be none of its own
+            for _, end in spans_written(self.subwords, ids)
+        ]
+        shares = Counter(origin)
+        alignment, log_probs = one.alignment, one.token_log_probs
+        shared = [log_probs[n] / shares[n] for n in origin] if log_probs else []
+        return one._replace(
+            target=text,
+            written=text,
+            ids=ids,
+            tokens=self.subwords.pieces(ids),
+            token_log_probs=shared + log_probs[-1:],
+            alignment=[(alignment[n][0], i) for i, n in enumerate(origin) if alignment],
+        )
+
+    def knows(self, text: str, start: int, end: int) -> bool:
+        """Whether the word from here to there is a piece of the vocabulary, or of a term."""
+        places = (place for asked in self.terms.asked(text) for place in asked.places)
+        return super().knows(text, start, end) or any(a < end and start < b for a, b in places)
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _lacking(asked: Sequence[RequiredTerm], alternative: Alternative) -> list[RequiredTerm]:
+    return [one for one in asked if one.wanted.lacking_in(alternative.written)]

@@ -1,0 +1,81 @@
+"""What two text files become in memory is what the cached way makes of them."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headway.core.batching import TokenBatches
+from headway.core.dataset import prepare_in_memory
+from headway.core.subwords import TextSettings
+from headway.corpora.corpus import Corpus
+from headway.corpora.prepared import DataSettings, prepare_corpus
+
+WORDS = "ein hund läuft über die straße 小狗 跑 e\u0301tage नमस्ते was thé 7 ,".split()
+ODD = ("", " ", "\ufeff", "a\tb", "c\u2028d", "\x00e", " gap ", "end\r")
+
+
+def write(folder: Path, name: str, seed: int, n: int) -> tuple[Path, Path]:
+    """Lines with repeats, shared sides, blanks, odd characters and pairs of unlike length."""
+    draw = random.Random(seed)
+    pairs = list[tuple[str, str]]()
+    for _ in range(n):
+        sides = [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) for _ in "st"]
+        chance = draw.random()
+        if pairs and chance < 0.2:
+            earlier = draw.choice(pairs)
+            sides = [earlier[0], draw.choice([earlier[1], sides[1]])]
+        elif chance < 0.3:
+            sides[draw.randrange(2)] = draw.choice(ODD)
+        elif chance < 0.35:
+            sides[1] = sides[0]
+        elif chance < 0.4:
+            sides[1] *= 40
+        pairs.append((sides[0], sides[1]))
+    found = folder / f"{name}.xx", folder / f"{name}.yy"
+    for path, texts in zip(found, zip(*pairs, strict=True), strict=True):
+        path.write_bytes("".join(f"{text}\n" for text in texts).encode())
+    return found
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_it_is_what_the_cached_way_makes(tmp_path: Path, seed: int) -> None:
+    source, target = write(tmp_path, "train", seed, 400)
+    own = write(tmp_path, "valid", seed + 100, 60) if seed % 3 == 0 else None
+    how: dict[str, Any] = {"hold_out": None if seed % 2 else 30, "seed": seed}
+    data = DataSettings(max_length=20, deduplicate=seed != 4)
+    cached = prepare_corpus(
+        Corpus((source,), (target,)), data, TextSettings(vocabulary_size=400, codes="keep"),
+        valid=Corpus((own[0],), (own[1],)) if own else None, root=tmp_path / "cache", **how,
+    )  # fmt: skip
+    plain = prepare_in_memory(
+        source, target, valid=own, cleaning=data.cleaning(), max_length=20, vocabulary_size=400,
+        **how,
+    )  # fmt: skip
+    assert plain.subwords.fingerprint() == cached.subwords.fingerprint()
+    assert plain.valid_texts == cached.valid_texts
+    for mine, theirs in ((plain.train, cached.train), (plain.valid, cached.valid)):
+        assert len(mine) == len(theirs) > 10
+        for side in ("source", "target"):
+            assert mine.lengths[side].tolist() == theirs.lengths[side].tolist()
+            assert all(np.array_equal(mine[side][i], theirs[side][i]) for i in range(len(mine)))
+    epochs = [
+        TokenBatches(list(rows.lengths.values()), batch_tokens=100, seed=seed).epoch(3)
+        for rows in (plain.train, cached.train)
+    ]
+    assert [batch.tolist() for batch in epochs[0]] == [batch.tolist() for batch in epochs[1]]
+    for one, other in ((plain.report, cached.report), (plain.valid_report, cached.valid_report)):
+        told = {**other.as_dict(), "suspicions": []}  # no part of the plain way
+        assert one.as_dict() == told
+
+
+def test_the_vocabulary_is_fitted_alike(tmp_path: Path) -> None:
+    source, target = write(tmp_path, "train", 9, 1_500)
+    cached = prepare_corpus(
+        Corpus((source,), (target,)), DataSettings(), TextSettings(codes="keep"),
+        root=tmp_path / "cache",
+    )  # fmt: skip
+    plain = prepare_in_memory(source, target)
+    assert plain.subwords.fingerprint() == cached.subwords.fingerprint()

@@ -1,0 +1,247 @@
+import errno
+import gzip
+import os
+import pickle
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.core import disk
+from headway.core.disk import (
+    DiskError,
+    checksum,
+    digest,
+    read_sealed,
+    sealed_folder,
+    sweep,
+    whole_folder,
+    whole_text,
+    write_bytes,
+    write_text,
+    written_aside,
+)
+from headway.core.errors import DataError
+
+CONTENT = {"n_pairs": 3, "name": "ä"}
+
+
+def make(folder: Path, data: bytes = b"0123456789") -> Path:
+    with sealed_folder(folder) as (part, content):
+        (part / "data").write_bytes(data)
+        content.update(CONTENT)
+    return folder
+
+
+def test_a_whole_folder_gives_back_what_is_known_about_it(tmp_path: Path) -> None:
+    folder = make(tmp_path / "deep" / "folder")
+    assert read_sealed(folder) == CONTENT
+    assert (folder / "data").read_bytes() == b"0123456789"
+    assert os.listdir(folder.parent) == ["folder"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, DataError])
+def test_nothing_is_left_of_a_folder_that_was_not_finished(
+    error: type[BaseException], tmp_path: Path
+) -> None:
+    def interrupted() -> None:
+        with sealed_folder(tmp_path / "folder") as (part, _):
+            (part / "data").write_bytes(b"0")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+    make(tmp_path / "folder", b"old")
+    make(tmp_path / "folder", b"new")
+    assert (tmp_path / "folder" / "data").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["folder"]
+    with pytest.raises(ValueError, match="no"), sealed_folder(tmp_path / "folder"):
+        raise ValueError("no")
+    assert read_sealed(tmp_path / "folder") == CONTENT
+
+
+@settings(max_examples=60)
+@given(
+    file=st.sampled_from(["data", "meta.json"]), place=st.integers(0, 150), bit=st.integers(0, 7)
+)
+def test_any_changed_bit_is_noticed(
+    tmp_path_factory: pytest.TempPathFactory, file: str, place: int, bit: int
+) -> None:
+    folder = make(tmp_path_factory.getbasetemp() / "flipped")
+    data = bytearray((folder / file).read_bytes())
+    data[place % len(data)] ^= 1 << bit
+    (folder / file).write_bytes(data)
+    with pytest.raises(DataError, match=r"damaged|cannot be read|missing"):
+        read_sealed(folder)
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing file", "no meta", "missing folder"])
+def test_missing_and_cut_files_are_noticed(damage: str, tmp_path: Path) -> None:
+    folder = make(tmp_path / "folder")
+    if damage == "cut":
+        os.truncate(folder / "data", 9)
+    elif damage == "missing file":
+        (folder / "data").unlink()
+    elif damage == "no meta":
+        (folder / "meta.json").unlink()
+    else:
+        folder = tmp_path / "other"
+    with pytest.raises(DataError, match="made anew"):
+        read_sealed(folder)
+
+
+def test_a_full_disk_is_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match=r"disk is full\. Free some space, or .*set HEADWAY_CACHE"):
+        make(tmp_path / "folder")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DataError, match=r"that fails .*HEADWAY_CACHE"):
+        make(tmp_path / "file" / "folder")
+
+
+def test_remains_of_killed_processes_are_swept_after_a_day(tmp_path: Path) -> None:
+    ages = ((".a.1.part", 2), (".b.2.part", 0.1), (".c.3.part", -3), (".a.work", 8))
+    for name, days in ages:  # of the third the clock has gone back since
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
+    sweep(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".a.work", ".b.2.part", ".c.3.part"]
+    sweep(tmp_path, unused_s=0.0)
+    assert os.listdir(tmp_path) == [".a.work"]
+
+
+def test_a_full_disk_of_another_process_is_told_as_one() -> None:
+    error = DiskError(Path("a"), OSError(errno.ENOSPC, "No space left on device"))
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.full) == (str(error), True)
+
+
+def test_a_checksum_is_sha256(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, B.1
+    assert checksum(tmp_path / "a") == known
+
+
+def test_the_order_of_keys_does_not_change_a_digest() -> None:
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": 1, "b": 3})
+
+
+def test_a_file_is_written_whole(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "deep" / "a", b"\x00\xff")
+    assert (tmp_path / "deep" / "a").read_bytes() == b"\x00\xff"
+    write_text(tmp_path / "deep" / "a", "ä\r\n\n")
+    assert (tmp_path / "deep" / "a").read_bytes() == "ä\r\n\n".encode()
+    assert os.listdir(tmp_path / "deep") == ["a"]
+
+
+@pytest.mark.parametrize("name", ["a.de.gz", "a.GZ"])
+def test_a_text_with_a_packed_name_is_packed_and_always_the_same(tmp_path: Path, name: str) -> None:
+    write_text(tmp_path / name, "ä\r\n\n")
+    first = (tmp_path / name).read_bytes()
+    assert gzip.decompress(first) == "ä\r\n\n".encode()
+    assert first[3:8] == bytes(5)  # neither a name nor a time
+    write_text(tmp_path / name, "ä\r\n\n")
+    assert (tmp_path / name).read_bytes() == first
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_file_that_was_not_finished_changes_nothing(
+    error: type[BaseException], before: str | None, tmp_path: Path
+) -> None:
+    if before:
+        (tmp_path / "a").write_text(before)
+
+    def interrupted() -> None:
+        with whole_text(tmp_path / "a") as file:
+            file.write("new")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert [path.read_text() for path in tmp_path.iterdir()] == ([before] if before else [])
+
+
+def test_two_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with whole_text(tmp_path / "a") as one, whole_text(tmp_path / "b") as other:
+            one.write("1")
+            other.write("2")
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+
+    with written_aside(tmp_path / "a") as aside:  # as safetensors does
+        aside.unlink()
+        os.close(os.open(aside, os.O_CREAT | os.O_WRONLY, 0o600))
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "a").touch(0o640)
+    write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "a").symlink_to(tmp_path / "far" / "b")
+    write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").is_symlink()
+    assert (tmp_path / "far" / "b").read_text() == "new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no named pipes in folders")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    write_text(tmp_path / "pipe", "new")
+    reader.join()
+    assert found == ["new"]
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    monkeypatch.setattr(
+        disk, "sync", lambda path: synced.append((path.name, (tmp_path / "a").exists()))
+    )
+    write_text(tmp_path / "a", "new")
+    assert synced == [(".a.part", False), (tmp_path.name, True)]
+
+
+def test_a_folder_that_is_not_sealed_is_whole_as_well(tmp_path: Path) -> None:
+    for data in (b"old", b"new"):
+        with whole_folder(tmp_path / "folder") as part:
+            (part / "data").write_bytes(data)
+    assert (tmp_path / "folder" / "data").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["folder"]
+    assert os.listdir(tmp_path / "folder") == ["data"]

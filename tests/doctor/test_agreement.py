@@ -1,0 +1,96 @@
+from functools import partial
+
+import pytest
+from doctoring import as_pairs, everyday, found_by, lines_of
+
+from headway.doctor.agreement import AgreementExaminer, ending
+from headway.doctor.findings import Severity
+
+
+def test_clean_text_agrees() -> None:
+    urgent = [
+        f for f in found_by(AgreementExaminer, everyday(1_000)).values() if f.severity == "look"
+    ]
+    assert urgent == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "name", "detail"),
+    [
+        (("In 1990.", "Im Jahr 1991."), "numbers_differ", "1990 against 1991"),
+        (("48 sailors.", "Matrosen."), "number_missing", "48 against none"),
+        (("Hello %s.", "Hallo."), "codes_differ", "only in the source: %s"),
+        (("Hello.", "Hallo <b>Welt</b>."), "codes_differ", "only in the target: <b>, </b>"),
+        (("New York", "New York"), "copy", ""),
+        (("He (Tom) left.", "Er (Tom ging."), "brackets_differ", ""),
+        (("A [b] c.", "A (b) c)."), "brackets_differ", ""),
+        (("Is it so?", "So ist es."), "question_differs", ""),
+        (("It is so.", "So ist es"), "ending_differs", ""),
+        (("READ THIS FIRST", "Lies das zuerst"), "capitals_differ", ""),
+    ],
+)
+def test_each_disagreement_is_named_with_its_line(
+    pair: tuple[str, str], name: str, detail: str
+) -> None:
+    found = found_by(AgreementExaminer, [("one.", "eins."), pair, ("two?", "zwei？")])
+    assert set(found) == {name}
+    assert lines_of(found[name]) == [2]
+    assert found[name].examples[0].detail == detail
+    assert (found[name].n, found[name].of) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("He said “Is it (so)?”", "他说：“是（这样）吗？”"),
+        ("“It is so.”", "“是这样。”"),
+        ("a) first", "a) erstens"),  # unbalanced, but on both sides alike
+        ("Use %(name)s and {0}.", "{0} und %(name)s verwenden."),
+        ("WARNING", "警告"),
+        ("{{ n }} day|{{ n }} days", "{{ n }} день|{{ n }} дня|{{ n }} дней"),
+        ("WHO IS WHO IN ROME", "罗马名人录"),
+        ("50 % sure.", "zu 50 % sicher."),
+        (":ref:`Some Title`", ":ref:`Ein Titel <some title>`"),
+        ("see :mod:`!abc` -- Abstract `Base`_ ", "siehe :mod:`abc` -- abstrakte `Basis <base>`_"),
+        (":term:`the Iterator`", ":term:`迭代器 <the iterator>`"),
+        ("Where is he?", "Πού είναι;"),
+        ("Where is he?", "Որտե՞ղ է նա։"),
+        *(("He went.", f"x{stop}") for stop in "。．。।॥۔።։။។།"),
+    ],
+)
+def test_good_translations_agree(pair: tuple[str, str]) -> None:
+    assert found_by(AgreementExaminer, [pair]) == {}
+
+
+@pytest.mark.parametrize(("n_stops", "told"), [(0, 0), (1, 0), (15, 85)])
+def test_a_side_that_writes_no_full_stops_lacks_none(n_stops: int, told: int) -> None:
+    """As Thai; where it has some, the others are missing."""
+    thai = ["เขาไปแล้ว."] * n_stops + ["เขาไปแล้ว"] * (100 - n_stops)
+    for texts in ([("He went.", text) for text in thai], [(text, "He went.") for text in thai]):
+        found = found_by(partial(AgreementExaminer, sample=as_pairs(texts)), texts)
+        assert [finding.n for finding in found.values()] == [told] * bool(told)
+
+
+def test_placeholders_are_shown_before_references() -> None:
+    pairs = [("see :ref:`a`", "siehe :ref:`b`")] * 12 + [("Hello %s", "Hallo")]
+    shown = lines_of(found_by(AgreementExaminer, pairs)["codes_differ"])
+    assert shown == [13, *range(1, 10)]
+
+
+def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None:
+    good, odd = ("So?", "Ach so?"), ("So?", "So.")
+    few = found_by(AgreementExaminer, [good] * 199 + [odd])["question_differs"]
+    many = found_by(AgreementExaminer, [good] * 100 + [odd] * 3)["question_differs"]
+    assert few.severity is Severity.INFORMATION
+    assert many.severity is Severity.LOOK
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *(("a?", "?"), ("a？」", "?"), ("a. )", "."), ("a。", "."), ("a!", ""), ("a", "")),
+        *(('"', ""), ("«Πού;»", "?"), ("a;", ""), ("Որտե՞ղ է։", "?"), ("Որտե՞ղ։ Այո։", ".")),
+    ],
+)
+def test_how_a_text_ends(text: str, expected: str) -> None:
+    assert ending(text) == expected

@@ -1,0 +1,124 @@
+"""The engine's library is made once; a machine without a compiler says so."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from headway.engine import building
+from headway.engine.building import NoEngineError
+
+pytestmark = pytest.mark.usefixtures("no_engine_yet")
+
+
+@pytest.fixture
+def no_engine_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a new process that has a new cache."""
+    monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "engines"))
+    monkeypatch.setattr(building, "tried", building.tried.__wrapped__)
+
+
+def compiler_or_skip() -> str:
+    try:
+        return building.found_compiler()
+    except NoEngineError as error:
+        pytest.skip(str(error))
+
+
+def test_it_is_compiled_once_and_anew_where_it_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    made = []
+    compiled = building.compiled
+    monkeypatch.setattr(
+        building, "compiled", lambda *given: (made.append(given[1]), compiled(*given))
+    )
+    assert building.engine_library().panel % building.engine_library().width == 0
+    assert len(made) == 1
+    (folder,) = (tmp_path / "engines").glob("engine-*")
+    library = folder / building.NAME
+    whole = library.read_bytes()
+    library.unlink()  # this process still runs on it
+    library.write_bytes(whole[:-1] + b"x")
+    building.engine_library()
+    assert len(made) == 2
+
+
+def test_a_compiler_that_fails_is_named_with_its_first_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken-cc"
+    broken.write_text("#!/bin/sh\necho 'no such header' >&2\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(NoEngineError, match="broken-cc does not compile it: no such header"):
+        building.engine_library()
+
+
+def test_a_compiler_that_fails_is_run_once_a_process_whatever_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes that are no text among it."""
+    broken, runs = tmp_path / "broken-cc", tmp_path / "runs"
+    lines = ["#!/bin/sh", f"echo run >> {runs}", "printf 'no such \\377 header' >&2", "exit 1"]
+    broken.write_text("\n".join(lines), encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    monkeypatch.setattr(building, "tried", functools.cache(building.tried))
+    for _ in range(3):
+        with pytest.raises(NoEngineError, match="does not compile it: no such . header"):
+            building.engine_library()
+    assert len(runs.read_text(encoding="utf-8").splitlines()) == len(building.THIS_PROCESSOR)
+
+
+@pytest.mark.parametrize("written", ["no library", "another library", "nothing"])
+def test_what_a_compiler_writes_is_loaded_before_it_is_taken_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    real = compiler_or_skip()
+    (tmp_path / "other.c").write_text("int other(void) { return 1; }\n", encoding="utf-8")
+    to = "for last; do case $before in -o) to=$last;; esac; before=$last; done; "
+    lines = {
+        "no library": f"{to} echo garbage > $to",
+        "another library": f"{to} {real} -shared -fPIC {tmp_path}/other.c -o $to",
+        "nothing": "exit 0",
+    }
+    liar = tmp_path / "liar"
+    liar.write_text(f"#!/bin/sh\n{lines[written]}\n", encoding="utf-8")
+    liar.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("CC", str(liar))
+        with pytest.raises(NoEngineError, match="liar succeeds and writes no library"):
+            building.engine_library()
+    assert list((tmp_path / "engines").glob("engine-*")) == []
+
+
+def test_one_that_was_taken_for_good_and_is_none_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    with monkeypatch.context() as patch:  # as earlier versions left it
+        patch.setattr(building, "loaded", lambda file: None)
+        patch.setattr(building, "compiled", lambda _compiler, to: to.write_bytes(b"garbage"))
+        building.tried()
+    assert building.engine_library().width > 0
+
+
+def test_a_machine_without_a_compiler_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(NoEngineError, match="there is no C compiler"):
+        building.engine_library()
+
+
+def test_a_cache_that_cannot_be_written_is_no_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler_or_skip()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("HEADWAY_ENGINE_CACHE", str(tmp_path / "file" / "below"))
+    with pytest.raises(NoEngineError):
+        building.engine_library()

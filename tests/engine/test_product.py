@@ -1,0 +1,176 @@
+"""Products in fewer bits are those of rounded numbers, on every instruction set."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.engine import building
+from headway.engine.building import EngineLibrary, NoEngineError
+from headway.engine.matrices import Precision, as_bfloat16, as_int8, packed
+from headway.engine.structures import Floats, aligned, zeros
+
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
+SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))
+"""Rows, inputs, outputs and a seed."""
+
+
+ENGINES = {
+    "native": (building.THIS_PROCESSOR[0], []),
+    "half": ("-march=x86-64-v3", ["avx2", "fma"]),
+    "half, with bytes": ("-mavxvnni", ["avx2", "avx_vnni"]),
+    "portable": ("", []),
+}
+"""A flag of the compiler, and what the processor must have for it."""
+
+
+@pytest.fixture(scope="module", params=list(ENGINES))
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> EngineLibrary:
+    """The one of this processor, and those of lesser ones."""
+    flag, needed = ENGINES[request.param]
+    there = building.processor_flags().split()
+    if not set(needed) <= set(there):
+        pytest.skip(f"no {' '.join(needed)} here")
+    file = tmp_path_factory.mktemp("engine") / building.NAME
+    try:
+        building.compiled(building.found_compiler(), file, "-O1", *filter(None, [flag]))
+    except NoEngineError as error:
+        pytest.skip(str(error))
+    return building.loaded(file)
+
+
+def product(
+    engine: EngineLibrary, precision: Precision, x: Floats, weight: Floats, bias: Floats
+) -> Floats:
+    """What the engine gives for any shape, padded as it wants it."""
+    panel = engine.panel
+    n_rows, (n_outputs, n_inputs) = len(x), weight.shape
+    inputs, outputs = (-(-n // panel) * panel for n in (n_inputs, n_outputs))
+    rows, whole, biases = zeros(n_rows, inputs), zeros(outputs, inputs), zeros(outputs)
+    rows[:, :n_inputs], whole[:n_outputs, :n_inputs], biases[:n_outputs] = x, weight, bias
+    matrix = packed(whole, biases, panel, precision)
+    found, steps, room = zeros(n_rows, outputs), zeros(n_rows), aligned(4 * rows.size)
+    places = [array.ctypes.data for array in (rows, found, room, steps)]
+    engine.library.headway_product(matrix.structure, n_rows, *places)
+    return found[:, :n_outputs]
+
+
+def drawn(rows: int, inputs: int, outputs: int, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Rows, weights and bias, each row and each output of its own size."""
+    draw = np.random.default_rng(seed)
+    x = draw.standard_normal((rows, inputs)) * np.exp(draw.standard_normal((rows, 1)))
+    weight = draw.standard_normal((outputs, inputs)) * np.exp(draw.standard_normal((outputs, 1)))
+    bias = draw.standard_normal(outputs)
+    return x.astype(np.float32), weight.astype(np.float32), bias.astype(np.float32)
+
+
+def whole_numbers(draw: np.random.Generator, n: int, size: int) -> Floats:
+    """Rows whose largest number is 127 or -127 times a power of two, all others whole multiples."""
+    found = draw.integers(-127, 128, (n, size))
+    found[np.arange(n), draw.integers(0, size, n)] = draw.choice((-127, 127), n)
+    return (found * 2.0 ** draw.integers(-3, 4, (n, 1))).astype(np.float32)
+
+
+@settings(max_examples=15)
+@given(shape=SHAPES)
+def test_whole_steps_are_multiplied_exactly_in_int8(
+    engine: EngineLibrary, shape: tuple[int, int, int, int]
+) -> None:
+    rows, inputs, outputs, seed = shape
+    draw = np.random.default_rng(seed)
+    x, weight = whole_numbers(draw, rows, inputs), whole_numbers(draw, outputs, inputs)
+    expected = x.astype(np.float64) @ weight.astype(np.float64).T  # below 2^53 steps: exact
+    np.testing.assert_array_equal(
+        product(engine, "int8", x, weight, np.zeros(outputs, np.float32)), expected
+    )
+
+
+@settings(max_examples=15)
+@given(shape=SHAPES)
+def test_int8_is_off_by_half_a_step_of_each_number_at_most(
+    engine: EngineLibrary, shape: tuple[int, int, int, int]
+) -> None:
+    x, weight, bias = drawn(*shape)
+    sizes, of_weights = np.abs(x.astype(np.float64)), np.abs(weight.astype(np.float64))
+    half, half_of_weights = (
+        sizes.max(1, keepdims=True) / 254,
+        of_weights.max(1, keepdims=True) / 254,
+    )
+    most = (sizes + half) @ (of_weights + half_of_weights).T - sizes @ of_weights.T
+    exact = x.astype(np.float64) @ weight.astype(np.float64).T + bias
+    off = np.abs(product(engine, "int8", x, weight, bias) - exact)
+    assert (off <= 1.0001 * most + 1e-5 * (np.abs(exact) + 1)).all()
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@settings(max_examples=15)
+@given(shape=SHAPES)
+def test_floats_are_rounded_once_and_summed_in_float32(
+    engine: EngineLibrary, precision: Precision, shape: tuple[int, int, int, int]
+) -> None:
+    x, weight, bias = drawn(*shape)
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
+    read, held = (torch.from_numpy(one).to(dtype).double().numpy() for one in (x, weight))
+    room = (np.abs(read) @ np.abs(held).T + np.abs(bias)) * (x.shape[1] + 2) * 2.0**-23
+    found = product(engine, precision, x, weight, bias)
+    assert (np.abs(found - (read @ held.T + bias)) <= room).all()
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_row_gives_the_same_alone_to_the_last_bit(
+    engine: EngineLibrary, precision: Precision
+) -> None:
+    x, weight, bias = drawn(31, 70, 50, 1)
+    together = product(engine, precision, x, weight, bias)
+    for row in range(len(x)):
+        alone = product(engine, precision, x[row : row + 1], weight, bias)
+        np.testing.assert_array_equal(alone[0], together[row])
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(("wrong", "place"), [(np.nan, 0), (np.nan, 33), (np.inf, 69)])
+def test_what_is_no_number_stays_none(
+    engine: EngineLibrary, precision: Precision, wrong: float, place: int
+) -> None:
+    x, weight, bias = drawn(3, 70, 50, 2)
+    sound = product(engine, precision, x, weight, bias)
+    spoilt = x.copy()
+    spoilt[1, place] = wrong
+    found = product(engine, precision, spoilt, weight, bias)
+    np.testing.assert_array_equal(found[[0, 2]], sound[[0, 2]])
+    assert not np.isfinite(found[1]).any()
+    held = weight.copy()
+    held[4, place] = wrong
+    found = product(engine, precision, x, held, bias)
+    assert not np.isfinite(found[:, 4]).any()
+    np.testing.assert_array_equal(np.delete(found, 4, 1), np.delete(sound, 4, 1))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_zeros_give_the_bias(engine: EngineLibrary, precision: Precision) -> None:
+    x, weight, bias = drawn(4, 40, 30, 3)
+    nothing = [product(engine, precision, 0 * x, weight, bias)]
+    nothing.append(product(engine, precision, x, 0 * weight, bias))
+    for found in nothing:
+        np.testing.assert_array_equal(found, np.tile(bias, (4, 1)))
+
+
+def test_bfloat16_is_torchs() -> None:
+    numbers = np.random.default_rng(1).integers(0, 1 << 32, 4096, np.uint32).view(np.float32)
+    finite = numbers[np.isfinite(numbers)]
+    expected = torch.from_numpy(finite).bfloat16().view(torch.int16).numpy().view(np.uint16)
+    np.testing.assert_array_equal(as_bfloat16(finite).weights, expected)
+
+
+def test_the_largest_weight_of_an_output_has_127_steps() -> None:
+    _, weight, _ = drawn(1, 50, 20, 4)
+    weight[3] = 0
+    whole, steps = as_int8(weight)
+    assert steps is not None
+    sizes = np.abs(whole).max(1)
+    assert sizes[3] == 0
+    assert (np.delete(sizes, 3) == 127).all()
+    np.testing.assert_allclose(whole * steps[:, None], weight, atol=float(steps.max()) / 1.99)

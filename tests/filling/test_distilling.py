@@ -1,0 +1,161 @@
+"""A teacher writes, a student learns: what it learns from, and that a kill costs one block."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from everyday_run import Finished, command
+
+from headway.core.run_folder import RunFolder
+from headway.filling import lessons
+from headway.translation import pairs
+from headway.translator import Translator
+
+SMALL = (
+    "--preset=tiny --model.d-model=16 --model.heads=2 --model.d-ff=16 --model.encoder-layers=1 "
+    "--model.decoder-layers=1 --training.max-steps=4 --training.checkpoint-every=2 "
+    "--training.batch-tokens=400 --training.learning-rate=0.01 --runtime.threads=1 "
+    "--runtime.device=cpu --text.vocabulary-size=700 --training.valid-sentences=5 "
+    "--decoding.max-extra-length=2 --decoding.beam=2"
+).split()
+
+pytestmark = pytest.mark.usefixtures("torch_settings_restored")
+
+
+def distill(teacher: Path, out: Path, *more: str) -> Finished:
+    return command("distill", str(teacher), "--out", str(out), *SMALL, *more)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def monolingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("texts") / "more.en"
+    file.write_text("She reads.\n\nThe cat has a red ball.\nShe reads.\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def taught(everyday_run: Path, monolingual: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("student")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWAY_CACHE", str(folder / "cache"))
+        finished = distill(everyday_run, folder / "run", "--source", str(monolingual))
+    assert finished.status == 0, finished.err
+    return folder / "run"
+
+
+def test_the_student_learns_from_the_teachers_own_translations(taught, everyday_run, monolingual):
+    sources, targets = lines(taught / "taught" / "train.en"), lines(taught / "taught" / "train.zh")
+    assert len(sources) == len(targets) == len(set(sources))
+    assert sources[-2:] == ["She reads.", "The cat has a red ball."]
+    teacher = Translator.load(everyday_run, device="cpu")
+    some = sources[::40]
+    assert targets[::40] == teacher.translate(some)
+    settings = RunFolder(taught).settings()
+    assert settings["data"]["source"] == [str(taught / "taught" / "train.en")]
+    assert settings["model"]["d_model"] == 16
+
+
+def test_it_is_validated_on_the_teachers_pairs_which_are_not_taught(taught, everyday_run):
+    teacher = Translator.load(everyday_run, device="cpu")
+    known = pairs.read(teacher.settings, teacher.subwords, lambda _: None).prepared.valid_texts
+    held = list(
+        zip(*(lines(taught / "taught" / f"valid.{code}") for code in ("en", "zh")), strict=True)
+    )
+    assert held == [tuple(pair) for pair in known]
+    assert not {source for source, _ in held} & set(lines(taught / "taught" / "train.en"))
+
+
+def test_the_card_says_who_taught_it(taught, everyday_run):
+    card = (taught / "README.md").read_text(encoding="utf-8")
+    assert card.count("## Teacher") == 1
+    assert str(everyday_run) in card
+    assert "real translations" in card
+    assert not list((taught / "taught").glob("block-*"))
+
+
+def test_a_kill_costs_a_block_and_the_same_comes_out(everyday_run, taught, tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "BLOCK", 60)
+    translate, done = Translator.translate, list[int]()
+
+    def until_killed(self, texts, **how):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(len(texts))
+        return translate(self, texts, **how)
+
+    monkeypatch.setattr(Translator, "translate", until_killed)
+    run = tmp_path / "run"
+    assert distill(everyday_run, run).status == 130
+    assert done == [60, 60]
+    again = distill(everyday_run, run)
+    assert again.status == 2
+    assert "--resume" in again.err
+    done.clear()
+
+    def counted(self, texts, **how):
+        done.append(len(texts))
+        return translate(self, texts, **how)
+
+    monkeypatch.setattr(Translator, "translate", counted)
+    finished = distill(everyday_run, run, "--resume")
+    assert finished.status == 0, finished.err
+    n_taught = len(lines(run / "taught" / "train.en"))
+    assert sum(done[:-6]) == n_taught - 120  # the last compare teacher and student in turn
+    assert lines(run / "taught" / "train.zh") == lines(taught / "taught" / "train.zh")[:n_taught]
+    finished = distill(everyday_run, run, "--resume")
+    assert "nothing to resume" in finished.err
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        (["--beam", "3"], "another search"),
+        (["--source", "OTHER"], "other texts"),
+        (["--data.source", "x.en"], "what its teacher writes"),
+        (["--training.init-from", "x"], "begins anew"),
+    ],
+)
+def test_what_was_begun_goes_on_as_it_was(everyday_run, taught, monolingual, tmp_path, more, word):
+    other = tmp_path / "other.en"
+    other.write_text("New.\n", encoding="utf-8")
+    given = [str(other) if word == "OTHER" else word for word in more]
+    if "--source" not in given:
+        given += ["--source", str(monolingual)]
+    finished = distill(everyday_run, taught, "--resume", *given)
+    assert finished.status == 2, finished.err
+    assert word in " ".join(finished.err.split())
+
+
+def test_a_run_that_was_not_taught_is_refused(everyday_run):
+    finished = distill(everyday_run, everyday_run, "--resume")
+    assert finished.status == 2
+    assert "was not taught" in finished.err
+
+
+def test_without_its_text_a_teacher_translates_what_it_is_given(everyday_run, tmp_path):
+    from headway.core.config import merge
+
+    teacher = tmp_path / "teacher"
+    shutil.copytree(everyday_run, teacher)
+    folder = RunFolder(teacher)
+    folder.write_settings(merge(folder.settings(), {"data": {"source": ["/nowhere/a.en"]}}))
+    finished = distill(teacher, tmp_path / "one")
+    assert finished.status == 2
+    assert "--source FILE" in finished.err
+    assert not (tmp_path / "one").exists()
+    texts = tmp_path / "mine.en"
+    texts.write_text("".join(lines_of(everyday_run)), encoding="utf-8")
+    finished = distill(teacher, tmp_path / "two", "--source", str(texts))
+    assert finished.status == 0, finished.err
+    assert "scores are of likeness" in finished.err
+    assert "likeness" in (tmp_path / "two" / "README.md").read_text(encoding="utf-8")
+    assert len(lines(tmp_path / "two" / "taught" / "train.zh")) > 100
+
+
+def lines_of(run: Path) -> list[str]:
+    [source] = RunFolder(run).settings()["data"]["source"]
+    return Path(source).read_text(encoding="utf-8").splitlines(keepends=True)

@@ -1,0 +1,137 @@
+"""Smoothing equals what others make of the same text: nltk, and brute force word by word."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from counted import BEGIN, END, UNKNOWN, BruteForce, counts_of, model_of, silent
+from nltk.lm import MLE, KneserNeyInterpolated, Laplace, Vocabulary
+from nltk.util import everygrams
+
+from headway.language_models import smoothing
+from headway.language_models.ngram import Ngram, NgramConfig
+from headway.language_models.smoothing import (
+    modified_discounts,
+    single_discount,
+    smooth_all,
+)
+
+SIZE = 14
+WORDS = [UNKNOWN, END, *range(4, SIZE)]
+
+
+def sentences(n: int, seed: int = 1) -> list[list[int]]:
+    """Of few words, the low ones far more often."""
+    random = np.random.default_rng(seed)
+    return [
+        [int(word) for word in 4 + random.geometric(0.3, random.integers(1, 9)).clip(max=9)]
+        for _ in range(n)
+    ]
+
+
+def probability(model: Ngram, word: int, context: tuple[int, ...]) -> float:
+    fed, wanted = torch.tensor([context]), torch.tensor([[*context[1:], word]])
+    return model.log_probs(fed, wanted).log_probs[0, -1].double().exp().item()
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+@pytest.mark.parametrize("n", [3, 400])
+def test_modified_kneser_ney_equals_brute_force_over_dictionaries(n, order, tmp_path: Path):
+    """Three sentences tell no discounts: the usual ones are taken. 400 do at most orders."""
+    rows = sentences(n)
+    model = model_of(rows, SIZE, tmp_path, order=order, smoothing="modified-kneser-ney")
+    by_hand = BruteForce(rows, order, len(WORDS))
+    random = np.random.default_rng(2)
+    for _ in range(150):
+        context = (BEGIN, *random.choice(WORDS[2:], random.integers(0, 6)).tolist())
+        word = int(random.choice(WORDS))
+        cut = context[max(0, len(context) - order + 1) :]
+        expected = by_hand.probability(word, cut)
+        assert probability(model, word, context) == pytest.approx(expected, rel=2e-6)
+
+
+def nltk_model(kind, rows, order: int, **options):
+    names = [["<s>", *map(str, row), "</s>"] for row in rows]
+    vocabulary = Vocabulary([str(w) for w in range(4, SIZE)] + ["</s>"], unk_label="<unk>")
+    model = kind(order, vocabulary=vocabulary, **options)
+    model.fit(everygrams(name, max_len=order) for name in names)
+    return model
+
+
+def named(word: int) -> str:
+    return {UNKNOWN: "<unk>", BEGIN: "<s>", END: "</s>"}.get(word, str(word))
+
+
+def test_interpolated_kneser_ney_equals_nltks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """nltk has one discount for all orders, and words by themselves without one.
+
+    It knows no context at the beginning of a line in lower orders, so those are left out.
+    """
+    rows, order, discount = sentences(60), 3, 0.3
+    monkeypatch.setattr(smoothing, "single_discount", lambda counts: (discount,))
+    model = model_of(rows, SIZE, tmp_path, order=order, smoothing="kneser-ney")
+    counts = counts_of(rows, order, SIZE, tmp_path / "c", continuations=True).unigrams()
+    counts[BEGIN] = 0
+    with np.errstate(divide="ignore"):
+        alone = np.log10(counts / counts.sum()).astype(np.float32)
+    model.weights(1).copy_(torch.from_numpy(alone))
+    other = nltk_model(KneserNeyInterpolated, rows, order, discount=discount)
+    seen = {row[i : i + 2] for r in rows for row in [(BEGIN, *r)] for i in range(len(r))}
+    for context in sorted(seen)[:25]:
+        fed = context if context[0] == BEGIN else (BEGIN, 4, *context)
+        for word in (END, 5, 6, 9):
+            expected = other.score(named(word), [named(w) for w in context])
+            assert probability(model, word, fed) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Laplace, "add-one"), (MLE, "none")])
+def test_add_one_and_maximum_likelihood_equal_nltks(kind, name, tmp_path: Path):
+    rows = sentences(40)
+    model = model_of(rows, SIZE, tmp_path, order=2, smoothing=name)
+    other = nltk_model(kind, rows, 2)
+    # nltk's vocabulary has <unk> and </s> as well, and no <s>.
+    assert len(other.vocab) == model.n_predictable
+    for context, word in product((5, 6, 7), (UNKNOWN, END, 4, 6, 12)):
+        expected = other.score(named(word), [named(context)])
+        assert probability(model, word, (BEGIN, context)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_discounts_are_chen_and_goodmans_by_hand():
+    # Y = 10 / (10 + 2 * 5) = 1/2; D1 = 1 - 2 Y 5/10, D2 = 2 - 3 Y 3/5, D3+ = 3 - 4 Y 2/3
+    assert modified_discounts([10, 5, 3, 2]) == pytest.approx((0.5, 1.1, 5 / 3))
+    assert single_discount([10, 5, 3, 2]) == pytest.approx((0.5,))
+
+
+@pytest.mark.parametrize("odd", [[0, 5, 3, 2], [10, 5, 3, 0], [1, 1, 50, 1], [1, 9, 1, 99]])
+def test_odd_counts_of_counts_tell_no_discounts(odd: list[int]):
+    assert modified_discounts(odd) is None
+
+
+def test_the_usual_discounts_are_said_where_they_are_taken(tmp_path: Path):
+    said: list[str] = []
+    counts = counts_of([[4, 5]], 2, SIZE, tmp_path / "c", continuations=True)
+    smooth_all(counts, NgramConfig(2), tmp_path, padding=0, say=said.append)
+    assert said == [
+        "order 1: [3, 0, 0, 0] n-grams counted 1, 2, 3 and 4 times tell no discounts; taken are "
+        "0.5, 1.0, 1.5",
+        "order 2: [3, 0, 0, 0] n-grams counted 1, 2, 3 and 4 times tell no discounts; taken are "
+        "0.5, 1.0, 1.5",
+    ]
+
+
+def test_a_context_is_smoothed_alike_wherever_reading_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    rows = sentences(50)
+    counts = counts_of(rows, 3, SIZE, tmp_path / "c", continuations=True)
+    written = []
+    for read in (1 << 20, 7, 1):
+        monkeypatch.setattr("headway.language_models.ngram_counts._READ", read)
+        folder = tmp_path / str(read)
+        folder.mkdir()
+        smooth_all(counts, NgramConfig(3), folder, padding=0, say=silent)
+        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert written[0] == written[1] == written[2]
+    assert set(written[0]) == {"weights.1", "weights.2", "weights.3", "backoffs.1", "backoffs.2"}

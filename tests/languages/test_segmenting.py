@@ -1,0 +1,29 @@
+"""Words of text without spaces."""
+
+import sys
+
+import pytest
+
+from headway.core.errors import ConfigError
+from headway.languages.segmenting import segmenter, unspaced
+
+
+def test_text_without_spaces_is_told_from_text_with_them():
+    assert unspaced(["判断这个词的词性需要看上下文里的其他词。"])
+    assert not unspaced(["判断 这个 词 的 词性 。"])
+    assert not unspaced(["The part of speech of this word.", ""])
+    assert not unspaced([""])
+
+
+def test_jieba_puts_spaces_between_words_and_changes_nothing_else():
+    text = "判断这个词的词性，看 the context 。"
+    cut = segmenter("jieba")(text)
+    assert "判断 这个 词" in cut
+    assert cut.replace(" ", "") == text.replace(" ", "")
+    assert segmenter("none")(text) == text
+
+
+def test_without_jieba_the_remedies_are_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jieba", None)
+    with pytest.raises(ConfigError, match=r"headway\[chinese\].*--text.unit characters"):
+        segmenter("jieba")

@@ -1,0 +1,102 @@
+"""What goes into a memory from files: earlier texts, pairs of files."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.core.cleaning import Report
+from headway.core.errors import DataError
+from headway.localization.formats import po
+from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.units import Unit
+from headway.localization.memory.building import grouped, memory_of, own_memory
+from headway.localization.memory.units import Given
+from headway.localization.placeholders.segments import Segment
+
+HEADER = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: pl\\n"
+
+"""
+EN_PL = Given("en", "pl")
+
+
+def exact(memory, text: str) -> str | None:
+    found = memory.exact(Unit(Segment((text,))))
+    return found and found.target
+
+
+def test_a_fuzzy_translation_belongs_to_the_earlier_text(tmp_path: Path) -> None:
+    old = tmp_path / "old.po"
+    old.write_text(
+        HEADER + '#, fuzzy\n#| msgid "Open the "\n#| "door"\nmsgid "Open the window"\n'
+        'msgstr "Otwórz drzwi"\n\n#, fuzzy\nmsgid "Close"\nmsgstr "Zamknij"\n',
+        encoding="utf-8",
+    )
+    memory = memory_of([old], EN_PL)
+    assert exact(memory, "Open the door") == "Otwórz drzwi"
+    assert exact(memory, "Open the window") is None
+    assert exact(memory, "Close") is None
+    assert len(memory_of([old], Given("en", "pl"))) == 1
+    document = po.open_document(old, "en", "pl", True)
+    old.write_bytes(document.filled([Segment((gap.source.text,)) for gap in document.gaps]))
+    assert exact(memory_of([old], EN_PL), "Open the door") is None  # it is another's by now
+
+
+def test_files_of_one_language_come_in_twos(tmp_path: Path) -> None:
+    source, target = tmp_path / "en.json", tmp_path / "pl.json"
+    source.write_text('{"a": "Open", "b": "Close", "c": "Save"}', encoding="utf-8")
+    target.write_text('{"a": "Otwórz", "b": "Close"}', encoding="utf-8")
+    memory = memory_of([source, target], EN_PL)
+    assert exact(memory, "Open") == "Otwórz"
+    assert exact(memory, "Close") is None  # a copy of the source is no translation
+    assert exact(own_memory([], EN_PL, [(source, target)]), "Open") == "Otwórz"
+    catalogue = tmp_path / "x.po"
+    assert grouped([catalogue, source, target, catalogue]) == [
+        (catalogue,), (source, target), (catalogue,),
+    ]  # fmt: skip
+    for alone in ([source], [source, catalogue], [source, target, source]):
+        with pytest.raises(DataError, match=r"en\.json stands alone"):
+            grouped(alone)
+
+
+EN = {
+    "menu.open": "Open", "state.open": "Open", "close": "Close", "wait": "...", "hours": "Open",
+    "save": "Save", "quit": "Quit",
+}  # fmt: skip
+DE = {
+    "save": "Sichern", "hours": "Offen von", "wait": "...", "close": "Zu", "state.open": "Offen",
+    "menu.open": "Öffnen",
+}  # fmt: skip
+LAYOUTS = {
+    ".json": ("{", '"{}": "{}"', ",", "}"),
+    ".arb": ("{", '"{}": "{}"', ",", "}"),
+    ".properties": ("", "{}={}", "\n", "\n"),
+    ".strings": ("", '"{}" = "{}";', "\n", "\n"),
+    ".resx": ("<root>", '<data name="{}"><value>{}</value></data>', "\n", "</root>"),
+}
+
+
+def keyed(path: Path, texts: dict[str, str]) -> Path:
+    before, entry, between, after = LAYOUTS[path.suffix]
+    entries = (entry.format(key, text) for key, text in texts.items())
+    path.write_text(before + between.join(entries) + after, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_texts_of_one_language_are_known_by_their_keys_and_by_their_neighbours(
+    tmp_path: Path, kind: str
+) -> None:
+    source, target = keyed(tmp_path / f"en{kind}", EN), keyed(tmp_path / f"de{kind}", DE)
+    memory = memory_of([source, target], Given("en", "de"), report := Report())
+    assert (report.read, report.kept, report.dropped) == (7, 5, {"missing_language": 1})
+    renamed = keyed(tmp_path / f"new{kind}", {f"v2.{key}": text for key, text in EN.items()})
+    expected = [DE.get(key) for key, text in EN.items() if text != "..."]
+    for path in (source, renamed):
+        found = [
+            memory.exact(Unit(gap.source, "", gap.line, gap.key, gap.before, gap.after))
+            for gap in filler_of(path)(path, "en", "de", True).gaps
+        ]
+        assert [one and one.target for one in found] == expected
+        assert all(one is None or one.in_context for one in found)
+    assert exact(memory, "Open") == "Offen von"  # the last one, where nothing is known

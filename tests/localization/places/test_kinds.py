@@ -1,0 +1,154 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from headway.core.cleaning import Report
+from headway.core.errors import DataError
+from headway.corpora.corpus import Corpus, read_pairs
+from headway.localization.places.held import LocatedUnit
+from headway.localization.places.kinds import places_of
+
+TMX = """<?xml version="1.0" encoding="UTF-16"?>
+<tmx version="1.4"><header srclang="en"/><body>
+  <!-- <tu> is no unit here -->
+  <tu><note>a &lt;tu&gt;</note>
+    <tuv xml:lang="en"><seg>one <bpt i="1">&lt;b></bpt>big<ept i="1">&lt;/b></ept> cat</seg></tuv>
+    <tuv xml:lang="de"><seg>eine <bpt i="1">&lt;b></bpt>große<ept i="1">&lt;/b></ept> K</seg></tuv>
+  </tu><tu><tuv xml:lang="de"><seg>zwei</seg></tuv><tuv xml:lang="en"><seg>two</seg></tuv></tu>
+  <tu><tuv xml:lang="en"><seg>three</seg></tuv><tuv xml:lang="de"><seg/></tuv></tu>
+  <tu></tu>
+</body></tmx>
+"""
+XLIFF = """<xliff version="1.2"><file source-language="en" target-language="de"><body>
+<trans-unit id="1"><source>one <g id="1">cat</g></source><target>eine <g id="1">K</g></target>
+</trans-unit><trans-unit id="2"><source>two</source></trans-unit>
+</body></file></xliff>"""
+XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en"
+ trgLang="de"><file id="f"><unit id="1"><notes><note>n</note></notes><segment id="s">
+<source>one</source><target>eins</target></segment></unit><unit id="2"><segment><source>a</source>
+<target>b</target></segment><segment><source>c</source><target>d</target></segment></unit></file>
+</xliff>"""
+PO = r"""msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=ISO-8859-1\n"
+
+# a note
+#: place.c:1
+msgid "one"
+msgstr ""
+"e\"i"
+"ns"
+
+#~ msgid "old"
+#~ msgstr "alt"
+
+#, fuzzy
+msgid "two"
+msgid_plural "twos"
+msgstr[0] "zwei"
+msgstr[1] "zweien\n"
+msgid "three"
+msgstr "drei"
+"""
+FILES = {
+    "a.tsv": ("\ufeffone\teins\textra\r\ntwo\tzwei\nno tab\n\nthree\tdrei", "utf-8"),
+    "turned.tsv": ("de\ten\neins\tone\nzwei\ttwo\n", "utf-8"),
+    "a.jsonl": (
+        '{"target": "ei\\u00df", "source": "one"}\n\n{"source": "two", "n": [1, "}"]}\n'
+        '{"source": "ü", "target": "x\\"y"}',
+        "utf-8",
+    ),
+    "a.tmx": (TMX, "utf-16"),
+    "a.xlf": (XLIFF, "utf-8"),
+    "b.xliff": (XLIFF_2, "utf-8"),
+    "a.po": (PO.replace("ns", "ß"), "latin-1"),
+}
+LANGUAGES = {"source_language": "en", "target_language": "de"}
+
+
+def units_of(name: str, folder: Path) -> tuple[Path, Corpus, list[LocatedUnit]]:
+    text, encoding = FILES[name]
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    corpus = Corpus(pairs=(path,), **LANGUAGES)  # type: ignore[arg-type]
+    return path, corpus, list(places_of((path,)).units((path,), corpus))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_all_units_together_are_the_file(name: str, tmp_path: Path) -> None:
+    path, _, units = units_of(name, tmp_path)
+    joined = b"".join(unit.before[0] + unit.raw[0] for unit in units)
+    restored = places_of((path,)).restored
+    assert (restored(path, joined) if restored else joined) == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_units_are_those_that_the_reader_counts(name: str, tmp_path: Path) -> None:
+    path, corpus, units = units_of(name, tmp_path)
+    report = Report()
+    pairs = {pair.line: pair for pair in read_pairs(corpus, report)}
+    assert len(units) - 1 == report.read
+    assert {unit.line for unit in units if unit.target and unit.line} >= set(pairs)
+    places = places_of((path,))
+    for unit in units:
+        for cell in filter(None, (unit.source, unit.target)):
+            content = unit.content(cell)
+            assert places.mended(content, str, places.encoding(path)) == content
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mending_changes_the_text_and_no_markup(name: str, tmp_path: Path) -> None:
+    path, corpus, units = units_of(name, tmp_path)
+    places = places_of((path,))
+    before = list(read_pairs(corpus, Report()))
+    pieces = []
+    for unit in units:
+        raw = unit.raw[0]
+        if (cell := unit.target) and unit.line in {pair.line for pair in before}:
+            new = places.mended(unit.content(cell), str.upper, places.encoding(path))
+            changed = unit.with_contents({cell: new})
+            assert changed.target
+            assert changed.content(changed.target) == new
+            raw = changed.raw[0]
+        pieces.append(unit.before[0] + raw)
+    joined = b"".join(pieces)
+    path.write_bytes(places.restored(path, joined) if places.restored else joined)
+    after = list(read_pairs(corpus, Report()))
+    assert [pair.source for pair in after] == [pair.source for pair in before]
+    for old, new_pair in zip(before, after, strict=True):
+        assert new_pair.target.lower() == old.target.upper().lower()
+        assert (
+            new_pair.target == old.target.upper() or "<b>" in new_pair.target or "<g" in old.target
+        )
+
+
+def test_two_text_files_are_one_part(tmp_path: Path) -> None:
+    files = tmp_path / "a.en", tmp_path / "a.de"
+    files[0].write_bytes("\ufeffone\r\ntwo".encode())
+    files[1].write_bytes(b"eins\nzwei\n")
+    units = list(places_of(files).units(files, Corpus(files[:1], files[1:])))
+    for n, file in enumerate(files):
+        assert b"".join(unit.before[n] + unit.raw[n] for unit in units) == file.read_bytes()
+    contents = [[unit.content(cell) for cell in unit[3:]] for unit in units[:-1]]  # type: ignore[arg-type]
+    assert contents == [[b"one", b"eins"], [b"two", b"zwei"]]
+
+
+def test_both_sides_may_change_at_once(tmp_path: Path) -> None:
+    _, _, units = units_of("a.jsonl", tmp_path)
+    unit = units[0]
+    assert unit.source
+    assert unit.target
+    turned = unit.with_contents(
+        {unit.source: unit.content(unit.target), unit.target: unit.content(unit.source)}
+    )
+    assert json.loads(turned.raw[0]) == {"target": "one", "source": "eiß"}
+    assert turned.target
+    assert turned.content(turned.target) == b'"one"'
+
+
+def test_other_kinds_are_refused() -> None:
+    with pytest.raises(DataError, match=r"two text files or one of .tsv"):
+        places_of((Path("a.csv"),))
+    with pytest.raises(DataError, match="Convert it"):
+        places_of((Path("en.json"), Path("de.json")))

@@ -1,0 +1,161 @@
+"""`headway complexity`: fits, crossings and what is written of them."""
+
+import json
+
+import pytest
+import torch
+
+from headway.cli import main
+from headway.commands import complexity as command
+from headway.core import runtime
+from headway.study import complexity
+from headway.study.complexity import Crossing, Sweep, crossing, exponent, longest_of_all
+from headway.study.complexity_table import lines, since
+from headway.study.layer_types import CONTENDERS, Reach
+from headway.study.timing import peak_bytes, timed
+
+
+def points(layer, curve, lengths=(64, 128, 256, 512)):
+    return [{"layer": layer, "n": n, "cpu_s": curve(n)} for n in lengths]
+
+
+def test_an_exponent_is_the_slope_over_the_largest_sizes():
+    assert exponent(points("a", lambda n: 3e-6 * n**2), "n", "cpu_s") == pytest.approx(2)
+    crooked = [*points("a", lambda n: 1.0, (2, 4)), *points("a", lambda n: n**1.5)]
+    assert exponent(crooked, "n", "cpu_s") == pytest.approx(1.5)
+    assert exponent(points("a", lambda n: n, (64,)), "n", "cpu_s") is None
+
+
+def test_a_crossing_lies_between_the_lengths():
+    square, straight = points("a", lambda n: n * n), points("b", lambda n: 200 * n)
+    found = crossing(square + straight, "a", "b", "cpu_s")
+    assert found.case == "crossing"
+    assert found.n == pytest.approx(200)
+    assert crossing(square + straight, "b", "a", "cpu_s") == Crossing("below")
+
+
+@pytest.mark.parametrize(
+    ("gaps", "found"),
+    [
+        ((1, 2, 3, 4), "at all of these lengths"),
+        ((-4, -3, -2, -1), "not at the longest of these"),
+        ((1, -1, -1, -1), "not at the longest of these"),
+        ((0, 0, 0, 0), "not at the longest of these"),
+        ((-3, -2, -1, 0), "from n = 512"),
+        ((0, 1, 2, 3), "from n = 64"),
+        ((0, 0, 1, 2), "from n = 128"),
+        ((1, -1, 0, 1), "from n = 256"),
+    ],
+)
+def test_what_costs_more_from_the_start_is_told_from_what_never_does(gaps, found):
+    by_length = dict(zip((64, 128, 256, 512), gaps, strict=True))
+    both = points("a", lambda n: 10.0 ** by_length[n]) + points("b", lambda n: 1.0)
+    assert since(crossing(both, "a", "b", "cpu_s")._asdict()) == found
+
+
+def test_a_time_that_the_clock_did_not_see_is_left_out():
+    crooked = points("a", lambda n: 0.0 if n < 256 else n), points("b", lambda n: 0.0)
+    assert exponent(crooked[0], "n", "cpu_s") == pytest.approx(1)
+    assert exponent(crooked[1], "n", "cpu_s") is None
+    assert crossing([*crooked[0], *crooked[1]], "a", "b", "cpu_s") is None
+    assert since(None) == "not known: too short for the clock"
+
+
+def test_on_a_gpu_the_time_on_the_clock_is_read():
+    sweep = Sweep([16], [64], 16, 64, Reach(), ["rnn"])
+    assert sweep.clock == "cpu_s"
+    assert sweep._replace(device="cuda").clock == "wall_s"
+
+
+def test_the_peak_is_what_is_held_at_once():
+    def run():
+        first = torch.ones(1000)
+        second = torch.ones(500)
+        del first, second
+        return torch.ones(600)
+
+    assert 6000 <= peak_bytes(run) < 6500
+
+
+def test_what_is_over_at_once_is_timed_many_times():
+    runs = []
+    timing = timed(lambda: runs.append(1), enough_s=0.0, least=3)
+    assert timing.runs == 3
+    assert len(runs) > 100
+    assert timing.wall_s > 0
+
+
+def test_the_whole_command(capsys, tmp_path):
+    page = tmp_path / "report.html"
+    given = ["complexity", "--d", "8", "--n", "4..8", "--r", "2", "--runtime.threads", "1"]
+    chosen = ["--layers", "attention,windowed,rnn,convolution,dilated"]
+    assert main([*given, *chosen, "--json", "--page", str(page), "--backward"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["layer"] for row in found["layers"]] == chosen[1].split(",")
+    attention = found["layers"][0]
+    assert attention["in_n"]["operations"] == pytest.approx(2)
+    assert all(point["peak_bytes"] > 0 for point in found["over_n"])
+    assert found["crossings"]["rnn"]["operations"]["n"] == pytest.approx(8, rel=0.1)
+    assert found["layers"][1]["longest_path_by_brute_force"] == {"n": 16, "found": 8, "formula": 8}
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<svg") == 5
+    assert "script" not in html
+    assert main([*given, "--layers", "attention,rnn"]) == 0
+    shown = capsys.readouterr().out
+    assert "O(n^2 d)" in shown
+    assert "recurrent (Elman): operations from n = 8;" in shown
+    assert "one more token with a cache" in shown
+
+
+def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measured_on(monkeypatch):
+    over_n = points("attention", float, (64, 128)) + points("dilated", float, (64, 128, 256))
+    assert longest_of_all(over_n) == 128
+    monkeypatch.setattr(complexity, "MOST_S", 0.0)  # so that every layer ends at its first length
+    reach = Reach(3, 2)
+    sweep = Sweep([4, 64], [8], 4, 8, reach, ["rnn", "dilated"])
+    found = complexity.measured(sweep, lambda _: None)
+    paths = {row["layer"]: row["longest_path"] for row in found["layers"]}
+    assert paths == {name: CONTENDERS[name].longest(4, reach) for name in ("rnn", "dilated")}
+    shown = "\n".join(lines(found))
+    assert "at n = 4 of inputs" in shown
+    assert "at n = 64" not in shown
+
+
+def test_a_layer_that_is_named_twice_is_measured_once(capsys):
+    given = ["complexity", "--d", "8", "--n", "8", "--layers", "rnn, rnn", "--json"]
+    assert main([*given, "--runtime.threads", "1", "--runtime.device", "cpu"]) == 0
+    assert [row["layer"] for row in json.loads(capsys.readouterr().out)["layers"]] == ["rnn"]
+
+
+@pytest.mark.usefixtures("torch_settings_restored")
+def test_a_gpu_is_measured_where_there_is_one_and_without_tf32(monkeypatch, capsys):
+    swept = []
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    monkeypatch.setattr(runtime, "chosen_device", lambda settings: torch.device("cuda"))
+    monkeypatch.setattr(command, "with_bar", lambda sweep: swept.append(sweep) or {})
+    assert main(["complexity", "--json", "--runtime.threads", "1"]) == 0
+    assert swept[0].device == "cuda"
+    assert torch.get_float32_matmul_precision() == "highest"
+    assert not torch.backends.cudnn.allow_tf32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--n", "many"], "16..4096"),
+        (["--model.heads", "4"], "got --model.heads. Leave it out"),
+        (
+            ["--runtime.threads", "1", "--runtime.precision", "bf16"],
+            "in float32; got --runtime.pre",
+        ),
+        (["--k", "4"], "--k is odd"),
+        (["--k", "999999"], "--k is odd, from 3 to"),
+        (["--page", "no/such/folder/page.html"], "--page is written into a folder that is there"),
+        (["--page", "."], "--page names a file"),
+        (["--d", "100"], "Try 128"),
+        (["--layers", "attention,mamba"], "mamba"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(capsys, arguments, told):
+    assert main(["complexity", *arguments]) == 2
+    assert told in capsys.readouterr().err

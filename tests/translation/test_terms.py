@@ -1,0 +1,92 @@
+"""Terms that a model would not write stand where they belong, and nothing else moves."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from headway.operations.shipped import SHIPPED
+from headway.translator import Translator
+
+TEXTS = ["Where is my hat?", "There is a dog behind the tree.", "This student is at school.", "Hi."]
+TERMS = {"hat": "AcmeCap", "dog": "犬只", "school": "学堂"}
+USUAL = {"hat": "帽子", "dog": "狗", "school": "学校"}
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    """The package's."""
+    return Translator.load(SHIPPED, device="cpu")
+
+
+@pytest.fixture
+def terms(tmp_path: Path) -> Path:
+    file = tmp_path / "terms.tsv"
+    file.write_text("".join(f"{a}\t{b}\n" for a, b in TERMS.items()), encoding="utf-8")
+    return file
+
+
+def exchanged(text: str, source: str) -> str:
+    """What a reader expects: the term in the place of the usual word."""
+    for word, usual in USUAL.items():
+        if word in re.findall(r"\w+", source):
+            assert text.count(usual) == 1, "the model's own translation has it"
+            text = text.replace(usual, TERMS[word])
+    return text
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+@pytest.mark.parametrize("method", ["beam", "greedy"])
+def test_each_takes_the_place_of_its_usual_word_and_nothing_else_changes(
+    terms: Path, engine: str, method: str
+) -> None:
+    translator = Translator.load(SHIPPED, device="cpu", engine=engine)
+    plain = translator.translate(TEXTS, method=method)
+    found = translator.translate(TEXTS, method=method, glossary=terms)
+    assert found == [exchanged(*each) for each in zip(plain, TEXTS, strict=True)]
+
+
+def test_what_the_model_writes_anyway_is_left_alone(translator: Translator, tmp_path: Path) -> None:
+    file = tmp_path / "usual.tsv"
+    file.write_text("".join(f"{a}\t{b}\n" for a, b in USUAL.items()), encoding="utf-8")
+    assert translator.translate_fully(TEXTS, glossary=file) == translator.translate_fully(TEXTS)
+
+
+def test_sub_words_scores_and_alignments_are_those_of_what_is_shown(
+    translator: Translator, terms: Path
+) -> None:
+    how = {"n_best": 3, "want_alignment": True}
+    plain = translator.translate_fully(TEXTS, **how)
+    found = translator.translate_fully(TEXTS, glossary=terms, **how)
+    for one, before in zip(found, plain, strict=True):
+        assert len(one.n_best) == 3
+        for each in one.n_best:
+            assert translator.subwords.decode(each.ids) == each.target == each.written
+            assert len(each.tokens) == len(each.ids) == len(each.alignment)
+            assert len(each.token_log_probs) == len(each.ids) + 1
+            assert all(0 <= at < len(one.source_tokens) for at, _ in each.alignment)
+        assert one.n_best[0].score == before.n_best[0].score
+        log_prob = sum(before.n_best[0].token_log_probs)
+        assert sum(one.n_best[0].token_log_probs) == pytest.approx(log_prob)
+
+
+def test_terms_stand_in_each_sentence_and_codes_where_they_were(
+    translator: Translator, terms: Path
+) -> None:
+    plain, found = (
+        translator.translate(
+            ["Where is my hat? This student is at school.\nThere is a dog <b>behind</b> the tree."],
+            glossary=one,
+        )
+        for one in ("none", terms)
+    )
+    assert found[0] == exchanged(plain[0], "hat dog school")
+    assert (found[0].count("<b>"), found[0].count("</b>")) == (1, 1)
+
+
+def test_what_has_no_place_is_left_out_and_named(translator: Translator, tmp_path: Path) -> None:
+    file = tmp_path / "the.tsv"
+    file.write_text("is\tXYZ\n", encoding="utf-8")
+    [found] = translator.translate(["Where is my hat?"], glossary=file)
+    [plain] = translator.translate(["Where is my hat?"])
+    assert found in (plain, plain.replace("在", "XYZ")), "never behind the end"
