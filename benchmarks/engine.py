@@ -29,10 +29,10 @@ from record import add_record_option, parser, write
 from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine.engine import EngineChoice
 from headway.engine.matrices import Precision
 from headway.exchange.ctranslate2 import write_ctranslate2
-from headway.models import Transformer, TransformerConfig
 from headway.translation.decoding import decode
 from headway.translator import Translator
 

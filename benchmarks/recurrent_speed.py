@@ -28,7 +28,7 @@ from headway.core import runtime
 from headway.core.errors import HeadwayError
 from headway.core.loss import projected_label_smoothed
 from headway.core.optimizer import FlatAdam
-from headway.models import RecurrentTranslator, RecurrentTranslatorConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 
 D_EMBEDDING, D_MODEL, DROPOUT, BATCH_TOKENS = 128, 256, 0.2, 4096
 

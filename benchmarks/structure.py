@@ -56,8 +56,8 @@ def entered(*commands: list[str]) -> dict[str, int]:
     )
     found = [Path(name) for name in json.loads(done.stdout.splitlines()[-1])]
     files = [file for file in found if file.is_relative_to(SOURCE)]
-    if any("native" in file.parts for file in files):
-        files += sorted((SOURCE / "native").glob("*.[ch]"))
+    if any("engine" in file.parts for file in files):
+        files += sorted((SOURCE / "engine").glob("*.[ch]"))
     return {str(file.relative_to(SOURCE)): lines_of(file) for file in files}
 
 

@@ -18,7 +18,7 @@ import record
 
 from headway.core.disk import digest, write_text
 from headway.core.runtime import machine
-from headway.processes import shared
+from headway.operations.processes import shared
 from whys import lessons, norms, probes, training
 
 FORMATS = {"train": 1, "scores": 2, "gradients": 2, "norm": 2}

@@ -10,6 +10,7 @@ Importing this package loads nothing heavy; torch comes with the first name that
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from headway import old_paths  # noqa: F401
 from headway.version import __version__
 
 if TYPE_CHECKING:

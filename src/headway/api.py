@@ -37,7 +37,7 @@ def train(
 
     `settings` holds sections as in config.toml, such as `{"training": {"budget": "30m"}}`. Flags go
     on top of them, they on top of `config` (a TOML file), that on top of `preset`. Messages go to
-    `say`, by default to stderr. Raises a `headway.core.errors.UserError` for what the caller can put
+    `say`, by default to stderr. Raises a `UserError` for what the caller can put
     right.
     """
     say = say or (lambda message: print(message, file=sys.stderr, flush=True))

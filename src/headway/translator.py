@@ -165,15 +165,15 @@ class Translator:
         """Translations with scores (greedy: if wanted), sub-words and, on request, alignments.
 
         `tag` is one of the run's tags; without it `headway.corpora.mixing.chosen_tag` says what is
-        taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or a
-        `headway.localization.terms.keeping.Terms`; without it the run's own, with "none" none. `prefixes`
-        are what the translations begin with, one for each text, empty for none.
+        taken. `glossary` is a file of terms that are to hold (.tsv, .csv, .tbx), several, or
+        `Terms` that were read; without it the run's own, with "none" none. `prefixes` are what the
+        translations begin with, one for each text, empty for none.
         `decoding` are settings of `DecodingSettings`, such as `beam=5` or `method="greedy"`.
 
         A text of more than `at_once` is translated in portions, which are put together again: see
         `headway.translation.portions.combined`. A portion longer than `longest` is cut at
         its end, which `Translation.n_cut` tells. `done` hears how many portions each batch
-        finished. Of an iterator comes an iterator, see `headway.operations.argument_types.in_shape`.
+        finished. Of an iterator comes an iterator, see `argument_types.in_shape`.
 
         Raises:
             ArgumentTypeError: something is given that is no text.

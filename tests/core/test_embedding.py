@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from headway.core.embedding import TokenEmbedding, project
-from headway.models import Transformer, TransformerConfig
+from headway.core.transformer import Transformer, TransformerConfig
 
 SMALL = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 8, "d_ff": 8, "heads": 2}
 

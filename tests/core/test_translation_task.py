@@ -11,12 +11,12 @@ from headway.core.loss import label_smoothed
 from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import SIDES, Prepared, as_written
 from headway.demo import generate
-from headway.models import Transformer, TransformerConfig
 
 PAIRS = [Pair(source, target, "pairs.tsv", 1) for source, target in generate(40, seed=1)]
 CPU = torch.device("cpu")

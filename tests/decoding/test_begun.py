@@ -18,8 +18,8 @@ from random_models import (
 )
 
 from headway.core.search_settings import DecodingSettings
+from headway.core.transformer import Transformer
 from headway.decoding.begun import Begun
-from headway.models import Transformer
 
 
 @settings(max_examples=8)

@@ -17,8 +17,8 @@ from headway.core.search import (
 )
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
-from headway.models import Transformer, TransformerConfig
-from headway.processes import shared
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.operations.processes import shared
 
 CPU = torch.device("cpu")
 SPECIAL = SpecialIds()

@@ -11,7 +11,9 @@ from headway.core.interfaces import Lookable, Seq2Seq, State, StepDecoder
 from headway.core.loss import label_smoothed
 from headway.core.presets import PRESETS
 from headway.core.settings import Settings
-from headway.models import Ablated, AblatedConfig, PositionedConfig, Transformer
+from headway.core.transformer import Transformer
+from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.nn.positioned import PositionedConfig
 from headway.translation.spec import KIND
 
 BEGIN, END, N_WORDS = 2, 3, 13

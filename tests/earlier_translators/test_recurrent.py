@@ -14,7 +14,7 @@ from headway.core.loss import label_smoothed, projected_label_smoothed
 from headway.core.optimizer import FlatAdam
 from headway.core.search import search
 from headway.core.search_settings import DecodingSettings
-from headway.models import RecurrentTranslator, RecurrentTranslatorConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 
 BEGIN, END, N_WORDS = 2, 3, 13
 N_UPDATES = 150

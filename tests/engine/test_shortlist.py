@@ -19,8 +19,8 @@ from random_models import (
 
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 from headway.engine.shortlist import Shortlist, Shortlisted
-from headway.models import Transformer
 
 MARKERS = [0, 1, 2, 3]
 

@@ -18,11 +18,11 @@ from torch.nn import functional
 from headway.core.search import SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating
 from headway.engine.matrices import Precision
 from headway.engine.packing import Packed
 from headway.engine.translating import Found, Search, shared, translate
-from headway.models import Transformer, TransformerConfig
 
 SUPPORT = Path(__file__).parent.parent / "support"
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "")

@@ -15,11 +15,11 @@ from headway.core.errors import ConfigError
 from headway.core.search import SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 from headway.engine.shortlist import Shortlist, Shortlisted
 from headway.exchange.ctranslate2 import LEAST_POSITIONS, write_ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.inspection.ablation import switched
-from headway.models import Transformer
 
 SPECIAL = SpecialIds()
 GREEDY = DecodingSettings(method="greedy", max_extra_length=5)

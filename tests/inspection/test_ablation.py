@@ -15,21 +15,16 @@ from headway.core.layers import Stack
 from headway.core.search import SearchRequest, decode_all, in_turn
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
+from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.earlier_translators.variants import WithoutSublayer
 from headway.engine.supported import unsupported
 from headway.inspection.ablation import parts_of, switched
 from headway.inspection.tracing import traced
-from headway.models import (
-    Ablated,
-    AblatedConfig,
-    DecoderOnly,
-    DecoderOnlyConfig,
-    PositionedConfig,
-    RecurrentTranslator,
-    RecurrentTranslatorConfig,
-    Transformer,
-)
-from headway.processes import shared
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.nn.positioned import PositionedConfig
+from headway.operations.processes import shared
 
 SMALL = {"d_model": 12, "d_ff": 20, "heads": 3}
 TWO = {"encoder_layers": 2, "decoder_layers": 2}

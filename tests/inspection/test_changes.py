@@ -8,6 +8,8 @@ import torch
 
 import headway
 from headway.core.errors import ConfigError
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
 from headway.inspection import document
 from headway.inspection.ablation import switched
 from headway.inspection.ablation_importance import ablation_importance
@@ -16,16 +18,8 @@ from headway.inspection.forced_decoding import beginning
 from headway.inspection.inspected_model import Subject, open_subject
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.word_merging import words_of
-from headway.models import (
-    DecoderOnly,
-    DecoderOnlyConfig,
-    RecurrentConfig,
-    RecurrentLanguageModel,
-    RecurrentTranslator,
-    RecurrentTranslatorConfig,
-    Transformer,
-    TransformerConfig,
-)
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
 
 TEXT = "I love learning."
 SOURCE, FED, WANTED = [4, 5, 6, 7, 3], [2, 7, 8, 9, 4], [7, 8, 9, 4, 3]

@@ -8,7 +8,7 @@ from torch import nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from headway.core.errors import ConfigError, UserError
-from headway.models import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 
 N_WORDS = 13
 FED = torch.tensor([[2, 7, 8, 9, 2, 4, 6, 10], [2, 5, 11, 12, 4, 2, 10, 9]])

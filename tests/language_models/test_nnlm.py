@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from headway.core.errors import ConfigError
-from headway.models import Nnlm, NnlmConfig
+from headway.language_models.nnlm import Nnlm, NnlmConfig
 
 BEGIN = 2
 

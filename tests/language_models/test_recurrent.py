@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from headway.core.errors import ConfigError
-from headway.models import LANGUAGE_MODELS, RecurrentConfig, RecurrentLanguageModel
+from headway.language_models.models import LANGUAGE_MODELS
+from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
 
 
 @pytest.mark.parametrize(("kind", "n_products"), [("rnn", 1), ("lstm", 4), ("gru", 3)])

@@ -11,14 +11,9 @@ from headway.core.optimizer import FlatAdam
 from headway.core.schedules import cosine_rate
 from headway.core.search import search
 from headway.core.search_settings import DecodingSettings
-from headway.models import (
-    ByteNet,
-    ByteNetConfig,
-    Convolutional,
-    ConvolutionalConfig,
-    Transformer,
-    TransformerConfig,
-)
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig
+from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig
 
 PADDING, BEGIN, END = 0, 2, 3
 SYMBOLS = range(4, 14)

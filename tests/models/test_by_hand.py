@@ -10,7 +10,8 @@ from by_hand import ByHand, angle, position_table
 from torch import Tensor
 
 from headway.core.dropout import Dropout
-from headway.models import DecoderOnly, DecoderOnlyConfig, Transformer, TransformerConfig
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 
 NOTES = Path(__file__).parent.parent.parent / "docs" / "notes.zh-CN.md"
 BEGIN, END = 2, 3

@@ -11,7 +11,7 @@ from headway.core.loss import projected_label_smoothed
 from headway.core.search import METHODS, search
 from headway.core.search_settings import DecodingSettings
 from headway.decoding.sampling import sample
-from headway.models import LANGUAGE_MODELS
+from headway.language_models.models import LANGUAGE_MODELS
 
 BEGIN, END, N_WORDS = 2, 3, 13
 FED = torch.tensor([[BEGIN, 7, 8, 9, BEGIN, 4, 6], [BEGIN, 5, 11, 12, 4, BEGIN, 10]])

@@ -7,7 +7,7 @@ from torch import nn
 from headway.core.attention import MultiHeadAttention
 from headway.core.embedding import sinusoids
 from headway.core.layers import Layer
-from headway.models import Transformer, TransformerConfig
+from headway.core.transformer import Transformer, TransformerConfig
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 FED = torch.tensor([[2, 7, 8, 9], [2, 5, 6, 0]])

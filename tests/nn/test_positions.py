@@ -8,7 +8,9 @@ import torch
 from headway.core.attention import MultiHeadAttention, attention_weights
 from headway.core.embedding import LearnedPositions, SinusoidalPositions, sinusoids
 from headway.core.errors import UserError
-from headway.models import DecoderOnly, DecoderOnlyConfig, PositionedConfig, Transformer
+from headway.core.transformer import Transformer
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.nn.positioned import PositionedConfig
 from headway.nn.positions import (
     LEAST_TURNS,
     NoPositions,

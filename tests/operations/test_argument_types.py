@@ -26,7 +26,7 @@ from headway.operations.argument_types import MOST_AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent / "src")}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent / "src")}
 TEXTS = ["The dog ate the apple.", "", "I love cats. He sings."]
 TEXT = TEXTS[0]
 
@@ -176,7 +176,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """What each wrong call raised, and said, in a process whose calls nobody else checks."""
     folder = tmp_path_factory.mktemp("wrong")
     assert train_language_model("lstm", write_corpus(folder / "a.txt"), folder / "run").status == 0
-    script = Path(__file__).parent / "support" / "wrong_calls.py"
+    script = Path(__file__).parent.parent / "support" / "wrong_calls.py"
     empty = folder / "empty"
     empty.mkdir()
     command = [sys.executable, str(script), str(folder / "run")]

@@ -1,6 +1,7 @@
 """What people read of a model's costs."""
 
-from headway.models import PositionedConfig, Transformer
+from headway.core.transformer import Transformer
+from headway.nn.positioned import PositionedConfig
 from headway.study.cost_table import Costs, amount, folded, size
 from headway.study.model_parts import parts_of
 from headway.study.operation_counting import Lengths, count

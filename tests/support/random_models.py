@@ -13,10 +13,11 @@ from headway.core.runtime import EngineName
 from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
+from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import EngineChoice
 from headway.engine.matrices import Precision
-from headway.models import PositionedConfig, Transformer
+from headway.nn.positioned import PositionedConfig
 from headway.translation.decoding import decode
 
 LENGTHS = st.lists(st.integers(0, 14), min_size=1, max_size=5)

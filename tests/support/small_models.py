@@ -2,24 +2,15 @@
 
 import torch
 
-from headway.models import (
-    Ablated,
-    AblatedConfig,
-    ByteNet,
-    ByteNetConfig,
-    Convolutional,
-    ConvolutionalConfig,
-    DecoderOnly,
-    DecoderOnlyConfig,
-    Nnlm,
-    NnlmConfig,
-    PositionedConfig,
-    RecurrentConfig,
-    RecurrentLanguageModel,
-    RecurrentTranslator,
-    RecurrentTranslatorConfig,
-    Transformer,
-)
+from headway.core.transformer import Transformer
+from headway.earlier_translators.ablated import Ablated, AblatedConfig
+from headway.earlier_translators.bytenet import ByteNet, ByteNetConfig
+from headway.earlier_translators.convolutional import Convolutional, ConvolutionalConfig
+from headway.earlier_translators.recurrent import RecurrentTranslator, RecurrentTranslatorConfig
+from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.nnlm import Nnlm, NnlmConfig
+from headway.language_models.recurrent import RecurrentConfig, RecurrentLanguageModel
+from headway.nn.positioned import PositionedConfig
 
 SOURCE, FED = [4, 5, 6, 7, 8, 9, 3], [2, 7, 8, 9, 4]
 SMALL = {"d_model": 12, "d_ff": 20, "heads": 3, "dropout": 0.1}

@@ -206,13 +206,13 @@ def in_order(
     For 0 there is one process for each core.
 
     Raises:
-        Exception: see `headway.processes.shared`.
+        Exception: see `headway.operations.processes.shared`.
     """
     remaining = iter(tasks)
     n_workers = n_workers or available_cores()
     yield from map(work, islice(remaining, None if n_workers == 1 else PIECES_ALONE))
     for task in remaining:  # at least one is left
-        from headway.processes import may_fork, shared
+        from headway.operations.processes import may_fork, shared
 
         left = chain([task], remaining)
         if not may_fork():

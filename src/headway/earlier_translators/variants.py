@@ -1,7 +1,8 @@
 """Bricks that are not the paper's: what a Transformer gets in place of a part that is taken away.
 
 Each takes the place of a standard brick and goes on with its weights, so that all that is left
-begins as it would have. The standard bricks know nothing of them; see `headway.earlier_translators.ablated`.
+begins as it would have. The standard bricks know nothing of them; see
+`headway.earlier_translators.ablated`.
 """
 
 from collections.abc import Callable

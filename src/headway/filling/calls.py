@@ -49,7 +49,7 @@ def translate_files(
 
     >>> headway.translate_files("runs/x", "po/", out="new/", memory=["old.tmx"], leave_below=0.4)
 
-    Messages go to `say`, by default to stderr. Raises a `headway.core.errors.UserError` for what the
+    Messages go to `say`, by default to stderr. Raises a `UserError` for what the
     caller can put right, and KeyboardInterrupt once what was done is kept.
     """
     if unknown := sorted(set(options) - {*_WISHES, *_AIDS, *_LANGUAGES}):

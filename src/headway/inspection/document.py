@@ -43,7 +43,7 @@ def sentence(
     """The document of one text; `target` is followed as if the model had written it; `begin` are
     ids that an output is made to begin with, beside those that are written freely. What changes
     without the parts that are `off` (`headway.inspection.ablation`) and with the words of `force`
-    (`headway.inspection.forced_decoding`) is the part `changes`; the others show the model as it is. `room`
+    (`forced_decoding.py`) is the part `changes`; the others show the model as it is. `room`
     is how many bytes of exact numbers it may have, None for all.
 
     Raises ConfigError for a text that cannot be looked at (see `Subject.passage_of`), and where

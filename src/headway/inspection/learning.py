@@ -50,7 +50,7 @@ def learning(analysis: PassageAnalysis) -> dict[str, Any]:
 
     `probabilities` are of the tokens that are written, the end marker last; `writes` is what the
     model would write by itself, None where it writes nothing of a source; `spread` and `heads` are
-    as in `headway.inspection.head_habits.HeadStatistics`. Moments are left out where there are too many,
+    as in `head_habits.HeadStatistics`. Moments are left out where there are too many,
     or a checkpoint is damaged; `left_out` counts them.
     """
     subject, passage = analysis.subject, analysis.passage

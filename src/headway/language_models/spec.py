@@ -15,10 +15,10 @@ from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.language_models import counting, presets, texts
 from headway.language_models.evaluation import Evaluation, evaluated_stream
+from headway.language_models.models import LANGUAGE_MODELS
 from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
 from headway.language_models.units import LanguageText, open_vocabulary
-from headway.models import LANGUAGE_MODELS
 from headway.runs.gradient import GRADIENT
 from headway.runs.loading import copied, open_run
 from headway.runs.parent import (

@@ -1,4 +1,4 @@
-"""Tasks: each is a `headway.runs.task_spec.Kind` in a file or folder here, and a line in `TASKS`."""
+"""Tasks: each is a value of `headway.runs.task_spec.Kind` in its package, and a line in `TASKS`."""
 
 import importlib
 from collections.abc import Callable

@@ -26,7 +26,7 @@ from headway.core.search import (
 )
 from headway.decoding.sampling import sample
 from headway.engine.engine import EngineChoice
-from headway.processes import may_fork, shared
+from headway.operations.processes import may_fork, shared
 
 
 def decode(

@@ -168,8 +168,8 @@ def translate_segments(
     """
     if not all(isinstance(one, Segment) for one in segments):
         raise ArgumentTypeError(
-            "segments must be a list of headway.localization.placeholders.segments.Segment, the units of a "
-            "file; got something else. Texts are for Translator.translate."
+            "segments must be a list of Segment, the units of a file (docs/terms-and-memory.md); "
+            "got something else. Texts are for Translator.translate."
         )
     cut_segments = [portions.of_segment(segment) for segment in segments]
     found = iter(find([piece for piece in _flattened(cut_segments) if not piece.blank]))

@@ -93,7 +93,7 @@ def test_placeholders_of_qt_drupal_and_laravel(text: str, codes: list[str]) -> N
 
 def kinds_of_codes() -> list[tuple[str, str, str]]:
     """Name, code, and where it is one, of each row of the benchmark's table."""
-    table = Path(__file__).parents[2] / "benchmarks" / "code_kinds.tsv"
+    table = Path(__file__).parents[3] / "benchmarks" / "code_kinds.tsv"
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [(name, code, where) for name, code, where in rows[1:]]

@@ -10,7 +10,7 @@ _NOT_LANGUAGES = frozenset(
     "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
 )
 KEYED = tuple(".json .arb .properties .strings .resx .srt .vtt .xml .yml .yaml".split())
-"""Kinds of files that hold texts of one language by their keys: see `headway.localization.formats.keyed`."""
+"""Kinds of files that hold texts of one language by their keys: see `keyed.py`."""
 PAIRED = tuple(".csv .tsv .jsonl .po .ts .tmx .xlf .xliff .sdlxliff .mqxliff".split())
 """Kinds of files that hold both sides of pairs: see `headway.localization.formats.readers`."""
 NO_TEXT = frozenset(

@@ -105,7 +105,7 @@ class Outcome:
     near: tuple[Match, ...] = ()
     """Near matches, best first."""
     evidence: Sequence[Any] = ()
-    """What the model said of each piece: `headway.localization.formats.piecewise.TranslatedPiece`."""
+    """What the model said of each piece: a `TranslatedPiece` each."""
 
     @property
     def target(self) -> Segment | None:

@@ -210,7 +210,7 @@ class XliffDocument:
     def filled(
         self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
     ) -> bytes:
-        """See `Document.filled`; the marks are those of `headway.localization.formats.xliff_states`."""
+        """See `Document.filled`; the marks are those of `xliff_states.py`."""
         data = self._contents.data
         given: dict[int, list[_Part]] = {}
         both = with_percents(translations, percents)

@@ -73,7 +73,7 @@ class Index:
     def near(self, words: Sequence[str], at_least: int) -> list[Near]:
         """Every key that is alike to at least so many percent, the nearest first.
 
-        `at_least` is `LEAST` to 100; see `headway.localization.memory.words.similarity`, of which this is
+        `at_least` is `LEAST` to 100; see `words.similarity`, of which this is
         the part that counts words.
         """
         n_words = len(words)

@@ -35,7 +35,7 @@ class MemoryMatch(NamedTuple):
     place: str
     """`file:line`."""
     differs: tuple[str, ...] = ()
-    """Kinds of differences: `words`, those of `headway.localization.memory.words.light`, `white space`, and
+    """Kinds of differences: `words`, those of `words.light`, `white space`, and
     `plural form` where the text is the same."""
     repaired: tuple[str, ...] = ()
     """Numbers and codes that were put right: `2 -> 3`."""

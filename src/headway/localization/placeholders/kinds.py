@@ -183,7 +183,7 @@ _NO_TEXT = re.compile(r"\A[\W\d_]*\Z|([^\W\d_]|\s)\1{4,}|((?=[^\W_]).{2,16}?)\2{
 
 
 def may_hold_codes(text: str) -> bool:
-    """False where `headway.localization.placeholders.codes` is sure to find nothing in a text; quick, and often true."""
+    """False where `codes.py` is sure to find nothing in a text; quick, and often true."""
     return _SIGN.search(text) is not None
 
 

@@ -1,6 +1,6 @@
 """Names that no model can know, told by their form: products, identifiers, files, versions.
 
-They are codes, like those of `headway.localization.placeholders.patterns`, but only where a text is translated, and
+They are codes, like those of `patterns.py`, but only where a text is translated, and
 only those that the model's vocabulary does not hold as one piece. A user's own patterns are added.
 """
 

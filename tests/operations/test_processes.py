@@ -13,7 +13,7 @@ import torch
 
 from headway.core.errors import ConfigError, HeadwayError
 from headway.corpora.many_pieces import in_order
-from headway.processes import shared
+from headway.operations.processes import shared
 
 
 def test_tasks_are_shared_and_each_is_done_once():
@@ -58,7 +58,7 @@ def test_a_signal_to_all_of_the_group_ends_no_search():
     """As `timeout`, a batch system and `systemctl stop` send it; the trainer saves, then stops."""
     script = """
 import os, signal, time
-from headway.processes import shared
+from headway.operations.processes import shared
 signal.signal(signal.SIGTERM, lambda *_: print("asked to stop", flush=True))
 def work(task):
     time.sleep(0.3)
@@ -95,7 +95,7 @@ def test_whoever_stops_listening_leaves_no_process_behind():
 
 SLEEPERS = r"""
 import os, signal, time
-from headway.processes import shared
+from headway.operations.processes import shared
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
 def work(task):
     os.write(1, b"%d\n" % os.getpid())  # in one piece: others write too
