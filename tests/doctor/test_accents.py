@@ -1,11 +1,9 @@
 import random
 
-import pytest
-from doctoring import as_pairs
+from doctoring import as_pairs, found_by
 
-from headway.doctor.accents import Accents, lost_letter
-from headway.doctor.batches import batches
-from headway.doctor.findings import Finding, FindingsLog
+from headway.doctor.accents import AccentCheck
+from headway.doctor.findings import Finding
 
 WORDS = "höher grün für Gärten über läuft schön Tür Mädchen groß Haus Baum Weg und der".split()
 BARE = str.maketrans("äöüß", "aous")
@@ -17,12 +15,7 @@ def texts(n: int) -> list[tuple[str, str]]:
 
 
 def found(pairs: list[tuple[str, str]]) -> dict[str, Finding]:
-    notes = FindingsLog()
-    check = Accents(notes, as_pairs(pairs))
-    for batch in batches(as_pairs(pairs)):
-        check.add(batch)
-    check.conclude()
-    return {finding.name: finding for finding in notes.findings()}
+    return found_by(lambda log: AccentCheck(log, as_pairs(pairs)), pairs)
 
 
 def test_texts_whose_accents_were_taken_off_are_named() -> None:
@@ -50,32 +43,3 @@ def test_words_that_are_written_both_ways_say_nothing() -> None:
         (f"t {i}", "schon schön mutter mütter" if i % 2 else "schon mutter") for i in range(90)
     ]
     assert found(pairs) == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("Das M?dchen l?uft.", "The girl runs."),
-        ("?ber das Haus", "Over the house"),
-        ("???? ?? ????????", "He is there"),
-        ("le gar?on", "the boy"),
-    ],
-)
-def test_question_marks_for_letters(text: str, other: str) -> None:
-    assert lost_letter(text, other)
-
-
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("Really? Yes.", "Wirklich? Ja."),
-        ("Open http://a.b/c?d=e now", "Öffne"),
-        ("你好吗?我很好", "How are you?"),
-        ("What??? No????", "Was??? Nein????"),
-        ("a ? b : c", "x"),
-        ("use x?y", "nimm x?y"),
-        ("Is he there?No.", "Ist er da?Nein."),
-    ],
-)
-def test_question_marks_that_belong(text: str, other: str) -> None:
-    assert lost_letter(text, other) == ""

@@ -1,16 +1,12 @@
-from functools import partial
-
 import pytest
-from doctoring import as_pairs, everyday, found_by, lines_of
+from doctoring import everyday, found_by, lines_of
 
-from headway.doctor.agreement import AgreementExaminer, ending
+from headway.doctor.agreement import AgreementCheck, ending
 from headway.doctor.findings import Severity
 
 
 def test_clean_text_agrees() -> None:
-    urgent = [
-        f for f in found_by(AgreementExaminer, everyday(1_000)).values() if f.severity == "look"
-    ]
+    urgent = [f for f in found_by(AgreementCheck, everyday(1_000)).values() if f.severity == "look"]
     assert urgent == []
 
 
@@ -25,14 +21,12 @@ def test_clean_text_agrees() -> None:
         (("He (Tom) left.", "Er (Tom ging."), "brackets_differ", ""),
         (("A [b] c.", "A (b) c)."), "brackets_differ", ""),
         (("Is it so?", "So ist es."), "question_differs", ""),
-        (("It is so.", "So ist es"), "ending_differs", ""),
-        (("READ THIS FIRST", "Lies das zuerst"), "capitals_differ", ""),
     ],
 )
 def test_each_disagreement_is_named_with_its_line(
     pair: tuple[str, str], name: str, detail: str
 ) -> None:
-    found = found_by(AgreementExaminer, [("one.", "eins."), pair, ("two?", "zwei？")])
+    found = found_by(AgreementCheck, [("one.", "eins."), pair, ("two?", "zwei？")])
     assert set(found) == {name}
     assert lines_of(found[name]) == [2]
     assert found[name].examples[0].detail == detail
@@ -48,7 +42,6 @@ def test_each_disagreement_is_named_with_its_line(
         ("Use %(name)s and {0}.", "{0} und %(name)s verwenden."),
         ("WARNING", "警告"),
         ("{{ n }} day|{{ n }} days", "{{ n }} день|{{ n }} дня|{{ n }} дней"),
-        ("WHO IS WHO IN ROME", "罗马名人录"),
         ("50 % sure.", "zu 50 % sicher."),
         (":ref:`Some Title`", ":ref:`Ein Titel <some title>`"),
         ("see :mod:`!abc` -- Abstract `Base`_ ", "siehe :mod:`abc` -- abstrakte `Basis <base>`_"),
@@ -59,28 +52,19 @@ def test_each_disagreement_is_named_with_its_line(
     ],
 )
 def test_good_translations_agree(pair: tuple[str, str]) -> None:
-    assert found_by(AgreementExaminer, [pair]) == {}
-
-
-@pytest.mark.parametrize(("n_stops", "told"), [(0, 0), (1, 0), (15, 85)])
-def test_a_side_that_writes_no_full_stops_lacks_none(n_stops: int, told: int) -> None:
-    """As Thai; where it has some, the others are missing."""
-    thai = ["เขาไปแล้ว."] * n_stops + ["เขาไปแล้ว"] * (100 - n_stops)
-    for texts in ([("He went.", text) for text in thai], [(text, "He went.") for text in thai]):
-        found = found_by(partial(AgreementExaminer, sample=as_pairs(texts)), texts)
-        assert [finding.n for finding in found.values()] == [told] * bool(told)
+    assert found_by(AgreementCheck, [pair]) == {}
 
 
 def test_placeholders_are_shown_before_references() -> None:
     pairs = [("see :ref:`a`", "siehe :ref:`b`")] * 12 + [("Hello %s", "Hallo")]
-    shown = lines_of(found_by(AgreementExaminer, pairs)["codes_differ"])
+    shown = lines_of(found_by(AgreementCheck, pairs)["codes_differ"])
     assert shown == [13, *range(1, 10)]
 
 
 def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None:
     good, odd = ("So?", "Ach so?"), ("So?", "So.")
-    few = found_by(AgreementExaminer, [good] * 199 + [odd])["question_differs"]
-    many = found_by(AgreementExaminer, [good] * 100 + [odd] * 3)["question_differs"]
+    few = found_by(AgreementCheck, [good] * 199 + [odd])["question_differs"]
+    many = found_by(AgreementCheck, [good] * 100 + [odd] * 3)["question_differs"]
     assert few.severity is Severity.INFORMATION
     assert many.severity is Severity.LOOK
 

@@ -2,9 +2,8 @@ import random
 
 from doctoring import as_pairs, everyday
 
-from headway.core.cleaning import Pair
 from headway.doctor.batches import batches
-from headway.doctor.belonging import Belonging
+from headway.doctor.belonging import TranslationCheck
 from headway.doctor.findings import Finding, FindingsLog, Severity
 
 N_PAIRS = 3_000
@@ -19,10 +18,10 @@ def found(texts: Texts) -> tuple[dict[str, Finding], dict[str, set[int]]]:
     )
     pairs = as_pairs(texts)
     order = random.Random(1).sample(pairs, len(pairs))
-    check = Belonging(notes, order)
+    check = TranslationCheck(notes, order)
     for batch in batches(pairs):
         check.add(batch)
-    check.conclude()
+    notes.conclude(check.symptoms, len(pairs))
     return {finding.name: finding for finding in notes.findings()}, lines
 
 
@@ -78,15 +77,3 @@ def test_program_text_names_and_quotations_are_not_left_over() -> None:
         ('He read "the old man and the sea" there.', "他在那里读了“the old man and the sea”。"),
     ]
     assert "half_translated" not in found(texts)[0]
-
-
-def test_evidence_tells_pairs_from_mixed_ones() -> None:
-    pairs = as_pairs(everyday(2_000))
-    check = Belonging(FindingsLog(), pairs)
-    mixed = [Pair(a.source, b.target, "f", 1) for a, b in zip(pairs, pairs[7:], strict=False)]
-    good, bad = check.nats(pairs), check.nats(mixed)
-    assert good is not None
-    assert bad is not None
-    assert (good > 0).mean() > 0.99
-    assert (bad < 0).mean() > 0.9
-    assert Belonging(FindingsLog(), pairs[:50]).nats(pairs) is None

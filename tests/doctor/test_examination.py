@@ -51,7 +51,6 @@ def test_every_planted_fault_is_found_at_its_line(tmp_path: Path) -> None:
     pairs = everyday(N_PAIRS)
     planted = {
         "wrong_script": (pairs[100][0], "Je ne sais pas"),
-        "exchanged": (pairs[300][1] * 2, pairs[300][0] * 2),
         "mojibake": ("The catâ€™s house is big.", pairs[400][1]),
         "replacement_character": (pairs[500][0], pairs[500][1] + "\ufffd"),
         "invisible": (pairs[600][0].replace(" ", " \u200b"), pairs[600][1]),

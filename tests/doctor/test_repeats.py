@@ -7,7 +7,7 @@ from doctoring import as_pairs, everyday, lines_of
 from headway.doctor import repeats
 from headway.doctor.batches import batches
 from headway.doctor.findings import Finding, FindingsLog
-from headway.doctor.repeats import RepeatExaminer
+from headway.doctor.repeats import RepeatCheck
 
 Texts = list[tuple[str, str]]
 Look = Callable[..., dict[str, Finding]]
@@ -17,10 +17,11 @@ Look = Callable[..., dict[str, Finding]]
 def look(tmp_path: Path) -> Look:
     def at(train: Texts, valid: Texts = [], notes: FindingsLog | None = None) -> dict[str, Finding]:  # noqa: B006
         notes = notes or FindingsLog()
-        check = RepeatExaminer(notes, tmp_path, batches(as_pairs(valid, "v")))
+        check = RepeatCheck(notes, tmp_path, batches(as_pairs(valid, "v")))
         for batch in batches(as_pairs(train)):
             check.add(batch)
         check.conclude(lambda: iter(as_pairs(train)))
+        notes.conclude(check.symptoms, len(train))
         return {finding.name: finding for finding in notes.findings()}
 
     return at

@@ -1,11 +1,11 @@
 from doctoring import everyday, found_by, lines_of
 
 from headway.doctor.findings import FindingsLog, Severity
-from headway.doctor.writing import ScriptExaminer
+from headway.doctor.writing import ScriptCheck
 
 
 def writing(source: str | None, target: str | None):  # type: ignore[no-untyped-def]
-    return lambda notes: ScriptExaminer(notes, source, target)
+    return lambda notes: ScriptCheck(notes, source, target)
 
 
 def test_clean_text_is_in_its_scripts() -> None:
@@ -43,7 +43,7 @@ def test_much_code_in_chinese_is_still_chinese() -> None:
 
 
 def test_shares_by_hand() -> None:
-    check = ScriptExaminer(FindingsLog(), "en", "zh")
+    check = ScriptCheck(FindingsLog(), "en", "zh")
     assert check.shares() == {"source": {}, "target": {}}
     found_by(lambda _notes: check, [("abc", "我爱x"), ("d 1!", "你")])
     assert check.shares() == {"source": {"LATIN": 1.0}, "target": {"HAN": 0.75, "LATIN": 0.25}}

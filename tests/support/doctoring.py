@@ -1,6 +1,7 @@
 """Pairs for one check of the data doctor, and what it finds in them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from headway.core.cleaning import Pair
 from headway.demo import generate
@@ -22,12 +23,15 @@ def found_by(
     check: Callable[[FindingsLog], object], texts: Iterable[Sequence[str]]
 ) -> dict[str, Finding]:
     """What a check finds, by name."""
-    notes = FindingsLog()
-    made = check(notes)
-    for batch in batches(as_pairs(texts)):
-        made.add(batch)  # type: ignore[attr-defined]
-    made.conclude()  # type: ignore[attr-defined]
-    return {finding.name: finding for finding in notes.findings()}
+    log = FindingsLog()
+    made: Any = check(log)
+    pairs = as_pairs(texts)
+    for batch in batches(pairs):
+        made.add(batch)
+    if hasattr(made, "conclude"):
+        made.conclude()
+    log.conclude(getattr(made, "symptoms", ()), len(pairs))
+    return {finding.name: finding for finding in log.findings()}
 
 
 def lines_of(finding: Finding) -> list[int]:

@@ -16,11 +16,12 @@ from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus, CorpusFiles, directions
 from headway.corpora.mixing import both_ways
 from headway.corpora.reasons import NOTICED, REASONS
-from headway.doctor import accents, agreement, belonging, characters, leftovers
-from headway.doctor.breaks import stretches
+from headway.doctor.accents import AccentCheck
+from headway.doctor.agreement import AgreementCheck
+from headway.doctor.belonging import TranslationCheck
+from headway.doctor.characters import CharacterCheck
 from headway.doctor.corpus_fixes import (
     FIXES,
-    MOVES,
     Changes,
     CorpusFix,
     output_files,
@@ -29,9 +30,8 @@ from headway.doctor.corpus_fixes import (
 )
 from headway.doctor.findings import Symptom
 from headway.doctor.languages import OTHER_LANGUAGE
-from headway.doctor.repeats import NEAR_DUPLICATE, NEAR_LEAKAGE, TRANSLATED_TWICE
-from headway.doctor.sides import EXCHANGED, SAME_SIDE
-from headway.doctor.writing import WRONG_SCRIPT
+from headway.doctor.repeats import RepeatCheck
+from headway.doctor.writing import ScriptCheck
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.places.held import Places
 from headway.localization.places.kinds import places_of
@@ -69,12 +69,6 @@ class Curing:
                 "--drop and --fix write each file once; got one that is named twice. Name it once."
             )
         self._parts = [(part, places_of(part.files)) for part in parts]
-        for part, places in self._parts:
-            if not places.movable and self.fix & set(MOVES):
-                raise ConfigError(
-                    f"the sides of {part.name} cannot be moved: programs look its messages up by "
-                    f"their source. Leave out --fix {' '.join(self.fix & set(MOVES))}."
-                )
         self._corpus = corpus
         self.files = [
             file
@@ -121,8 +115,8 @@ class Curing:
         return "other_language" in self.drop
 
     def hear(self, symptom: Symptom, pair: Pair, _detail: str) -> None:
-        """Take down a pair that is to be left out or turned round."""
-        if symptom.name in self.drop or symptom.name in self.fix:
+        """Take down a pair that is to be left out."""
+        if symptom.name in self.drop:
             self._fates.setdefault(pair_key(pair), set()).add(symptom.name)
 
     def write(
@@ -133,9 +127,7 @@ class Curing:
             self.drop,
             self.fix,
             {key: frozenset(kinds) for key, kinds in self._fates.items()},
-            stretches(examination.shifts, cleaned.pairs("train"), examination.belonging)
-            if "misaligned" in self.drop | self.fix
-            else (),
+            examination.shifts if "misaligned" in self.drop else (),
         )
         fate = _fate_of_rows(cleaned, both=both_ways(directions(self._corpus).values()))
         with ExitStack() as opened:
@@ -235,13 +227,8 @@ def _write(
 
 
 _SYMPTOMS: tuple[Symptom, ...] = (
-    *belonging.SYMPTOMS,
-    *accents.SYMPTOMS,
-    *characters.SYMPTOMS,
-    *agreement.SYMPTOMS,
-    *leftovers.SYMPTOMS,
-    *(OTHER_LANGUAGE, WRONG_SCRIPT, EXCHANGED, SAME_SIDE),
-    *(NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE),
+    *(*TranslationCheck.symptoms, *AccentCheck.symptoms, *CharacterCheck.symptoms),
+    *(*AgreementCheck.symptoms, OTHER_LANGUAGE, *ScriptCheck.symptoms, *RepeatCheck.symptoms),
 )
 _NOT_OF_FILES = frozenset(("held_out", "no_tokens", "too_many_tokens", "header"))
 

@@ -67,8 +67,8 @@ def prepare(
     drop
         Kinds of findings (as in --json: truncated, duplicate, ..) whose pairs --out leaves out.
     fix
-        What --out mends: mojibake, entities, white_space, not_nfc, invisible, exchanged,
-        misaligned. Every other byte stays.
+        What --out mends: mojibake, entities, white_space, not_nfc, invisible.
+        Every other byte stays.
     memory
         Translation memories: count the words of FILE.. (.po, .xlf, ..) by how well they match.
     """

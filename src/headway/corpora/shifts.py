@@ -22,7 +22,8 @@ from headway.corpora.alignment import (
     side_by_side,
 )
 
-_NEAR = 20  # lines; in text as usual the place is found to five or so
+NEAR = 20
+"""Lines by which the place of a break may be off; in text as usual it is found to five or so."""
 _CLEARER = 0.1
 _TRANSLATED = 0.5  # the least correlation that lines which belong together show
 
@@ -127,7 +128,7 @@ class ShiftDetector:
         if not shifts:
             return None
         line = shifts[0].first.line
-        return max(1, line - _NEAR), line + _NEAR
+        return max(1, line - NEAR), line + NEAR
 
     def shifts(self) -> list[Shift]:
         """Every shifted stretch in all that was added."""
@@ -225,7 +226,7 @@ def _rival(lines: _PairLengths, k: int) -> tuple[int, int] | None:
 
 def _to_the_end(row: int, n_rows: int) -> int:
     """What comes within some lines of the end is taken to be meant by it."""
-    return n_rows if n_rows - row <= _NEAR else row
+    return n_rows if n_rows - row <= NEAR else row
 
 
 def unequal(source: Path, target: Path, n_lines: tuple[int, int]) -> DataError:

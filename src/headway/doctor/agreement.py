@@ -2,14 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
-from headway.corpora.corpus import Direction
-from headway.doctor.batches import PairBatch, PairSide, by_direction
+from headway.doctor.batches import PairBatch
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.languages.numbers import odd_numbers
 from headway.languages.scripts import LAST
@@ -62,36 +61,9 @@ QUESTION_DIFFERS = Symptom(
     "A few are free translations; if there are many, look for misaligned lines.",
     tolerated=0.01,
 )
-ENDING_DIFFERS = Symptom(
-    "ending_differs",
-    "a final full stop on one side only",
-    "A model learns to add or leave out the final stop as its data do.",
-    "If you care, make both sides alike.",
-    tolerated=0.1,
-)
-CAPITALS_DIFFER = Symptom(
-    "capitals_differ",
-    "capital letters throughout on one side only",
-    "A heading in capitals was translated in small letters, or the other way round.",
-    "If you care, make both sides alike.",
-    tolerated=0.01,
-)
-SYMPTOMS = (
-    NUMBERS_DIFFER,
-    NUMBER_MISSING,
-    CODES_DIFFER,
-    COPY,
-    BRACKETS_DIFFER,
-    QUESTION_DIFFERS,
-    ENDING_DIFFERS,
-    CAPITALS_DIFFER,
-)
-
 _SHOWN = 5  # codes
 _QUESTION, _STOP = "?", "."
 _ENDINGS = dict.fromkeys(QUESTION_MARKS, _QUESTION) | dict.fromkeys(FULL_STOPS, _STOP)
-_LEAST_STOPS = 20
-_HARDLY_EVER = 0.05  # of as many stops as the other side has
 _CLOSERS = "\"'”’»›)）」』】］] "
 _CODE_HINTS = "<>%{}&`|\\@/$_!:#*["
 _ROLE = re.compile(r"(:[\w:+.-]{1,60}:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
@@ -100,26 +72,14 @@ _BRACKETS = {"(": 1, "（": 1, "[": 1_000, "［": 1_000, "{": 1_000_000, "｛": 
 _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000, "｝": 1_000_000}
 
 
-class AgreementExaminer:
+class AgreementCheck:
     """Compares the sides of each pair."""
 
-    def __init__(
-        self,
-        notes: FindingsLog,
-        own: Sequence[OwnPattern] = (),
-        sample: Iterable[Pair] = (),
-        declared: Mapping[str, Direction] | None = None,
-    ) -> None:
-        """Tell `notes`; `own` are patterns of codes besides those of every text.
+    symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY, BRACKETS_DIFFER, QUESTION_DIFFERS
 
-        A `sample` says whether both sides write full stops; `declared` is of files by name.
-        """
-        self._notes, self._own = notes, own
-        self._without_stops = {
-            direction
-            for direction, pairs in by_direction(sample, declared).items()
-            if _has_hardly_any_stops(pairs)
-        }
+    def __init__(self, log: FindingsLog, own: Sequence[OwnPattern] = ()) -> None:
+        """`own` are patterns of codes besides those of every text."""
+        self._log, self._own = log, own
         self._is_digit = _marks(chr(code) for code in range(0x20000) if chr(code).isdecimal())
         self._hints_code = _marks(_CODE_HINTS)
         self._opened = np.zeros(LAST, np.int32)
@@ -127,12 +87,10 @@ class AgreementExaminer:
             self._opened[ord(bracket)] = worth
         for bracket, worth in _CLOSING_BRACKETS.items():
             self._opened[ord(bracket)] = -worth
-        self._n_pairs = 0
 
     def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
-        take = self._notes.take
+        take = self._log.take
         for pair in batch.marked(_either(batch, self._is_digit)):
             odd = odd_numbers(pair.source, pair.target)
             if odd.both:
@@ -151,17 +109,8 @@ class AgreementExaminer:
                 take(COPY, pair)
                 continue
             endings = ending(pair.source), ending(pair.target)
-            if endings[0] != endings[1]:
-                if all(endings):
-                    take(QUESTION_DIFFERS, pair)
-                elif _STOP in endings and batch.direction not in self._without_stops:
-                    take(ENDING_DIFFERS, pair)
-            if pair.source.isupper() != pair.target.isupper() and _capitals_differ(pair):
-                take(CAPITALS_DIFFER, pair)
-
-    def conclude(self) -> None:
-        """Tell what was found."""
-        self._notes.conclude(SYMPTOMS, self._n_pairs)
+            if endings[0] != endings[1] and all(endings):
+                take(QUESTION_DIFFERS, pair)
 
 
 def odd_codes(pair: Pair, own: Sequence[OwnPattern] = ()) -> str:
@@ -215,22 +164,6 @@ def ending(text: str) -> str:
     return _ENDINGS.get(text[-1:], "")
 
 
-def _has_hardly_any_stops(pairs: Iterable[Pair]) -> bool:
-    """Whether one side writes no full stop where the other does, as Thai and Lao."""
-    sides = (side for pair in pairs for side in enumerate(pair[:2]))
-    counts = Counter(number for number, text in sides if ending(text) == _STOP)
-    fewer, more = sorted((counts[0], counts[1]))
-    return more >= _LEAST_STOPS and fewer < _HARDLY_EVER * more
-
-
-def _capitals_differ(pair: Pair) -> bool:
-    """Whether one side is a few words in capitals, and the other could be but is not."""
-    shouted, other = pair[:2] if pair.source.isupper() else pair[1::-1]
-    return (
-        sum(map(str.isupper, shouted)) >= 8 and " " in shouted and sum(map(str.islower, other)) >= 8
-    )
-
-
 def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
     marks = np.zeros(LAST, np.bool_)
     marks[[ord(character) for character in characters]] = True
@@ -239,9 +172,5 @@ def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
 
 def _either(batch: PairBatch, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The pairs of which either side has a marked character: [pairs]."""
-    source, target = (_any(side, marks) for side in batch.sides)
+    source, target = (side.count(marks[side.codes]) > 0 for side in batch.sides)
     return source | target
-
-
-def _any(side: PairSide, marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return side.count(marks[side.codes]) > 0

@@ -64,8 +64,8 @@ def _shifted(shift: Shift, n_pairs: int, serious: bool) -> Finding:
         f"lengths then correlate at {shift.shifted:.2f}, as given at {shift.straight:.2f}). Before "
         f"that place the {missing} lacks {lines}, or the {side} has too many.",
         remedy=f"Compare both files from a few lines before line {shift.first.line}: insert what "
-        f"the {missing} lacks, or remove what has no translation; --fix misaligned --out OUT does "
-        "the latter.",
+        f"the {missing} lacks, or remove what has no translation; --drop misaligned --out OUT "
+        "leaves out the whole stretch.",
         examples=[_beginning(shift)],
         serious=serious,
     )
@@ -80,8 +80,8 @@ def _more(shifts: Sequence[Shift], n_pairs: int, serious: bool) -> Finding:
         of=n_pairs,
         meaning=f"The first {_MOST} are told one by one; here too each target belongs to the "
         "source of another line.",
-        remedy="Look whether these files are translations of each other, line by line; --fix "
-        "misaligned --out OUT removes what has no translation.",
+        remedy="Look whether these files are translations of each other, line by line; --drop "
+        "misaligned --out OUT leaves these stretches out.",
         examples=[_beginning(shift) for shift in shifts[:EXAMPLES]],
         serious=serious,
     )

@@ -15,7 +15,7 @@ from headway.core.cleaning import Pair
 from headway.corpora.corpus import Direction
 from headway.doctor.batches import PairBatch, PairSide, by_direction
 from headway.doctor.findings import FindingsLog, Symptom
-from headway.doctor.habits import Floats, HabitExaminer, Owned
+from headway.doctor.habits import HabitExaminer, Owned
 from headway.doctor.lexicon import CooccurrenceLexicon, Evidence, learned
 from headway.doctor.tokens import HashedTokens, tokens
 from headway.localization.placeholders.patterns import find
@@ -48,8 +48,6 @@ HALF_TRANSLATED = Symptom(
     tolerated=0.001,
     serious=0.02,
 )
-SYMPTOMS = (UNRELATED_PAIR, TRUNCATED, HALF_TRANSLATED)
-
 SAMPLE_PAIRS = 40_000
 """Pairs that are learned from, at most."""
 SAMPLE_CHARACTERS = 4_000_000
@@ -81,18 +79,19 @@ class _Known(NamedTuple):
     owned: Owned
 
 
-class Belonging:
+class TranslationCheck:
     """Judges every pair by what it learned from a sample."""
+
+    symptoms = UNRELATED_PAIR, TRUNCATED, HALF_TRANSLATED
 
     def __init__(
         self,
-        notes: FindingsLog,
+        log: FindingsLog,
         sample: Iterable[Pair],
         declared: Mapping[str, Direction] | None = None,
     ) -> None:
         """Learn from a `sample` in random order; `declared` is the direction of files by name."""
-        self._notes = notes
-        self._n_pairs = 0
+        self._log = log
         self._known = {
             direction: _learned(PairBatch(0, pairs))
             for direction, pairs in by_direction(sample, declared).items()
@@ -101,7 +100,6 @@ class Belonging:
 
     def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
         known = self._known.get(batch.direction)
         if known is None:
             return
@@ -113,19 +111,6 @@ class Belonging:
             self._tell_truncated(batch, known.habits, both[0], evidence[0], told)
         self._tell_half_translated(batch, known.owned, both)
 
-    def conclude(self) -> None:
-        """Tell what was found."""
-        self._notes.conclude(SYMPTOMS, self._n_pairs)
-
-    def nats(self, pairs: list[Pair], direction: Direction | None = None) -> Floats | None:
-        """How much speaks for the sides of each pair belonging together, if that was learned."""
-        known = self._known.get(direction)
-        if known is None or known.lexicon is None:
-            return None
-        batch = PairBatch(0, pairs, direction)
-        evidence = known.lexicon.evidence((tokens(batch.source), tokens(batch.target)))
-        return evidence[0].total(len(pairs)) + evidence[1].total(len(pairs))
-
     def _tell_unrelated(
         self, batch: PairBatch, evidence: tuple[Evidence, Evidence]
     ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -136,7 +121,7 @@ class Belonging:
         for row in np.flatnonzero(marks):
             pair = batch.pairs[row]
             if pair.source != pair.target:
-                self._notes.take(UNRELATED_PAIR, pair, sure=-float(nats[row]))
+                self._log.take(UNRELATED_PAIR, pair, sure=-float(nats[row]))
         return marks
 
     def _tell_truncated(
@@ -156,7 +141,7 @@ class Belonging:
         nats = by_length + by_end + by_words
         marks = (nats > _CUT_OFF) & (by_length > 0) & (batch.source.lengths >= _LEAST_LENGTH)
         for row in np.flatnonzero(marks & ~told):
-            self._notes.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
+            self._log.take(TRUNCATED, batch.pairs[row], sure=float(nats[row]))
 
     def _tell_half_translated(
         self, batch: PairBatch, owned: Owned, both: tuple[HashedTokens, HashedTokens]
@@ -169,7 +154,7 @@ class Belonging:
             pair = batch.pairs[row]
             found = _left_in(pair, owned)
             if found:
-                self._notes.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
+                self._log.take(HALF_TRANSLATED, pair, _words(found), sure=float(len(found)))
 
 
 def _learned(sample: PairBatch) -> _Known:

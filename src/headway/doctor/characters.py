@@ -1,15 +1,16 @@
-"""Characters that have no place in text: lost, private, invisible, or of a wrong encoding."""
+"""Characters that have no place in text: lost, private, invisible, escaped, wrongly decoded."""
 
+import re
 import unicodedata
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
-from headway.doctor.batches import Marks, PairBatch, PairSide
+from headway.doctor.batches import PairBatch
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.languages.mojibake import repaired
-from headway.languages.scripts import LAST, scripts
+from headway.languages.scripts import LAST
 
 REPLACEMENT = Symptom(
     "replacement_character",
@@ -42,97 +43,116 @@ INVISIBLE = Symptom(
     "space, 's/\\xc2\\xad//g' the soft hyphen.",
     tolerated=0.001,
 )
-NONCHARACTER = Symptom(
-    "noncharacter",
-    "code points that are no characters",
-    "Unicode keeps them out of text for ever: the file was damaged or is not text.",
-    "Go back to the original files, or remove these pairs.",
+ENTITIES = Symptom(
+    "entities",
+    "HTML entities",
+    "Such as &quot; for a quotation mark: text was escaped and never put back. A model learns to "
+    "write them.",
+    "Replace them by the characters that they stand for, on both sides alike; in texts that are "
+    "HTML they belong.",
+    tolerated=0.01,
 )
-LOOKALIKE = Symptom(
-    "mixed_scripts",
-    "words of Latin and Cyrillic letters",
-    "A letter was typed that looks like another: for a model this is an unknown word.",
-    "Correct these words in the files.",
+QUOTED = Symptom(
+    "quoted",
+    "both sides in quotation marks",
+    "Programs that write tables put fields into quotation marks; here nothing is taken off, and a "
+    "model learns to write them. Direct speech may look the same.",
+    "If they are not part of the text, write the table anew without quotation marks.",
+    tolerated=0.1,
 )
-SYMPTOMS = (REPLACEMENT, MOJIBAKE, PRIVATE_USE, INVISIBLE, NONCHARACTER, LOOKALIKE)
+LOST_LETTERS = Symptom(
+    "lost_letters",
+    "letters that became question marks",
+    "Such as caf? for café: a program wrote the text in an encoding that lacks these letters, and "
+    "what stood there is gone.",
+    "Go back to the original files and convert them anew (iconv -f ENCODING -t UTF-8), or remove "
+    "these pairs (--drop lost_letters).",
+    tolerated=0.0005,
+    serious=0.01,
+)
 
-_PLAIN, _REPLACEMENT, _PRIVATE, _INVISIBLE, _NONCHARACTER, _BYTE = range(6)
-_SYMPTOM_OF = {
-    _REPLACEMENT: REPLACEMENT,
-    _PRIVATE: PRIVATE_USE,
-    _INVISIBLE: INVISIBLE,
-    _NONCHARACTER: NONCHARACTER,
-}
+_PLAIN, _REPLACEMENT, _PRIVATE, _INVISIBLE, _BYTE, _MARK = range(6)
+_SYMPTOM_OF = {_REPLACEMENT: REPLACEMENT, _PRIVATE: PRIVATE_USE, _INVISIBLE: INVISIBLE}
 _INVISIBLE_CODES = (
     *(0xAD, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF),
     *range(0x202A, 0x202F),
     *range(0x2060, 0x2065),
     *range(0x2066, 0x206A),
 )
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+
+_LETTER = "A-Za-z\u00c0-\u024f\u0370-\u052f"
+_LOWER = "a-z\u00df-\u00f6\u00f8-\u00ff\u03ac-\u03ce\u0430-\u045f"
+_UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03ab\u0400-\u042f"
+_INSIDE = re.compile(rf"[{_LETTER}]\?+[{_LOWER}]|[{_UPPER}]\?+[{_UPPER}]")
+_BEGINS = re.compile(rf"(?:^|(?<=[\s\"'(«„“]))\?[{_LETTER}]{{2}}")
+_RUNS = re.compile(r"\?{2,}")
+_ADDRESS = re.compile(r"[/=&\\*|<>{}\[\]()]|::|\.\w+\?")
+_LEAST_RUN = 4  # question marks in a text of which nothing is left
 
 
 def _oddities() -> NDArray[np.uint8]:
     """What is odd about each character: [0x110000]."""
     odd = np.full(LAST, _PLAIN, np.uint8)
     odd[0xE000:0xF900] = odd[0xF0000:] = _PRIVATE
-    odd[0xFDD0:0xFDF0] = odd[0xFFFE::0x10000] = odd[0xFFFF::0x10000] = _NONCHARACTER
     odd[list(_INVISIBLE_CODES)] = _INVISIBLE
     odd[0xFFFD] = _REPLACEMENT
     odd[[ord(lead) for lead in "ÂÃÄÅÎÏÐÑâãäåæçèéï"]] = _BYTE  # where mojibake begins
+    odd[[ord(mark) for mark in '&?"']] = _MARK
     return odd
 
 
-class Characters:
+class CharacterCheck:
     """Looks at every character."""
 
-    def __init__(self, notes: FindingsLog) -> None:
-        """Tell `notes`."""
-        self._notes = notes
+    symptoms = REPLACEMENT, MOJIBAKE, PRIVATE_USE, INVISIBLE, ENTITIES, QUOTED, LOST_LETTERS
+
+    def __init__(self, log: FindingsLog) -> None:
+        self._log = log
         self._odd = _oddities()
-        names = scripts().names
-        self._latin, self._cyrillic = names.index("LATIN"), names.index("CYRILLIC")
-        self._n_pairs = 0
 
     def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
-        for pair in batch.marked(self._odd_ones(batch.source) | self._odd_ones(batch.target)):
-            self._note(pair)
-        meet = [self._lookalikes(side) for side in batch.sides]
-        for row in np.flatnonzero(meet[0] | meet[1]):
-            sides = (side for side, odd in zip(("source", "target"), meet, strict=True) if odd[row])
-            self._notes.take(LOOKALIKE, batch.pairs[row], " and ".join(sides))
+        odd = [side.count(self._odd[side.codes] > 0) > 0 for side in batch.sides]
+        for pair in batch.marked(odd[0] | odd[1]):
+            for symptom, details in self._found(pair).items():
+                self._log.take(symptom, pair, "; ".join(details))
+            if all(len(text) > 1 and text[0] == text[-1] == '"' for text in pair[:2]):
+                self._log.take(QUOTED, pair)
 
-    def conclude(self) -> None:
-        """Tell what was found."""
-        self._notes.conclude(SYMPTOMS, self._n_pairs)
-
-    def _odd_ones(self, side: PairSide) -> Marks:
-        """The texts with a character that may be out of place: [pairs]."""
-        return side.count(self._odd[side.codes] > 0) > 0
-
-    def _note(self, pair: Pair) -> None:
+    def _found(self, pair: Pair) -> dict[Symptom, list[str]]:
         found = dict[Symptom, list[str]]()
-        for side, text in zip(("source", "target"), pair[:2], strict=True):
+        for side, text, other in (("source", *pair[:2]), ("target", *pair[1::-1])):
             kinds = {int(self._odd[ord(character)]): character for character in sorted(set(text))}
             for kind, symptom in _SYMPTOM_OF.items():
                 if kind in kinds:
                     found.setdefault(symptom, []).append(f"{side}: {_name(kinds[kind])}")
             if _BYTE in kinds and (meant := repaired(text)):
                 found.setdefault(MOJIBAKE, []).append(f"{side} should be: {meant[:80]}")
-        for symptom, details in found.items():
-            self._notes.take(symptom, pair, "; ".join(details))
+            if "&" in text and (entity := _ENTITY.search(text)):
+                found.setdefault(ENTITIES, [entity[0]])
+            if "?" in text and (word := lost_letter(text, other)):
+                found.setdefault(LOST_LETTERS, []).append(f"{side}: {word}")
+        return found
 
-    def _lookalikes(self, side: PairSide) -> Marks:
-        """The texts in which a Latin and a Cyrillic letter are neighbours: [pairs]."""
-        script = scripts().of[side.codes]
-        cyrillic = script == self._cyrillic
-        if not cyrillic.any():
-            return np.zeros(len(side.texts), np.bool_)
-        latin = script == self._latin
-        meet = np.zeros_like(latin)
-        meet[1:] = (latin[1:] & cyrillic[:-1]) | (cyrillic[1:] & latin[:-1])
-        return side.count(meet) > 0
+
+def lost_letter(text: str, other: str = "") -> str:
+    """A word of a text in which a question mark stands for a letter; "" if there is none.
+
+    `other` is the other side, which has question marks in the same places if they belong there.
+    """
+    if other and sum(map(len, _RUNS.findall(text))) >= _LEAST_RUN and "??" not in other:
+        n_letters = sum(map(str.isalpha, text))
+        if text.count("?") > n_letters:
+            return text[:40]
+    sure = [
+        word
+        for word in text.split()
+        if (_INSIDE.search(word) or _BEGINS.search(word))
+        and word not in other
+        and not _ADDRESS.search(word)
+    ]
+    return sure[0] if sure else ""
 
 
 def _name(character: str) -> str:

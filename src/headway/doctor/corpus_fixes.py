@@ -6,11 +6,10 @@ What is written beside it, a table of changes, says all that was done.
 import html
 import re
 import unicodedata
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.entities import html5
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.core.dedup_split import text_hashes
 from headway.corpora.corpus import Corpus, CorpusFiles, read_pairs
 from headway.corpora.remarks import doubt
+from headway.corpora.shifts import NEAR, Shift
 from headway.languages.mojibake import repaired
 from headway.localization.placeholders.patterns import find
 from headway.localization.places.held import LocatedUnit, Places
@@ -28,13 +28,8 @@ FIXES = {
     "white_space": "one space where there were several; in plain files none at the ends",
     "not_nfc": "characters are composed (Unicode NFC)",
     "invisible": "zero-width spaces that part no words, soft hyphens and byte order marks go",
-    "exchanged": "pairs whose sides are exchanged are turned round",
-    "misaligned": "targets of shifted stretches are put beside their sources",
 }
 """What can be mended, in words."""
-
-MOVES = ("exchanged", "misaligned")
-"""These move sides, and need to be found first."""
 
 _WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
 _INVISIBLE = re.compile(
@@ -43,9 +38,8 @@ _INVISIBLE = re.compile(
     "|(?<![\u1800-\u18af])\u180e"  # Mongolian parts a vowel off with it
 )
 _SPACES = re.compile(r"(?<=\S)[^\S\r\n]{2,}(?=\S)")
-_MOST_SHIFTED = 3
 Fates = Mapping[tuple[str, int, int], frozenset[str]]
-"""By file, line and hash of both clean sides: what a pair is to be dropped or turned round for."""
+"""By file, line and hash of both clean sides: what a pair is to be dropped for."""
 
 
 def without_white_space(text: str) -> str:
@@ -85,16 +79,6 @@ _MENDS: dict[str, Callable[[str], str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Shifted:
-    """Lines of a file in which target n goes with source n + `by`."""
-
-    file: str
-    first: int
-    last: int
-    by: int
-
-
 @dataclass
 class Changes:
     """What is to be done, and afterwards what was."""
@@ -104,7 +88,7 @@ class Changes:
     fix: frozenset[str]
     """Of `FIXES`."""
     fates: Fates = field(default_factory=dict)
-    shifted: Sequence[Shifted] = ()
+    shifted: Sequence[Shift] = ()
     n_dropped: Counter[str] = field(default_factory=Counter)
     n_fixed: Counter[str] = field(default_factory=Counter)
     n_kept: int = 0
@@ -180,8 +164,7 @@ def written(
     """
     encoding = places.encoding(part.files[0])
     told = events(corpus, settings)
-    units = _moved(places.units(part.files, corpus), part.name, changes)
-    for unit, moved in units:
+    for unit in places.units(part.files, corpus):
         if not unit.line:
             yield unit.before
             return
@@ -190,56 +173,47 @@ def written(
         reason = event.reason or next(fate)
         pair = event.pair._replace(file=part.name) if event.pair else None
         texts = (pair.source, pair.target) if pair else (event.text, "")
-        kinds = _why_dropped(reason, pair, changes, moved=bool(moved))
-        if unit.raw[0] and (kinds or moved == "orphan"):
-            note(CorpusFix("dropped", kinds or "misaligned", part.name, unit.line, texts, ("", "")))
-            changes.n_dropped[kinds or "misaligned"] += 1
+        kinds = _why_dropped(reason, pair, changes)
+        if unit.raw[0] and kinds:
+            note(CorpusFix("dropped", kinds, part.name, unit.line, texts, ("", "")))
+            changes.n_dropped[kinds] += 1
             yield unit.before
             continue
-        fixed = _fixed(unit, pair, changes, places, encoding) if pair else (unit, [])
-        done = [*fixed[1], *([moved] if moved else [])]
+        fixed, done = _fixed(unit, changes.fix, places, encoding) if pair else (unit, [])
         for kind in done:
             changes.n_fixed[kind] += 1
         changes.n_kept += 1
         if reason and unit.raw[0]:
             changes.n_left[reason] += 1
         if done:
-            after = _texts(fixed[0], places, encoding)
+            after = _texts(fixed, places, encoding)
             note(CorpusFix("fixed", " ".join(done), part.name, unit.line, texts, after))
-        yield tuple(b + raw for b, raw in zip(unit.before, fixed[0].raw, strict=True))
+        yield tuple(b + raw for b, raw in zip(unit.before, fixed.raw, strict=True))
 
 
-def _why_dropped(reason: str, pair: Pair | None, changes: Changes, *, moved: bool) -> str:
-    """The kinds for which a unit is left out; what was moved is judged when all is in place."""
+def _why_dropped(reason: str, pair: Pair | None, changes: Changes) -> str:
+    """The kinds for which a unit is left out."""
     if reason:
         return reason if reason in changes.drop else ""
-    if pair is None or moved:
+    if pair is None:
         return ""
     found = changes.fates.get(pair_key(pair), frozenset())
-    if "exchanged" in changes.fix & found:
-        return ""
-    shifted = any(
-        one.file == pair.file and one.first <= pair.line <= one.last for one in changes.shifted
-    )
-    found |= {"misaligned"} if shifted else set()
+    if any(
+        one.first.file == pair.file and one.first.line - NEAR <= pair.line <= one.last.line + NEAR
+        for one in changes.shifted
+    ):
+        found |= {"misaligned"}
     found |= {"doubtful_note"} if pair.remarks and doubt(pair.remarks) else set()
     return " ".join(sorted(found & changes.drop))
 
 
 def _fixed(
-    unit: LocatedUnit, pair: Pair, changes: Changes, places: Places, encoding: str
+    unit: LocatedUnit, fix: frozenset[str], places: Places, encoding: str
 ) -> tuple[LocatedUnit, list[str]]:
     """The unit with its texts mended, and what was mended."""
     done: list[str] = []
-    turned = "exchanged" in changes.fates.get(pair_key(pair), ())
-    if turned and "exchanged" in changes.fix and unit.source and unit.target:
-        contents = {
-            unit.source: unit.content(unit.target),
-            unit.target: unit.content(unit.source),
-        }
-        unit, done = unit.with_contents(contents), ["exchanged"]
     for kind, mend in _MENDS.items():
-        if kind not in changes.fix:
+        if kind not in fix:
             continue
         inside = kind == "white_space" and not places.whole
         for n in (0, 1):
@@ -248,46 +222,8 @@ def _fixed(
             new = places.mended(old, with_single_spaces if inside else mend, encoding)
             if cell and new != old:
                 done += [kind] if kind not in done else []
-                unit = unit.with_contents({cell: new})
+                unit = unit.with_content(cell, new)
     return unit, done
-
-
-def _moved(
-    units: Iterator[LocatedUnit], file: str, changes: Changes
-) -> Iterator[tuple[LocatedUnit, str]]:
-    """Each unit with the target that belongs to it, and `misaligned`, or `orphan` if none does."""
-    stretches = [one for one in changes.shifted if one.file == file]
-    if not stretches or "misaligned" not in changes.fix:
-        yield from ((unit, "") for unit in units)
-        return
-    behind: deque[LocatedUnit] = deque(maxlen=_MOST_SHIFTED)
-    ahead = deque[LocatedUnit]()
-    for unit in chain(units, [None] * _MOST_SHIFTED):
-        ahead += [unit] if unit else []
-        if len(ahead) > _MOST_SHIFTED or unit is None:
-            yield _with_its_target(ahead[0], behind, list(ahead)[1:], stretches)
-            behind.append(ahead.popleft())
-
-
-def _with_its_target(
-    unit: LocatedUnit,
-    behind: Sequence[LocatedUnit],
-    ahead: Sequence[LocatedUnit],
-    stretches: Sequence[Shifted],
-) -> tuple[LocatedUnit, str]:
-    for one in stretches:
-        if not unit.line or not one.first <= unit.line <= one.last:
-            continue
-        others = list(behind)[::-1] if one.by > 0 else list(ahead)
-        place = abs(one.by) - 1
-        other = others[place] if place < len(others) else None
-        if other is None or other.target is None or unit.target is None:
-            return unit, "orphan"
-        if not one.first <= other.line <= one.last:
-            return unit, "orphan"
-        content = other.content(other.target)
-        return unit.with_contents({unit.target: content}), "misaligned"
-    return unit, ""
 
 
 def _texts(unit: LocatedUnit, places: Places, encoding: str) -> tuple[str, str]:

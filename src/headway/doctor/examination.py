@@ -15,21 +15,19 @@ from headway.corpora.cleaned import CleanedCorpus, unseen
 from headway.corpora.corpus import Direction
 from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
-from headway.doctor.accents import Accents
-from headway.doctor.agreement import AgreementExaminer
+from headway.doctor.accents import AccentCheck
+from headway.doctor.agreement import AgreementCheck
 from headway.doctor.alignment import Alignment
 from headway.doctor.batches import PairBatch, batches
-from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, Belonging
-from headway.doctor.characters import Characters
+from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
+from headway.doctor.characters import CharacterCheck
 from headway.doctor.findings import Finding, FindingsLog, Symptom
 from headway.doctor.languages import LanguageExaminer
-from headway.doctor.leftovers import Leftovers
 from headway.doctor.losses import dropped, mended
-from headway.doctor.repeats import RepeatExaminer
-from headway.doctor.sides import Sides
+from headway.doctor.repeats import RepeatCheck
 from headway.doctor.sizes import SizeExaminer
 from headway.doctor.subword_use import SubwordUse
-from headway.doctor.writing import ScriptExaminer
+from headway.doctor.writing import ScriptCheck
 from headway.languages.detection import Detector
 from headway.localization.placeholders.own_codes import Patterns
 
@@ -70,8 +68,6 @@ class Examination:
     """How many pairs the slow checks looked at."""
     shifts: list[Shift] = field(default_factory=list)
     """Stretches in which targets go with the sources of other lines."""
-    belonging: Belonging | None = None
-    """What was learned of which sides belong together."""
 
 
 def examine(
@@ -95,38 +91,39 @@ def examine(
         file: (source or source_language, target or target_language)
         for file, (source, target) in (directions or {}).items()
     }
-    notes = FindingsLog(hear)
+    log = FindingsLog(hear)
     with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
         sizes = SizeExaminer()
-        writing = ScriptExaminer(notes, source_language, target_language)
-        alignment = Alignment(notes)
-        repeats = RepeatExaminer(notes, Path(folder), batches(cleaned.pairs("valid")))
+        writing = ScriptCheck(log, source_language, target_language)
+        alignment = Alignment(log)
+        repeats = RepeatCheck(log, Path(folder), batches(cleaned.pairs("valid")))
         drawn = _drawn(cleaned, seed)
-        belonging, accents = Belonging(notes, drawn, declared), Accents(notes, drawn, declared)
-        others = (
-            *(Characters(notes), Leftovers(notes), Sides(notes)),
-            *(AgreementExaminer(notes, tools.own_codes, drawn, declared), belonging, accents),
+        checks = (
+            *(writing, repeats, CharacterCheck(log), AgreementCheck(log, tools.own_codes)),
+            *(TranslationCheck(log, drawn, declared), AccentCheck(log, drawn, declared)),
         )
-        sample = _Sample(notes, report.kept, seed, source_language, target_language, tools)
-        checks = (sizes, writing, alignment, repeats, *others, sample)
+        sample = _Sample(log, report.kept, seed, source_language, target_language, tools)
+        n_pairs = 0
         for batch in batches(cleaned.pairs("train"), declared):
-            for check in checks:
+            for check in (sizes, alignment, *checks, sample):
                 check.add(batch)
+            n_pairs += len(batch.pairs)
             progress("examining", batch.first_row, report.kept)
-        for check in (writing, alignment, *others, sample):
-            check.conclude()
+        for one in (writing, alignment, sample):
+            one.conclude()
         repeats.conclude(lambda: cleaned.pairs("train"))
+        for check in checks:
+            log.conclude(check.symptoms, n_pairs)
     for finding in (*dropped(report), *mended(report)):
-        notes.add(finding)
+        log.add(finding)
     return Examination(
-        findings=notes.findings(),
+        findings=log.findings(),
         sizes=sizes,
         scripts=writing.shares(),
         languages=sample.languages.shares() if sample.languages else {},
         subwords=sample.subwords.summary() if sample.subwords else {},
         alignment=alignment.blocks,
         shifts=alignment.shifts,
-        belonging=belonging,
         n_sampled=sample.n_pairs,
     )
 

@@ -46,29 +46,29 @@ _RUN = 1 << 20  # hashes in a file
 Marks = NDArray[np.bool_]
 
 
-class RepeatExaminer:
+class RepeatCheck:
     """Compares the folded texts of all pairs."""
 
-    def __init__(self, notes: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
+    symptoms = NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE
+
+    def __init__(self, log: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
         """Use `folder` for hashes; `valid` are the pairs that training should not contain."""
-        self._notes = notes
+        self._log = log
         self._sources, self._pairs = _Runs(folder, "source"), _Runs(folder, "pair")
         folded = [[folded_hashes(side) for side in batch.sides] for batch in valid]
         self._valid = [
             np.unique(np.concatenate([np.zeros(0, np.uint64), *(sides[n] for sides in folded)]))
             for n in (0, 1)
         ]
-        self._n_pairs = 0
 
     def add(self, batch: PairBatch) -> None:
         """Take the next pairs."""
-        self._n_pairs += len(batch.pairs)
         source, target = (folded_hashes(side) for side in batch.sides)
         self._sources.add(source)
         self._pairs.add(pair_hashes(source, target))
         leaks = np.isin(source, self._valid[0]) | np.isin(target, self._valid[1])
         for pair in batch.marked(leaks):
-            self._notes.take(NEAR_LEAKAGE, pair)
+            self._log.take(NEAR_LEAKAGE, pair)
 
     def conclude(self, again: Callable[[], Iterator[Pair]]) -> None:
         """Tell what was found; `again` gives all pairs once more, to show some."""
@@ -76,14 +76,13 @@ class RepeatExaminer:
         several = self._sources.repeated() & ~repeated
         self._show(NEAR_DUPLICATE, repeated, self._pairs, again)
         self._show(TRANSLATED_TWICE, several, self._sources, again)
-        self._notes.conclude([NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE], self._n_pairs)
 
     def _show(
         self, symptom: Symptom, marks: Marks, runs: "_Runs", again: Callable[[], Iterator[Pair]]
     ) -> None:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
         n_marked = np.count_nonzero(marks)
-        rows = np.flatnonzero(marks) if self._notes.heard else _first(marks, EXAMPLES)
+        rows = np.flatnonzero(marks) if self._log.heard else _first(marks, EXAMPLES)
         twins = runs.first_of_its_kind(rows[:EXAMPLES].tolist())
         first_rows = set(twins.values())
         first: dict[int, Pair] = {}
@@ -92,10 +91,10 @@ class RepeatExaminer:
                 first[row] = pair
             if marks[row]:
                 like = f"as {first[twins[row]].origin}" if row in twins else ""
-                self._notes.take(symptom, pair, like)
+                self._log.take(symptom, pair, like)
             if row == rows[-1]:
                 break
-        self._notes.count(symptom, int(n_marked) - len(rows))
+        self._log.count(symptom, int(n_marked) - len(rows))
 
 
 def _first(marks: Marks, n: int) -> NDArray[np.int64]:

@@ -44,14 +44,14 @@ class _SideScripts:
         return np.array([name in names for name in scripts().names])
 
 
-class ScriptExaminer:
+class ScriptCheck:
     """Counts letters by script."""
 
-    def __init__(
-        self, notes: FindingsLog, source_language: str | None, target_language: str | None
-    ):
+    symptoms = (WRONG_SCRIPT,)
+
+    def __init__(self, log: FindingsLog, source_language: str | None, target_language: str | None):
         """Languages as the user or the files declare them."""
-        self._notes = notes
+        self._log = log
         self._own: Direction = (source_language, target_language)
         self._sides: dict[Direction, list[_SideScripts]] = {}
         self._n_pairs: Counter[Direction] = Counter()
@@ -71,11 +71,10 @@ class ScriptExaminer:
                 if strange[n][row] and not copied(texts[n], texts[1 - n])
             ]
             if odd:
-                self._notes.take(WRONG_SCRIPT, pair, " and ".join(odd))
+                self._log.take(WRONG_SCRIPT, pair, " and ".join(odd))
 
     def conclude(self) -> None:
         """Tell what was found."""
-        self._notes.conclude([WRONG_SCRIPT], self._n_pairs.total())
         for direction, sides in self._sides.items():
             for name, found in zip(("source", "target"), sides, strict=True):
                 declared = scripts_of_language(found.language)
@@ -83,7 +82,7 @@ class ScriptExaminer:
                 own = found.letters[found.expected()].sum()
                 if declared and own < _LEAST_SHARE * found.letters.sum():
                     n_pairs = self._n_pairs[direction]
-                    self._notes.add(_contradiction(name, found, main, n_pairs))
+                    self._log.add(_contradiction(name, found, main, n_pairs))
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the letters belongs to which script, most first."""

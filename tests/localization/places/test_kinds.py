@@ -107,7 +107,7 @@ def test_mending_changes_the_text_and_no_markup(name: str, tmp_path: Path) -> No
         raw = unit.raw[0]
         if (cell := unit.target) and unit.line in {pair.line for pair in before}:
             new = places.mended(unit.content(cell), str.upper, places.encoding(path))
-            changed = unit.with_contents({cell: new})
+            changed = unit.with_content(cell, new)
             assert changed.target
             assert changed.content(changed.target) == new
             raw = changed.raw[0]
@@ -134,14 +134,16 @@ def test_two_text_files_are_one_part(tmp_path: Path) -> None:
     assert contents == [[b"one", b"eins"], [b"two", b"zwei"]]
 
 
-def test_both_sides_may_change_at_once(tmp_path: Path) -> None:
+def test_one_side_after_the_other_may_change(tmp_path: Path) -> None:
     _, _, units = units_of("a.jsonl", tmp_path)
     unit = units[0]
     assert unit.source
     assert unit.target
-    turned = unit.with_contents(
-        {unit.source: unit.content(unit.target), unit.target: unit.content(unit.source)}
-    )
+    source, target = unit.content(unit.source), unit.content(unit.target)
+    turned = unit.with_content(unit.source, target)
+    assert turned.source
+    assert turned.target
+    turned = turned.with_content(turned.target, source)
     assert json.loads(turned.raw[0]) == {"target": "one", "source": "eiß"}
     assert turned.target
     assert turned.content(turned.target) == b'"one"'

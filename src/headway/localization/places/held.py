@@ -1,7 +1,7 @@
 """A unit as the bytes of its file, and what in them is text."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ Mend = Callable[[str], str]
 
 
 class SideSpan(NamedTuple):
-    """Where one side's text stands in a unit: what can be exchanged or moved as a whole."""
+    """Where one side's text stands in a unit."""
 
     file: int
     """0, or 1 for the second of two text files."""
@@ -35,23 +35,18 @@ class LocatedUnit(NamedTuple):
         """What stands in a cell, as the file writes it."""
         return self.raw[cell.file][cell.start : cell.end]
 
-    def with_contents(self, contents: Mapping[SideSpan, bytes]) -> "LocatedUnit":
-        """The same unit with other bytes in some of its cells."""
+    def with_content(self, cell: SideSpan, content: bytes) -> "LocatedUnit":
+        """The same unit with other bytes in one of its cells."""
         raw = list(self.raw)
-        for cell, content in sorted(contents.items(), reverse=True):
-            whole = raw[cell.file]
-            raw[cell.file] = whole[: cell.start] + content + whole[cell.end :]
+        whole = raw[cell.file]
+        raw[cell.file] = whole[: cell.start] + content + whole[cell.end :]
+        longer = len(content) - (cell.end - cell.start)
 
-        def now(cell: SideSpan | None) -> SideSpan | None:
-            if cell is None:
-                return None
-            start = cell.start + sum(
-                len(content) - (other.end - other.start)
-                for other, content in contents.items()
-                if other.file == cell.file and other.start < cell.start
-            )
-            length = len(contents[cell]) if cell in contents else cell.end - cell.start
-            return SideSpan(cell.file, start, start + length)
+        def now(side: SideSpan | None) -> SideSpan | None:
+            if side is None or side.file != cell.file or side.end < cell.end:
+                return side
+            start = side.start + (longer if side.start > cell.start else 0)
+            return SideSpan(side.file, start, side.end + longer)
 
         return LocatedUnit(self.line, self.before, tuple(raw), now(self.source), now(self.target))
 
@@ -65,8 +60,6 @@ class Places(NamedTuple):
     """The content of a cell with its texts mended, in the encoding that is named."""
     whole: bool = True
     """Whether a cell is one text, of which the ends can be mended too."""
-    movable: bool = True
-    """Whether sides can be exchanged, and moved from unit to unit."""
     encoding: Callable[[Path], str] = lambda _path: "utf-8"
     restored: Callable[[Path, bytes], bytes] | None = None
     """What makes the bytes of a file, if units are not those bytes already."""

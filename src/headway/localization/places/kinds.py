@@ -20,7 +20,7 @@ _XLIFF = Places(xliff_units, mended_xml, whole=False, restored=restored)
 PLACES = {
     ".tsv": Places(tsv_units, mended_row),
     ".jsonl": Places(jsonl_units, mended_json),
-    ".po": Places(po_units, mended_po, whole=False, movable=False, encoding=po_encoding),
+    ".po": Places(po_units, mended_po, whole=False, encoding=po_encoding),
     ".tmx": Places(tmx_units, mended_xml, whole=False, restored=restored),
     ".xlf": _XLIFF,
     ".xliff": _XLIFF,
