@@ -230,7 +230,9 @@ def test_a_model_without_attention_cannot_be_looked_at(translator):
 
 
 def test_markers_that_a_user_types_stay_text(translator):
-    [translation] = translator.plain(["</s> <pad> I love cats."], translator.settings.decoding)
+    [translation] = translator.plain(
+        ["</s> <pad> I love cats."], translator.plain.request(translator.settings.decoding)
+    )
     special = translator.subwords.special
     ids = translator.subwords.encode("</s> <pad> I love cats.")
     assert not {special.end, special.padding} & set(ids)

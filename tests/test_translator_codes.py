@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+import torch
 from everyday_run import command, train, write_pairs
 
 from headway import Translator
@@ -205,6 +206,16 @@ def test_the_sub_words_that_are_shown_name_the_codes(masking_run):
     attention = translator.attention("I love %s.", "我爱 %s。")
     assert "%s" in attention.source_tokens
     assert "%s" in attention.target_tokens
+
+
+def test_what_is_drawn_for_codes_repeats_with_its_generator(everyday_run):
+    translator = Translator.load(everyday_run, device="cpu")
+
+    def drawn() -> list[str]:
+        generator = torch.Generator().manual_seed(1)
+        return translator.translate(TEXTS, method="sampling", generator=generator)
+
+    assert drawn() == drawn()
 
 
 def test_a_cut_text_keeps_all_its_codes(translator):

@@ -1,9 +1,9 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import Any, cast, overload
 
 import torch
 from torch import nn
@@ -12,6 +12,7 @@ from headway.core.cleaning import clean
 from headway.core.config import build
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
+from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.core.setting_errors import only_for_sampling
 from headway.core.settings import Settings
@@ -20,23 +21,33 @@ from headway.corpora.mixing import chosen_tag, tagged
 from headway.decoding.sampling import ONLY_DRAWN
 from headway.engine.engine import EngineChoice
 from headway.languages.sentences import may_hold_sentences
+from headway.localization.checks.calibration import Trust
+from headway.localization.checks.checker import Checker, Verdict
+from headway.localization.checks.output_checks import Reading
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.kinds import may_hold_codes, no_text
+from headway.localization.placeholders.names import OwnCodes
+from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of
+from headway.localization.placeholders.segments import Segment
+from headway.localization.terms.keeping import Terms
 from headway.operations.argument_types import in_shape, path, paths, string
 from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind
+from headway.translation.coded import CodeProcessor, SegmentTranslation
+from headway.translation.decoding import EngineSearch
+from headway.translation.portions import Portions, translate_segments
+from headway.translation.prefixes import PrefixProcessor, prefixes_of
 from headway.translation.spec import KIND
-from headway.translation.texts import Alternative, TextTranslator, Translation
-
-if TYPE_CHECKING:
-    from headway.localization.checks.checker import Checker, Verdict
-    from headway.localization.placeholders.own_codes import Patterns
-    from headway.localization.placeholders.segments import Segment
-    from headway.localization.terms.keeping import Terms
-    from headway.translation.coded import CodedTranslator, SegmentTranslation
-    from headway.translation.portions import Portions
-    from headway.translation.terms import Glossaries
+from headway.translation.terms import Glossaries, TermProcessor, wanted_terms
+from headway.translation.texts import (
+    Alternative,
+    Processor,
+    TextTranslator,
+    Translate,
+    Translation,
+    within,
+)
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -51,8 +62,8 @@ class Translator:
         settings: Settings,
         device: torch.device,
         checks: Mapping[str, Any] | None = None,
-        codes: "Patterns" = (),
-        terms: "Terms | None" = None,
+        codes: Patterns = (),
+        terms: Terms | None = None,
     ) -> None:
         """`checks` is what checks.json has: what the model's training held, if that is known.
 
@@ -69,7 +80,8 @@ class Translator:
         limits = (settings.data.max_length or None, of_model)
         self.longest = min((limit for limit in limits if limit is not None), default=None)
         """Sub-words of a text that are read, its tag's included; None for all."""
-        self.plain = TextTranslator(model, subwords, device, self.longest)
+        self.search = EngineSearch()
+        self.plain = TextTranslator(model, subwords, device, self.longest, self.search)
         held = TrainingStats.from_dict(self.checks.get("held", {}))
         self.at_once = held.at_once._replace(subwords=held.at_once.subwords or self.longest)
         """How much text the model takes at once; longer ones are cut, see `portions`."""
@@ -96,28 +108,31 @@ class Translator:
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:
-            from headway.localization.terms.keeping import Terms
-
             folder.refuse_missing(folder.glossary)
             terms = Terms.read([folder.glossary], opened.settings.data)
         own: Patterns = ()
         if codes:
-            from headway.localization.placeholders.own_codes import compiled, patterns_of
-
             own = compiled(tuple(patterns_of([str(file) for file in paths(codes, "codes")])))
         found = cls(model, opened.vocabulary, opened.settings, opened.device, checks, own, terms)
-        found.run, found.plain.choice = folder.path.resolve(), EngineChoice(engine)
+        found.run, found.search.choice = folder.path.resolve(), EngineChoice(engine)
         unmeasured = precision in ("auto", "fp32") and not folder.precision.exists()
         if engine == "ctranslate2" or not unmeasured:
             from headway.translation.engines import settle  # a side room
 
-            settle(folder, opened, found.plain, engine, precision, say)
+            settle(folder, opened, found.plain, found.search, precision, say)
         return found
 
     def refresh(self) -> None:
         """Translate with `model` as it is now, where it was changed after a first translation: the
         compiled engine has a copy of its weights. CTranslate2 refuses to from then on."""
-        self.plain.refresh()
+        self.search.refresh()
+
+    def shorten(self, run: str | Path, n: int, say: Callable[[str], None] = lambda _: None) -> None:
+        """Write from lists of likely words from now on: see
+        `headway.translation.shortlisting.shorten`."""
+        from headway.translation.shortlisting import shorten  # it reads what a run learned
+
+        shorten(self.plain, self.search, path(run, "run"), self.settings, n, say)
 
     @property
     def target_language(self) -> str | None:
@@ -158,7 +173,7 @@ class Translator:
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
-        glossary: "Glossaries" = None,
+        glossary: Glossaries = None,
         prefixes: str | Sequence[str] = (),
         **decoding: Any,
     ) -> Any:
@@ -179,100 +194,100 @@ class Translator:
             ArgumentTypeError: something is given that is no text.
             ConfigError: there is a tag to choose, or a setting does not exist.
         """
-        settings, tag = self.decoding(decoding), self.chosen_tag(tag)
-        how = {"want_alignment": want_alignment, "generator": generator, "done": done}
-        plain = self._plain(tag, glossary)
+        request = self.plain.request(self.decoding(decoding))._replace(
+            want_attention=want_alignment, want_scores=want_scores, done=done, generator=generator
+        )
+        tag = self.chosen_tag(tag)
         begun: Sequence[str] = ()
         if prefixes or not isinstance(prefixes, tuple):
-            from headway.translation.prefixes import prefixes_of, translate_begun
-
             begun = prefixes_of(texts, prefixes)
+        translate = within(self.processors(tag, glossary, begun), self.plain)
 
         def find(some: Sequence[str]) -> list[Translation]:
-            if any(begun):
-                return translate_begun(self, some, begun, settings, tag, want_scores, how, glossary)
-            if not any(map(self._may_be_cut, some)):
-                return self._found(some, plain, settings, tag, want_scores, how)
-            from headway.translation.portions import translate_texts
-
-            return translate_texts(
-                some,
-                self.portions(),
-                lambda parts: self._found(parts, plain, settings, tag, want_scores, how),
-                alpha=settings.length_penalty,
-                n_best=settings.n_best,
-            )
+            return translate(some, request)
 
         if type(texts) is list and {*map(type, texts)} <= {str}:
             return find(texts)
         return in_shape(texts, find)
 
-    def _found(
-        self,
-        texts: Sequence[str],
-        plain: TextTranslator,
-        settings: DecodingSettings,
-        tag: str,
-        want_scores: bool,
-        how: dict[str, Any],
+    def processors(
+        self, tag: str, glossary: Glossaries = None, prefixes: Sequence[str] = ()
+    ) -> list[Processor]:
+        """What stands before and after the model, the outermost first."""
+        terms = self.terms(tag, glossary)
+        beginning = PrefixProcessor(prefixes, self.plain, tag, self.own_codes)
+        return [
+            *([beginning] if any(prefixes) else ()),
+            self._in_portions,
+            partial(self._with_codes, tag, terms),
+            *self._nearest(tag, terms),
+        ]
+
+    def _in_portions(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
     ) -> list[Translation]:
-        """Of texts that are translated at once."""
-        cleaned = [clean(text) for text in texts]
-        if any(map(self._may_hold_codes, cleaned)):
-            found = self.coded(plain, settings, tag).texts(cleaned, **how)
-        else:
-            read = [tagged(text, tag) for text in cleaned] if tag else cleaned
-            found = plain(read, settings, want_scores=want_scores, **how)
-            if any(self._may_hold_codes(one.written) for each in found for one in each.n_best):
-                found = self.coded(plain, settings, tag).texts(cleaned, found=found, **how)
-        return [one._replace(source=text) for text, one in zip(texts, found, strict=True)]
+        some = any(map(self._may_be_cut, texts))
+        return self.portions()(texts, request, translate) if some else translate(texts, request)
+
+    def _with_codes(
+        self,
+        tag: str,
+        terms: TermProcessor | None,
+        texts: Sequence[str],
+        request: SearchRequest,
+        translate: Translate,
+    ) -> list[Translation]:
+        """Cleaned, and by way of `CodeProcessor` where a text or a translation may hold codes."""
+        cleaned, found = [clean(text) for text in texts], None
+        held = any(map(self._may_hold_codes, cleaned))
+        if not held:
+            found = translate(cleaned, request)
+            held = any(self._may_hold_codes(one.written) for each in found for one in each.n_best)
+        if held:
+            found = self.codes(tag, terms)(cleaned, request, translate, found)
+        return [one._replace(source=text) for text, one in zip(texts, found or (), strict=True)]
 
     @torch.inference_mode()
     def translate_segments(
         self,
-        segments: "Sequence[Segment]",
+        segments: Sequence[Segment],
         *,
         tag: str | None = None,
-        glossary: "Glossaries" = None,
+        glossary: Glossaries = None,
         want_alignment: bool = False,
         done: Callable[[int], None] = lambda n: None,
         **decoding: Any,
-    ) -> "list[SegmentTranslation]":
-        """Translations of segments of a file, in portions: see `CodedTranslator.segments`."""
-        from headway.translation.portions import translate_segments
-
+    ) -> list[SegmentTranslation]:
+        """Translations of segments of a file, in portions: see `CodeProcessor.segments`."""
         tag = self.chosen_tag(tag)
-        coded = self.coded(self._plain(tag, glossary), self.decoding(decoding), tag)
+        terms = self.terms(tag, glossary)
+        codes, translate = self.codes(tag, terms), within(self._nearest(tag, terms), self.plain)
+        request = self.plain.request(self.decoding(decoding))._replace(
+            want_attention=want_alignment, done=done
+        )
 
-        def find(some: "list[Segment]") -> "list[SegmentTranslation]":
-            return coded.segments(some, want_alignment=want_alignment, done=done)
+        def find(some: list[Segment]) -> list[SegmentTranslation]:
+            return codes.segments(some, request, translate)
 
         return translate_segments(segments, self.portions(), find)
 
-    def portions(self) -> "Portions":
+    def portions(self) -> Portions:
         """What cuts texts and segments into what the model takes at once."""
-        from headway.translation.portions import Portions
-
         language, own = self.settings.data.source_language, self.own_codes
         return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language, own)
 
     @cached_property
-    def checker(self) -> "Checker":
+    def checker(self) -> Checker:
         """What looks at translations, by what checks.json has; see `judged`."""
-        from headway.localization.checks.calibration import Trust
-        from headway.localization.checks.checker import Checker
-
         held = TrainingStats.from_dict(self.checks.get("held", {}))
         return Checker(held, Trust.from_dict(self.checks.get("trust", {})), self.own_codes)
 
-    def judged(self, translation: Translation) -> "Verdict":
+    def judged(self, translation: Translation) -> Verdict:
         """Flags of the best translation, and how sure it is that it is good.
 
         Confidences need scores, and are measured with alignments (`want_alignment`), without which
         nobody knows what was not looked at.
         """
-        from headway.localization.checks.output_checks import Reading
-
         readings = [
             Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
             for part in translation.parts or (translation,)
@@ -286,24 +301,34 @@ class Translator:
         long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
         return long or may_hold_sentences(text)
 
-    def coded(
-        self, plain: TextTranslator, settings: DecodingSettings, tag: str
-    ) -> "CodedTranslator":
-        """The door to the side room for texts with codes."""
-        from headway.localization.placeholders.names import OwnCodes
-        from headway.translation.coded import CodedTranslator
+    def codes(self, tag: str, terms: TermProcessor | None = None) -> CodeProcessor:
+        """What texts with codes need; codes, and names that nobody knows, may be parts of terms."""
 
-        own, masks = OwnCodes(plain.knows, self.own_codes), self.settings.text.codes == "mask"
-        return CodedTranslator(plain, settings, tag, own, masks=masks)
+        def known(text: str, start: int, end: int) -> bool:
+            word, has = text[start:end], self.subwords.has
+            return (
+                has(f"▁{word}") or has(word)
+                or (terms is not None and terms.asks_for(text, start, end))
+            )  # fmt: skip
 
-    def _plain(self, tag: str, glossary: "Glossaries") -> TextTranslator:
-        """The translator of plain text; one that keeps terms where there is a glossary."""
-        glossary = self.own_terms if glossary is None else glossary
-        if glossary is None:
-            return self.plain
-        from headway.translation.terms import term_translator
+        masks = self.settings.text.codes == "mask"
+        return CodeProcessor(self.subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
 
-        return term_translator(self.plain, glossary, self.settings.data, tag)
+    def terms(self, tag: str, glossary: Glossaries = None) -> TermProcessor | None:
+        """What has translations hold the terms of a glossary; of none, those of the run."""
+        asked = self.own_terms if glossary is None else glossary
+        terms = wanted_terms(asked, self.settings.data)
+        return None if terms is None else TermProcessor(self.plain, terms, tag)
+
+    def _nearest(self, tag: str, terms: TermProcessor | None) -> list[Processor]:
+        """What stands next to the model: the tag, then terms, which are looked for behind it."""
+
+        def with_tag(
+            texts: Sequence[str], request: SearchRequest, translate: Translate
+        ) -> list[Translation]:
+            return translate([tagged(text, tag) for text in texts], request)
+
+        return [*([with_tag] if tag else ()), *([terms] if terms else ())]
 
     def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
@@ -334,7 +359,7 @@ class Translator:
         refuse_blind(self.model, self.settings.model_type)
         text, tag = string(text, "text"), self.chosen_tag(tag)
         target = self.translate(text, tag=tag) if target is None else string(target, "target")
-        return attention(self.coded(self.plain, self.settings.decoding, tag), text, target)
+        return attention(self.plain, self.codes(tag), text, target)
 
     def save(self, folder: str | Path) -> Path:
         """Write a run folder that `load` opens, with the weights as they are now: see

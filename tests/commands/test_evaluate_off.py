@@ -43,7 +43,7 @@ def test_both_scores_are_those_of_the_model_with_and_without_the_part(
 
     translator = Translator.load(everyday_run, device="cpu")
     texts, references = (Path(f).read_text(encoding="utf-8").splitlines() for f in test_set)
-    translator.plain.choice = EngineChoice("torch")
+    translator.search.choice = EngineChoice("torch")
     measured = []
     for name in ("whole", "without"):
         if name == "without":  # weights in which the part is nothing, and a layer that has none

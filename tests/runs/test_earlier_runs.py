@@ -58,7 +58,9 @@ def test_it_translates_as_it_did(runs):
     expected = json.loads((runs / "translations.json").read_text(encoding="utf-8"))
     translator = Translator.load(runs / "finished", device="cpu")
     sources = [line["source"] for line in expected]
-    found = translator.plain(sources, translator.settings.decoding)  # loops are none of a text's
+    found = translator.plain(
+        sources, translator.plain.request(translator.settings.decoding)
+    )  # loops are none of a text's
     assert [one.target for one in found] == [line["target"] for line in expected]
     for one, line in zip(found, expected, strict=True):
         assert one.n_best[0].score == pytest.approx(line["score"], abs=1e-4)

@@ -58,7 +58,9 @@ def test_a_client_with_the_two_files_writes_what_headway_writes(exported, lively
     found = [[tokenizer.token_to_id(token) for token in one.hypotheses[0]] for one in results]
     translator = Translator.load(lively_run, device="cpu")
     settings = translator.decoding({"method": "greedy", "max_extra_length": 50})
-    ours = [one.n_best[0].ids for one in translator.plain(texts, settings)]
+    ours = [
+        one.n_best[0].ids for one in translator.plain(texts, translator.plain.request(settings))
+    ]
     assert all(found)
     assert [ids[:12] for ids in ours] == found
 

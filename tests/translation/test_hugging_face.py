@@ -85,7 +85,7 @@ def test_texts_in_and_texts_out_are_headways(run, exported):
     found = tokenizer.batch_decode(written, skip_special_tokens=True)
     translator = Translator.load(run, device="cpu")
     settings = translator.decoding({"method": "greedy", "max_extra_length": 90})
-    ours = [one.target for one in translator.plain(texts, settings)]
+    ours = [one.target for one in translator.plain(texts, translator.plain.request(settings))]
     assert any(found)
     for one, other in zip(ours, found, strict=True):
         assert one.startswith(other)

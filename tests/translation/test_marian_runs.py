@@ -187,7 +187,9 @@ def test_greedy_texts_are_those_of_transformers(marian, model, tmp_path):
         suppress_tokens=[special.padding, special.unknown],
     )  # fmt: skip
     settings = translator.decoding({"method": "greedy", "max_extra_length": 40})
-    ours = [one.n_best[0].ids for one in translator.plain(texts, settings)]
+    ours = [
+        one.n_best[0].ids for one in translator.plain(texts, translator.plain.request(settings))
+    ]
     for ids, row in zip(ours, written[:, 1:].tolist(), strict=True):
         kept = row[: row.index(special.end)] if special.end in row else row
         assert ids[: len(kept)] == kept

@@ -91,7 +91,7 @@ def test_what_costs_nothing_is_measured_once_and_taken_by_auto_from_then_on(
     of_itself = translated(able)
     assert ("int8 products: on 24" in of_itself.err) == has_instructions("int8")
     assert "int8" not in translated(able, "--precision", "fp32").err
-    assert Translator.load(able.path, device="cpu").plain.choice.precision == "fp32"
+    assert Translator.load(able.path, device="cpu").search.choice.precision == "fp32"
     loaded = Translator.load(able.path, device="cpu", precision="int8")
     assert loaded.translate(TEXTS.splitlines()) == first.out.splitlines()
     drawn = translated(able, "--precision", "int8", "--method", "sampling")

@@ -17,8 +17,7 @@ from headway.engine.engine import EngineChoice
 from headway.engine.shortlist import opened
 from headway.runs import quality_gate as gate
 from headway.runs.checking import accept
-from headway.translation import shortlisting
-from headway.translation.shortlisting import shorten
+from headway.translation.decoding import EngineSearch
 from headway.translator import Translator
 
 TEXTS = ["The dog runs.", "A cat sees the red house.", ""]
@@ -41,7 +40,7 @@ def test_they_are_learned_once_and_anew_for_other_weights_or_damage(run: Path) -
     said: list[str] = []
     translator = Translator.load(run, device="cpu")
     usual = translator.translate(TEXTS)
-    shorten(translator.plain, run, translator.settings, 3, said.append)
+    translator.shorten(run, 3, said.append)
     assert "learned from the run's training pairs, once" in said[0]
     assert "validation pairs BLEU" in said[1]
     _, shortlist = opened(translator.plain.model)
@@ -50,10 +49,10 @@ def test_they_are_learned_once_and_anew_for_other_weights_or_damage(run: Path) -
         allowed = {*shortlist.tokens(translator.subwords.encode(text)).tolist()}
         assert all({*best.ids} <= allowed for best in one.n_best)
     before, said = said[1], []
-    shorten(translator.plain, run, translator.settings, 3, said.append)
+    translator.shorten(run, 3, said.append)
     assert said == [before]
     (run / "shortlist-3" / "likely.npy").write_bytes(b"x")
-    shorten(translator.plain, run, translator.settings, 3, said.append)
+    translator.shorten(run, 3, said.append)
     assert "learned from the run's training pairs, once" in said[1]
     assert said[2:] == [before]
     translator.plain.model = translator.model
@@ -79,15 +78,15 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
     folder.write_sealed(format_toml(merge(folder.settings(), {"data": tuned})), {})
     accept(run, print)
     gated: list[set[tuple[int, ...]]] = []
-    decode = shortlisting.decode
+    search = EngineSearch.__call__
 
-    def noted(decoder: Any, sources: Any, *given: Any, **how: Any) -> Any:
+    def noted(one: Any, decoder: Any, sources: Any, request: Any) -> Any:
         gated.append({tuple(map(int, ids)) for ids in sources})
-        return decode(decoder, sources, *given, **how)
+        return search(one, decoder, sources, request)
 
-    monkeypatch.setattr(shortlisting, "decode", noted)
+    monkeypatch.setattr(EngineSearch, "__call__", noted)
     translator = Translator.load(run, device="cpu")
-    shorten(translator.plain, run, translator.settings, 3, print)
+    translator.shorten(run, 3, print)
     encode, end = translator.subwords.encode_batch, translator.subwords.special.end
     new = {tuple(ids) for ids in encode([f"<own> {source}" for source, _ in pairs])}
     assert gated[0] == gated[1]
@@ -106,11 +105,11 @@ def test_a_tuned_runs_are_learned_and_gated_as_it_saw_both_its_pairs_and_its_par
 @pytest.mark.usefixtures("open_gate")
 def test_each_precision_has_a_list_that_was_gated_in_it(run: Path) -> None:
     translator, said = Translator.load(run, device="cpu"), list[str]()
-    shorten(translator.plain, run, translator.settings, 3, said.append)
-    translator.plain.choice = EngineChoice(precision="int8")
-    translator.plain.refresh()
+    translator.shorten(run, 3, said.append)
+    translator.search.choice = EngineChoice(precision="int8")
+    translator.search.refresh()
     for _ in range(2):
-        shorten(translator.plain, run, translator.settings, 3, said.append)
+        translator.shorten(run, 3, said.append)
     assert sum("training pairs, once" in line for line in said) == 2
     assert {one.name for one in run.glob("shortlist-*")} == {"shortlist-3", "shortlist-3-int8"}
 
@@ -121,10 +120,10 @@ def test_an_interrupt_leaves_the_translator_as_it_was(
     def interrupted(*_given: Any, **_how: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shortlisting, "decode", interrupted)
+    monkeypatch.setattr(EngineSearch, "__call__", interrupted)
     translator = Translator.load(run, device="cpu")
     with pytest.raises(KeyboardInterrupt):
-        shorten(translator.plain, run, translator.settings, 3, print)
+        translator.shorten(run, 3, print)
     assert opened(translator.plain.model) == (translator.model, None)
     assert not list(run.glob("shortlist-*"))
 
@@ -136,7 +135,7 @@ def test_what_costs_too_much_is_refused_each_time_and_measured_once(
     translator, said = Translator.load(run, device="cpu"), list[str]()
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"--shortlist 2 of .* try --shortlist 4\."):
-            shorten(translator.plain, run, translator.settings, 2, said.append)
+            translator.shorten(run, 2, said.append)
     assert len(said) == 1
     assert opened(translator.plain.model) == (translator.model, None)
 
@@ -144,9 +143,9 @@ def test_what_costs_too_much_is_refused_each_time_and_measured_once(
 def test_the_packages_run_is_not_written_to_and_sizes_make_sense(run: Path) -> None:
     translator = Translator.load(run, device="cpu")
     with pytest.raises(RunError, match="stays as it is"):
-        shorten(translator.plain, Path("demo"), translator.settings, 2, print)
+        translator.shorten(Path("demo"), 2, print)
     with pytest.raises(ConfigError, match="from 1 to 1,000 translations; got 0"):
-        shorten(translator.plain, run, translator.settings, 0, print)
+        translator.shorten(run, 0, print)
 
 
 def test_without_its_text_files_none_can_be_learned(run: Path) -> None:
@@ -156,4 +155,4 @@ def test_without_its_text_files_none_can_be_learned(run: Path) -> None:
     accept(run, print)
     found = Translator.load(run, device="cpu")
     with pytest.raises(DataError, match="are not there as they were: .* leave --shortlist out"):
-        shorten(found.plain, run, found.settings, 2, print)
+        found.shorten(run, 2, print)

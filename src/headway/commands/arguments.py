@@ -116,9 +116,7 @@ def ready(
     how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)
     if shortlist is not None:
-        from headway.translation.shortlisting import shorten
-
-        shorten(translator.plain, run, translator.settings, shortlist, say)
+        translator.shorten(run, shortlist, say)
     if why := open_folder(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:

@@ -48,6 +48,8 @@ class SearchRequest(NamedTuple):
     """The most source tokens of a batch, padding included, times hypotheses of each sentence."""
     least_tokens: int = 0
     """As how many each sentence counts at least."""
+    generator: torch.Generator | None = None
+    """What a method that draws takes its random numbers from; None for the process's."""
 
 
 Decode = Callable[[StepDecoder, Sequence[Ids], SearchRequest], list[list[Hypothesis]]]

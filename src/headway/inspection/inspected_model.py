@@ -151,13 +151,13 @@ def _translator(run: Path, device: Device, tag: str | None) -> Subject:
 
     translator = Translator.load(run, device=device)
     tag = translator.chosen_tag(tag)
-    coded = translator.coded(translator.plain, translator.settings.decoding, tag)
+    codes = translator.codes(tag)
 
     def write(text: str) -> str:
         return translator.translate([text], tag=tag or None)[0]
 
     def passage(text: str, target: str) -> Passage:
-        return Passage(text, target, *as_fed(coded, text, target))
+        return Passage(text, target, *as_fed(codes, text, target))
 
     longest = None if translator.longest is None else translator.longest + 1
     return Subject(

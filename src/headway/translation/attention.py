@@ -1,6 +1,6 @@
 """Where a model looks while it writes a translation, as arrays."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,10 +10,8 @@ from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
 from headway.corpora.mixing import tagged
 from headway.localization.placeholders.kinds import may_hold_codes
-
-if TYPE_CHECKING:
-    from headway.translation.coded import CodedTranslator
-    from headway.translation.texts import TextTranslator
+from headway.translation.coded import CodeProcessor
+from headway.translation.texts import TextTranslator
 
 
 class Attention(NamedTuple):
@@ -37,7 +35,7 @@ def refuse_blind(model: object, model_type: str) -> None:
         )
 
 
-def refuse_unaligned(plain: "TextTranslator") -> None:
+def refuse_unaligned(plain: TextTranslator) -> None:
     """Raise ConfigError for a model whose steps tell of no attention, found with one of them."""
     special, device = plain.subwords.special, plain.device
     state = plain.model.start(torch.tensor([[special.end]], device=device))
@@ -57,21 +55,20 @@ class Fed(NamedTuple):
     """What stands for a code, and the code."""
 
 
-def as_fed(coded: "CodedTranslator", text: str, target: str) -> Fed:
+def as_fed(codes: CodeProcessor, text: str, target: str) -> Fed:
     """Cleaned, tagged, with codes masked, in ids."""
     source, target, names = clean(text), clean(target), dict[str, str]()
     if may_hold_codes(source):
-        source, target, names = coded.forced(source, target)
-    subwords, special = coded.plain.subwords, coded.plain.subwords.special
-    read = [*subwords.encode(tagged(source, coded.tag)), special.end]
+        source, target, names = codes.forced(source, target)
+    subwords, special = codes.subwords, codes.subwords.special
+    read = [*subwords.encode(tagged(source, codes.tag)), special.end]
     written = subwords.encode_targets([target])[0]
     return Fed(read, [special.decoder_begin, *written], names)
 
 
-def attention(coded: "CodedTranslator", text: str, target: str) -> Attention:
+def attention(plain: TextTranslator, codes: CodeProcessor, text: str, target: str) -> Attention:
     """Where every layer and head looks while `target` is written; codes are shown as they are."""
-    plain = coded.plain
-    read, fed, names = as_fed(coded, text, target)
+    read, fed, names = as_fed(codes, text, target)
     weights = plain.model.look(  # type: ignore[attr-defined]  # see `refuse_blind`
         torch.tensor([read], device=plain.device), torch.tensor([fed], device=plain.device)
     )

@@ -1,13 +1,11 @@
-"""Translation of texts with codes in them, every one of which arrives: the side room for them."""
+"""Translation of texts with codes in them, every one of which arrives."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-import torch
-
-from headway.core.search_settings import DecodingSettings
+from headway.core.search import SearchRequest
 from headway.core.subwords import Subwords
 from headway.corpora.mixing import tagged
 from headway.localization.formats import segment_texts
@@ -26,7 +24,7 @@ from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Code, Segment
 from headway.localization.placeholders.word_boundaries import at_boundaries
-from headway.translation.texts import Alternative, TextTranslator, Translation
+from headway.translation.texts import Alternative, Translate, Translation
 
 
 class CodedText(NamedTuple):
@@ -149,41 +147,29 @@ class Forced(NamedTuple):
     """Each placeholder's code, as a reader would write it."""
 
 
-class CodedTranslator:
-    """A translator of plain text, and what texts with codes need around it."""
+class CodeProcessor:
+    """What texts with codes need around a translator of plain text; a `Processor`."""
 
-    def __init__(
-        self,
-        plain: TextTranslator,
-        settings: DecodingSettings,
-        tag: str,
-        own: OwnCodes,
-        *,
-        masks: bool,
-    ) -> None:
+    def __init__(self, subwords: Subwords, own: OwnCodes, tag: str, *, masks: bool) -> None:
         """`masks`: the model has learned with placeholders for codes; `own`: what is a code here
-        besides those of every text."""
-        self.plain, self.settings, self.tag, self.masks = plain, settings, tag, masks
-        self.own = own
+        besides those of every text; `tag`: what the model reads before every text."""
+        self.subwords, self.own, self.tag, self.masks = subwords, own, tag, masks
 
-    def texts(
+    def __call__(
         self,
         texts: Sequence[str],
-        *,
+        request: SearchRequest,
+        translate: Translate,
         found: Sequence[Translation] | None = None,
-        want_alignment: bool = False,
-        done: Callable[[int], None] = lambda n: None,
-        generator: torch.Generator | None = None,
     ) -> list[Translation]:
         """Translations of clean texts, mended where need be.
 
         `found` is what the model wrote for them, where that is known already. A model that has
         lost codes it had to spell, or that would spell names, has them carried over.
         """
+        request = request._replace(want_scores=True)
         sources = [CodedText.of(Segment((text,)), self.own, masked=self.masks) for text in texts]
-        searched = self._search(
-            sources, found=found, want_alignment=want_alignment, done=done, generator=generator
-        )
+        searched = self._search(sources, request, translate, found)
         translations = [
             translation._replace(
                 source_tokens=shown(translation.source_tokens, source.codes),
@@ -194,23 +180,32 @@ class CodedTranslator:
         if self.masks:
             return translations
         worded = [(i, one.segment) for i, one in enumerate(sources) if not one.segment.wordless]
+        quiet = request._replace(done=lambda n: None)
         named = [i for i, segment in worded if any(map(is_own, segment.codes))]
         alone = [self.own.alone(sources[i].segment) for i in named]
-        for i, one in zip(named, self._carried([sources[i] for i in named], alone), strict=True):
+        carried = self._carried([sources[i] for i in named], alone, quiet, translate)
+        for i, one in zip(named, carried, strict=True):
             translations[i] = one
         poor = [(i, translations[i]) for i, one in worded if one.codes]
         lost = [i for i, one in poor if not one.codes_complete and not one.n_cut]
         wholes = [sources[i].segment for i in lost]
-        for i, one in zip(lost, self._carried([sources[i] for i in lost], wholes), strict=True):
+        carried = self._carried([sources[i] for i in lost], wholes, quiet, translate)
+        for i, one in zip(lost, carried, strict=True):
             translations[i] = one
         return translations
 
     def _carried(
-        self, sources: Sequence[CodedText], segments: Sequence[Segment]
+        self,
+        sources: Sequence[CodedText],
+        segments: Sequence[Segment],
+        request: SearchRequest,
+        translate: Translate,
     ) -> list[Translation]:
         """Translations of texts without the codes of their segments, which are put back."""
+        request = request._replace(want_attention=True)
         translations = []
-        for source, written in zip(sources, self._by_projection(segments, True), strict=True):
+        found = self._by_projection(segments, request, translate)
+        for source, written in zip(sources, found, strict=True):
             alternatives = [
                 alternative._replace(
                     target=repaired(source.segment, segment).text,
@@ -228,43 +223,33 @@ class CodedTranslator:
     def _search(
         self,
         sources: Sequence[CodedText],
-        *,
+        request: SearchRequest,
+        translate: Translate,
         found: Sequence[Translation] | None = None,
-        want_alignment: bool = False,
-        done: Callable[[int], None] = lambda n: None,
-        generator: torch.Generator | None = None,
     ) -> list[Searched]:
         """Where the best candidate is poor, a beam search gives all hypotheses of its beam, and the
         complete ones come first. A text without words is copied; so is one that refuses loops,
         where the model only writes these, which its reader then sees."""
 
-        def look(
-            some: Sequence[CodedText], wanted: DecodingSettings, tell: Callable[[int], None]
-        ) -> Sequence[Translation]:
-            return self.plain(
-                [tagged(source.text, self.tag) for source in some],
-                wanted,
-                want_alignment=want_alignment,
-                done=tell,
-                generator=generator,
-            )
-
-        settings = self.settings
+        settings = request.settings
         searched = [Searched.copied(source) for source in sources]
         worded = [i for i, source in enumerate(sources) if not source.segment.wordless]
         if found:
             first: Sequence[Translation] = [found[i] for i in worded]
         else:
-            done(len(sources) - len(worded))
-            first = look([sources[i] for i in worded], settings, done)
+            request.done(len(sources) - len(worded))
+            first = translate([sources[i].text for i in worded], request)
         for i, translation in zip(worded, first, strict=True):
-            searched[i] = self._read(sources[i], translation)
+            searched[i] = _read(sources[i], translation, settings.n_best)
         if settings.method == "beam" and settings.beam > settings.n_best:
             poor = [i for i, one in enumerate(searched) if one.poor]
             wider = replace(settings, n_best=settings.beam)
-            again = look([sources[i] for i in poor], wider, lambda n: None)
+            again = translate(
+                [sources[i].text for i in poor],
+                request._replace(settings=wider, done=lambda n: None),
+            )
             for i, translation in zip(poor, again, strict=True):
-                searched[i] = self._read(sources[i], translation)
+                searched[i] = _read(sources[i], translation, settings.n_best)
         return [
             Searched.copied(source, one.translation)
             if any(c.loops for c in one.candidates[:1]) and not one.translation.n_cut
@@ -272,17 +257,8 @@ class CodedTranslator:
             for source, one in zip(sources, searched, strict=True)
         ]
 
-    def _read(self, source: CodedText, translation: Translation) -> Searched:
-        candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
-        candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
-        return Searched(translation, candidates[: self.settings.n_best])
-
     def segments(
-        self,
-        segments: Sequence[Segment],
-        *,
-        want_alignment: bool = False,
-        done: Callable[[int], None] = lambda n: None,
+        self, segments: Sequence[Segment], request: SearchRequest, translate: Translate
     ) -> list[SegmentTranslation]:
         """Translations of segments with inline codes, which all arrive, in pairs that nest.
 
@@ -294,23 +270,24 @@ class CodedTranslator:
         trimmed = [segment_texts.trimmed(segment) for segment in segments]
         wholes = [self.own.parsed(one.segment) for one in trimmed]
         worded = [i for i, whole in enumerate(wholes) if not whole.wordless]
-        done(len(segments) - len(worded))
+        request.done(len(segments) - len(worded))
         found: dict[int, Written] = {}
         if self.masks:
             sources = [CodedText.of(wholes[i], self.own, masked=True) for i in worded]
-            answers = self._search(sources, want_alignment=want_alignment, done=done)
+            answers = self._search(sources, request, translate)
             for i, answer in zip(worded, answers, strict=True):
                 found[i] = Written([one.segment for one in answer.candidates], answer.ranked)
         else:
             tagless = [self.own.alone(trimmed[i].segment) for i in worded]
-            found |= zip(worded, self._by_projection(tagless, want_alignment, done), strict=True)
+            found |= zip(worded, self._by_projection(tagless, request, translate), strict=True)
             lost = [
                 i
                 for i in worded
                 if not check(wholes[i], found[i].segment).complete
                 or not all(one.codes_complete for one in found[i].translation.n_best[:1])
             ]
-            again = self._by_projection([wholes[i] for i in lost], want_alignment)
+            quiet = request._replace(done=lambda n: None)
+            again = self._by_projection([wholes[i] for i in lost], quiet, translate)
             found |= zip(lost, again, strict=True)
         translations = [SegmentTranslation(segment, True, 0) for segment in segments]
         for i, written in found.items():
@@ -326,8 +303,8 @@ class CodedTranslator:
     def _by_projection(
         self,
         segments: Sequence[Segment],
-        want_alignment: bool,
-        done: Callable[[int], None] = lambda n: None,
+        request: SearchRequest,
+        translate: Translate,
     ) -> list[Written]:
         """Translations of segments without their codes, which are then put back."""
         plain = [without_codes(segment) for segment in segments]
@@ -337,8 +314,8 @@ class CodedTranslator:
             )
             for segment, one in zip(segments, plain, strict=True)
         ]
-        want_alignment = want_alignment or any(one.places for one in plain)
-        answers = self._search(sources, want_alignment=want_alignment, done=done)
+        looks = request.want_attention or any(one.places for one in plain)
+        answers = self._search(sources, request._replace(want_attention=looks), translate)
         written = []
         for segment, one, answer in zip(segments, plain, answers, strict=True):
             found = [candidate.segment for candidate in answer.candidates]
@@ -360,14 +337,13 @@ class CodedTranslator:
 
         `n_read`: of the sub-words of that text, how many the model has read.
         """
-        subwords = self.plain.subwords
         in_front = len(tagged(plain.text, self.tag)) - len(plain.text)
-        spans = subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
+        spans = self.subwords.source_spans(tagged(plain.text.rstrip(), self.tag))
         return project(
             codes,
             plain,
             [(start - in_front, end - in_front) for start, end in spans[:n_read]],
-            TokenSpans(alternative.written, spans_written(subwords, alternative.ids)),
+            TokenSpans(alternative.written, spans_written(self.subwords, alternative.ids)),
             alternative.alignment,
         )
 
@@ -380,6 +356,12 @@ class CodedTranslator:
             with_placeholders(parsed_text(target, self.own.patterns), whole.codes),
             names,
         )
+
+
+def _read(source: CodedText, translation: Translation, n_best: int) -> Searched:
+    candidates = [Candidate.of(alternative, source) for alternative in translation.n_best]
+    candidates.sort(key=lambda one: (one.loops, not one.complete))  # stable
+    return Searched(translation, candidates[:n_best])
 
 
 def spans_written(subwords: Subwords, ids: Sequence[int]) -> list[tuple[int, int]]:

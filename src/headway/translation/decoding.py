@@ -5,6 +5,7 @@ That is sampling, processes that share the batches, and an engine in the search'
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -34,10 +35,10 @@ def decode(
     sources: Sequence[Ids],
     request: SearchRequest,
     engine: Engine | None = None,
-    generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
-    """As `decode_all`; what is drawn comes from `generator`, see `headway.decoding.sampling`."""
-    methods: dict[str, Method] = {**METHODS, "sampling": partial(sample, generator=generator)}
+    """As `decode_all`, with what hangs on it here; see `headway.decoding.sampling`."""
+    drawn = partial(sample, generator=request.generator)
+    methods: dict[str, Method] = {**METHODS, "sampling": drawn}
     together = request.device.type == "cpu" and not request.settings.draws
     share = in_processes if together else in_turn
     return decode_all(decoder, sources, request, engine, methods, share)
@@ -51,6 +52,33 @@ def in_processes(
         return in_turn(work, batches)
     n = min(torch.get_num_threads(), available_cores())
     return shared(work, batches, n) if n > 1 and may_fork() else in_turn(work, batches)
+
+
+class EngineSearch:
+    """`decode` by an engine that is prepared at the first search: it has the weights as they are
+    then, and torch searches where there is none."""
+
+    def __init__(self) -> None:
+        self.choice = EngineChoice()
+        self.prepared: tuple[Engine | None] | None = None
+
+    def __call__(
+        self, decoder: StepDecoder, sources: Sequence[Ids], request: SearchRequest
+    ) -> list[list[Hypothesis]]:
+        """See `decode`."""
+        if self.prepared is None:
+            self.prepared = (self.choice.prepare(decoder, request.device),)
+        return decode(decoder, sources, request, *self.prepared)
+
+    def refresh(self) -> None:
+        """Have the next search take up the weights and the choice of an engine as they are then."""
+        self.prepared = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without what an engine made of the weights in this process."""
+        name, precision, _ = self.choice
+        choice = EngineChoice("auto" if name == "ctranslate2" else name, precision)
+        return {"choice": choice, "prepared": None}
 
 
 def decode_anew(engine: EngineName = "auto") -> Decode:

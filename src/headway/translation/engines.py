@@ -6,7 +6,6 @@ from typing import Literal, cast
 from headway.core.disk import checksum, read_sealed, sealed_folder
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import EngineName
 from headway.core.transformer import Transformer
 from headway.corpora.cache import cache_root, key_of, made_once
 from headway.engine.engine import EngineChoice
@@ -15,6 +14,7 @@ from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_search import CTranslate2Search
 from headway.runs.loading import Opened
 from headway.runs.task_spec import Say
+from headway.translation.decoding import EngineSearch
 from headway.translation.exporting import token_strings, write_checked, writes_ctranslate2
 from headway.translation.precision import settled
 from headway.translation.texts import TextTranslator
@@ -26,20 +26,20 @@ def settle(
     folder: RunFolder,
     opened: Opened,
     plain: TextTranslator,
-    engine: EngineName,
+    search: EngineSearch,
     precision: Literal["auto", Precision],
     say: Say,
 ) -> None:
-    """Have `plain` translate an opened run with this engine, and in this precision.
+    """Have an opened run searched with the engine that is chosen, and in this precision.
 
     Raises:
         ConfigError: they are not for this run, or not installed.
     """
-    plain.choice = EngineChoice(engine)
-    found = settled(folder, plain, opened.settings, precision, say)
-    plain.choice = EngineChoice(engine, found, say)
+    engine = search.choice.name
+    found = settled(folder, plain, engine, opened.settings, precision, say)
+    search.choice = EngineChoice(engine, found, say)
     if engine == "ctranslate2":
-        plain.engine = in_ctranslate2(folder, opened, say)
+        search.prepared = (in_ctranslate2(folder, opened, say),)
 
 
 def in_ctranslate2(folder: RunFolder, opened: Opened, say: Say) -> CTranslate2Search:

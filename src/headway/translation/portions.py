@@ -1,10 +1,11 @@
-"""Texts of more than a model takes at once: cut, translated, put together. A side room."""
+"""Texts of more than a model takes at once: cut, translated, put together."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from headway.core.hypothesis import penalty
+from headway.core.search import SearchRequest
 from headway.languages.sentences import CODE, LINE_SPACE, AtOnce, cut, portion_ends, space_between
 from headway.localization.formats.splitting import covered, joined_translations, lines_of, pieces_at
 from headway.localization.placeholders.own_codes import OwnPattern
@@ -12,7 +13,7 @@ from headway.localization.placeholders.patterns import hidden
 from headway.localization.placeholders.segments import Segment
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.translation.coded import SegmentTranslation
-from headway.translation.texts import Alternative, Translation
+from headway.translation.texts import Alternative, Translate, Translation
 
 _LINE_END = re.compile(rf"((?<!\s)\s*[{LINE_SPACE}]\s*)")
 
@@ -40,6 +41,19 @@ class Portions(NamedTuple):
         for line in lines_of(segment):
             pieces += [line] if line.blank else pieces_at(line, self._ends(covered(line, self.own)))
         return pieces
+
+    def __call__(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        """Translations of texts, each put together from those of its portions; a `Processor`."""
+        settings = request.settings
+        return translate_texts(
+            texts,
+            self,
+            lambda parts: translate(parts, request),
+            alpha=settings.length_penalty,
+            n_best=settings.n_best,
+        )
 
     def _ends(self, text: str) -> list[int]:
         return portion_ends(text, self.at_once, self.n_subwords, self.language)

@@ -11,7 +11,7 @@ from headway.core.disk import DiskError
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import Hypothesis
 from headway.core.run_folder import RunFolder
-from headway.core.search import SearchRequest
+from headway.core.runtime import EngineName
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.translation_task import TranslationTask
@@ -31,6 +31,7 @@ QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
 def settled(
     folder: RunFolder,
     plain: TextTranslator,
+    engine: EngineName,
     settings: Settings,
     asked: Literal["auto", Precision],
     say: Say,
@@ -43,7 +44,7 @@ def settled(
     """
     if asked == "fp32":
         return asked
-    why_not = without_engine(plain)
+    why_not = without_engine(plain, engine)
     if asked == "auto":
         return "fp32" if why_not else quickest(folder, say)
     if why_not:
@@ -59,10 +60,10 @@ def settled(
     return asked
 
 
-def without_engine(plain: TextTranslator) -> str:
+def without_engine(plain: TextTranslator, engine: EngineName) -> str:
     """Why the compiled engine does not translate here; nothing if it does."""
-    if (asked := plain.choice.name) in ("torch", "ctranslate2"):
-        return f"the engine is {asked}"
+    if engine in ("torch", "ctranslate2"):
+        return f"the engine is {engine}"
     try:
         engine_library()
     except NoEngineError as error:
@@ -136,5 +137,5 @@ def by_engine(
     which would be the same in any precision."""
     found = prepare(plain.model, plain.device, precision)
     assert not isinstance(found, str)  # `without_engine` has been asked
-    request = SearchRequest(plain.subwords.special, settings, plain.device, want_scores=False)
+    request = plain.request(settings)._replace(want_scores=False)
     return found.search(plain.model, sources, request)

@@ -1,21 +1,20 @@
 """Translations that go on from what a person has typed: `Translator.translate(.., prefixes=..)`."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
+from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.corpora.mixing import tagged
 from headway.decoding.begun import Begun
 from headway.engine.shortlist import opened
 from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.own_codes import OwnPattern
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.operations.argument_types import strings
-from headway.translation.texts import TextTranslator, Translation
-
-if TYPE_CHECKING:
-    from headway.translation.terms import Glossaries
+from headway.translation.texts import TextTranslator, Translate, Translation
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
@@ -34,64 +33,55 @@ def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
     return strings(prefixes, "prefixes")
 
 
-def translate_begun(
-    translator: Any,
-    texts: Sequence[str],
-    prefixes: Sequence[str],
-    settings: DecodingSettings,
-    tag: str,
-    want_scores: bool,
-    how: dict[str, Any],
-    glossary: "Glossaries",
-) -> list[Translation]:
-    """Translations that begin with their prefixes; with an empty one a text is translated as ever.
+class PrefixProcessor(NamedTuple):
+    """Has translations begin with their prefixes; a `Processor`. With an empty one a text is
+    translated as ever. One with a prefix is translated whole, and terms are not asked for: a person
+    is writing."""
 
-    One with a prefix is translated whole, and terms are not asked for: a person is writing.
+    prefixes: Sequence[str]
+    """Of each text."""
+    plain: TextTranslator
+    tag: str
+    own_codes: Sequence[OwnPattern]
 
-    Raises:
-        ConfigError: there are fewer prefixes than texts, or one is too long or cannot be written;
-            a text with one has codes; outputs are written from shortlists.
-    """
-    if len(prefixes) != len(texts):
-        raise ConfigError(
-            f"each text has a prefix of its own, which may be empty; got {len(prefixes):,} for "
-            f"{len(texts):,} texts."
-        )
-    plain = translator.plain
-    if opened(plain.model)[1] is not None:
-        raise ConfigError(
-            "a prefix may have any words, and shortlists allow some; got both. "
-            "Leave --shortlist out."
-        )
-    cleaned = [clean(text) for text in texts]
-    by_prefix: dict[str, list[int]] = {}
-    for i, prefix in enumerate(map(clean, prefixes)):
-        by_prefix.setdefault(prefix, []).append(i)
-        own = any(pattern.stands_in(cleaned[i]) for pattern in translator.own_codes)
-        if prefix and (own or may_hold_codes(cleaned[i])):
+    def __call__(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        """Raises ConfigError where there are fewer prefixes than texts, or one is too long or
+        cannot be written; where a text with one has codes, or outputs are written from
+        shortlists."""
+        if len(self.prefixes) != len(texts):
             raise ConfigError(
-                f"a text with a prefix has no codes; got {texts[i]!r}. Translate it without."
+                "each text has a prefix of its own, which may be empty; got "
+                f"{len(self.prefixes):,} for {len(texts):,} texts."
             )
-    read = [tagged(text, tag) if tag else text for text in cleaned]
-    n_read = [len(ids[: plain.longest]) for ids in plain.subwords.encode_batch(read)]
-    found: dict[int, Translation] = {}
-    if free := by_prefix.pop("", []):
-        of_free = [texts[i] for i in free]
-        usual = {"glossary": glossary, "want_scores": want_scores, **how, **vars(settings)}
-        found = dict(zip(free, translator.translate_fully(of_free, tag=tag, **usual), strict=True))
-    for prefix, places in by_prefix.items():
-        shortest = min((n_read[i] for i in places if n_read[i]), default=0)
-        beginning = written_before(plain, prefix, shortest, settings)
-        once = TextTranslator(
-            Begun(plain.model, beginning, plain.subwords.special.padding),
-            plain.subwords,
-            plain.device,
-            plain.longest,
-        )
-        once.engine = plain.engine
-        some = once([read[i] for i in places], settings, want_scores=want_scores, **how)
-        found |= dict(zip(places, some, strict=True))
-    return [found[i]._replace(source=text) for i, text in enumerate(texts)]
+        plain = self.plain
+        if opened(plain.model)[1] is not None:
+            raise ConfigError(
+                "a prefix may have any words, and shortlists allow some; got both. "
+                "Leave --shortlist out."
+            )
+        cleaned = [clean(text) for text in texts]
+        by_prefix: dict[str, list[int]] = {}
+        for i, prefix in enumerate(map(clean, self.prefixes)):
+            by_prefix.setdefault(prefix, []).append(i)
+            own = any(pattern.stands_in(cleaned[i]) for pattern in self.own_codes)
+            if prefix and (own or may_hold_codes(cleaned[i])):
+                raise ConfigError(
+                    f"a text with a prefix has no codes; got {texts[i]!r}. Translate it without."
+                )
+        read = [tagged(text, self.tag) for text in cleaned]
+        n_read = [len(ids[: plain.longest]) for ids in plain.subwords.encode_batch(read)]
+        found: dict[int, Translation] = {}
+        if free := by_prefix.pop("", []):
+            found = dict(zip(free, translate([texts[i] for i in free], request), strict=True))
+        for prefix, places in by_prefix.items():
+            shortest = min((n_read[i] for i in places if n_read[i]), default=0)
+            beginning = written_before(plain, prefix, shortest, request.settings)
+            begun = Begun(plain.model, beginning, plain.subwords.special.padding)
+            once = TextTranslator(begun, plain.subwords, plain.device, plain.longest, plain.decode)
+            found |= zip(places, once([read[i] for i in places], request), strict=True)
+        return [found[i]._replace(source=text) for i, text in enumerate(texts)]
 
 
 def written_before(

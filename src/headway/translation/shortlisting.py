@@ -19,7 +19,7 @@ from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
 from headway.runs.quality_gate import Gate, measured
 from headway.translation import tuning_data
-from headway.translation.decoding import decode
+from headway.translation.decoding import EngineSearch
 from headway.translation.lexicon import learned
 from headway.translation.pairs import Pairs
 from headway.translation.texts import TextTranslator
@@ -30,7 +30,9 @@ MOST = 1000
 _FORMAT = 2
 
 
-def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: Say) -> None:
+def shorten(
+    plain: TextTranslator, search: EngineSearch, run: Path, settings: Settings, n: int, say: Say
+) -> None:
     """Have a run's translator write from shortlists: of each token of a source the `n` likeliest
     translations and itself, and the `n` commonest tokens of all.
 
@@ -45,12 +47,12 @@ def shorten(plain: TextTranslator, run: Path, settings: Settings, n: int, say: S
     if not 1 <= n <= MOST:
         raise ConfigError(f"--shortlist is from 1 to {MOST:,} translations; got {n}. Try 100.")
     run_folder = open_folder(run)
-    precision = plain.choice.precision
+    precision = search.choice.precision
     name = f"shortlist-{n}" if precision == "fp32" else f"shortlist-{n}-{precision}"
     folder, model = run_folder.path / name, checksum(run_folder.model)
     if _gate(folder, model) is None:
         refuse_shipped(run)
-        _make(folder, model, plain, settings, n, say)
+        _make(folder, model, plain, search, settings, n, say)
     gate = _gate(folder, model)
     assert gate is not None
     gate.refuse_closed(
@@ -75,7 +77,13 @@ def _gate(folder: Path, model: str) -> Gate | None:
 
 
 def _make(
-    folder: Path, model: str, plain: TextTranslator, settings: Settings, n: int, say: Say
+    folder: Path,
+    model: str,
+    plain: TextTranslator,
+    search: EngineSearch,
+    settings: Settings,
+    n: int,
+    say: Say,
 ) -> None:
     say(f"headway: shortlists of {n} are learned from the run's training pairs, once")
     pairs = _own_pairs(folder.parent, plain)
@@ -94,7 +102,7 @@ def _make(
     @torch.inference_mode()
     def written(decoder: StepDecoder) -> list[str]:
         request = SearchRequest(task.special, settings.decoding, plain.device, want_scores=False)
-        return task.written(decode(decoder, sources, request, plain.engine))
+        return task.written(search(decoder, sources, request))
 
     quick, usual = written(Shortlisted(whole, shortlist)), written(whole)
     gate = measured(usual, quick, task.valid_texts, settings.data.target_language)

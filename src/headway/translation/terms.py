@@ -1,16 +1,14 @@
 """Translation with a glossary: its terms take the place of the words that stand for them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
-import torch
-
 from headway.core.interfaces import Seq2Seq
-from headway.core.search_settings import DecodingSettings
+from headway.core.search import SearchRequest
 from headway.corpora.mixing import tagged
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
@@ -27,7 +25,7 @@ from headway.localization.terms.placing import (
 )
 from headway.operations.argument_types import paths
 from headway.translation.coded import spans_written
-from headway.translation.texts import Alternative, TextTranslator, Translation
+from headway.translation.texts import Alternative, TextTranslator, Translate, Translation
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""
@@ -35,17 +33,13 @@ Glossaries = str | Path | Sequence[str | Path] | Terms | None
 Found = Sequence[Translation]
 
 
-def term_translator(
-    plain: TextTranslator, glossary: Glossaries, languages: Languages, tag: str
-) -> TextTranslator:
-    """A translator that keeps these terms; for "none" one that keeps none."""
-    if glossary is None:
-        return plain
-    if isinstance(glossary, Terms):
-        return TermTranslator(plain, glossary, tag)
+def wanted_terms(glossary: Glossaries, languages: Languages) -> Terms | None:
+    """The terms of a glossary; none for "none"."""
+    if glossary is None or isinstance(glossary, Terms):
+        return glossary
     given = paths(glossary, "glossary")
     files = chosen(given, Path())
-    return TermTranslator(plain, Terms.read(files, languages), tag) if given and files else plain
+    return Terms.read(files, languages) if given and files else None
 
 
 class _Unread(NamedTuple):
@@ -56,8 +50,8 @@ class _Unread(NamedTuple):
     stretches: list[list[Span]]
 
 
-class TermTranslator(TextTranslator):
-    """A translator of plain text whose translations hold the terms of a glossary.
+class TermProcessor:
+    """Has the translations of plain text hold the terms of a glossary; a `Processor`.
 
     What the model writes by itself stays. A term that is not in it takes the place of the words
     that the model would not have written without the term in its source.
@@ -65,39 +59,28 @@ class TermTranslator(TextTranslator):
 
     def __init__(self, plain: TextTranslator, terms: Terms, tag: str = "") -> None:
         """`tag` stands before every text that is translated, and is no part of it."""
-        super().__init__(plain.model, plain.subwords, plain.device, plain.longest)
-        self.first, self.terms = plain, terms
+        self.plain, self.subwords, self.terms = plain, plain.subwords, terms
         self._n_tag = len(tagged("", tag)) if tag else 0
 
     def __call__(
-        self,
-        texts: Sequence[str],
-        settings: DecodingSettings,
-        *,
-        want_alignment: bool = False,
-        want_scores: bool = True,
-        done: Callable[[int], None] = lambda n: None,
-        generator: torch.Generator | None = None,
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
     ) -> list[Translation]:
-        """As `TextTranslator`. Where a term has no place in any of the `n_best`, another one of the
-        beam, in which it has, comes first; where there is none, the term is left out."""
-
-        def look(some: Sequence[str], how: DecodingSettings, tell: Callable[[int], None]) -> Found:
-            return self.first(
-                some, how, want_alignment=want_alignment, want_scores=want_scores, done=tell,
-                generator=generator,
-            )  # fmt: skip
-
+        """Where a term has no place in any of the `n_best`, another one of the beam, in which it
+        has, comes first; where there is none, the term is left out."""
+        settings = request.settings
         asked = [self.terms.asked(text[self._n_tag :]) for text in texts]
-        found = self._with_terms(texts, asked, look(texts, settings, done))
+        found = self._with_terms(texts, asked, translate(texts, request))
         if settings.method != "beam" or settings.beam <= settings.n_best:
             return found
         poor = [
             i for i, one in enumerate(found) if one.n_best and _lacking(asked[i], one.n_best[0])
         ]
-        wider, some = replace(settings, n_best=settings.beam), [texts[i] for i in poor]
+        wider = request._replace(
+            settings=replace(settings, n_best=settings.beam), done=lambda n: None
+        )
+        some = [texts[i] for i in poor]
         missing = [_lacking(asked[i], found[i].n_best[0]) for i in poor]
-        others = self._others(some, missing, look(some, wider, lambda n: None))
+        others = self._others(some, missing, translate(some, wider))
         others = self._with_terms(some, [asked[i] for i in poor], others)
         for i, one in zip(poor, others, strict=True):
             known = {each.written for each in found[i].n_best}
@@ -176,13 +159,13 @@ class TermTranslator(TextTranslator):
         sources: list[list[int]] = []
         targets: list[list[int]] = []
         for text, one, stretches in read:
-            ids = self.subwords.encode(text)[: self.longest]
+            ids = self.subwords.encode(text)[: self.plain.longest]
             spans = self.subwords.source_spans(text)
             unread = stretches if one.token_log_probs else [[], *stretches]
             sources += [self._without(ids, spans, some) for some in unread]
             targets += [one.ids] * len(unread)
-        special, model = self.subwords.special, cast(Seq2Seq, opened(self.model)[0])
-        log_probs = iter(log_probs_over(model, sources, targets, special, self.device))
+        special, model = self.subwords.special, cast(Seq2Seq, opened(self.plain.model)[0])
+        log_probs = iter(log_probs_over(model, sources, targets, special, self.plain.device))
         for _, one, stretches in read:
             whole = one.token_log_probs[:-1] or next(log_probs)
             for _ in stretches:
@@ -240,10 +223,10 @@ class TermTranslator(TextTranslator):
             alignment=[(alignment[n][0], i) for i, n in enumerate(origin) if alignment],
         )
 
-    def knows(self, text: str, start: int, end: int) -> bool:
-        """Whether the word from here to there is a piece of the vocabulary, or of a term."""
+    def asks_for(self, text: str, start: int, end: int) -> bool:
+        """Whether what stands from here to there is a part of a term."""
         places = (place for asked in self.terms.asked(text) for place in asked.places)
-        return super().knows(text, start, end) or any(a < end and start < b for a, b in places)
+        return any(a < end and start < b for a, b in places)
 
 
 def _meet(one: Span, other: Span) -> bool:

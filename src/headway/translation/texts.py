@@ -1,18 +1,16 @@
 """Clean text in, translations out: to ids, through the search, and back to text."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 
 from headway.core.hypothesis import Hypothesis
 from headway.core.interfaces import StepDecoder
-from headway.core.search import Engine, SearchRequest
+from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import Subwords
-from headway.engine.engine import EngineChoice
-from headway.translation.decoding import decode
 
 
 class Alternative(NamedTuple):
@@ -60,55 +58,57 @@ class Translation(NamedTuple):
         return not self.n_best or self.n_best[0].codes_complete
 
 
+Translate = Callable[[Sequence[str], SearchRequest], list[Translation]]
+"""What a `TextTranslator` is, alone or with processors around it."""
+
+
+@runtime_checkable
+class Processor(Protocol):
+    """What stands before and after a translation."""
+
+    def __call__(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        """Have texts translated, perhaps others or more often than was asked for, and make of that
+        the translations of those that were given."""
+        ...
+
+
+def within(processors: Iterable[Processor], translate: Translate) -> Translate:
+    """`translate` with processors around it, the first of them outermost."""
+    for one in reversed([*processors]):
+        translate = partial(one, translate=translate)
+    return translate
+
+
 class TextTranslator:
-    """A model and its sub-words; it knows nothing of codes."""
+    """A model and its sub-words: clean text to ids, through a search, and back to text."""
 
     def __init__(
-        self, model: StepDecoder, subwords: Subwords, device: torch.device, longest: int | None
+        self,
+        model: StepDecoder,
+        subwords: Subwords,
+        device: torch.device,
+        longest: int | None,
+        decode: Decode = decode_all,
     ) -> None:
         """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
         self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
-        self.choice = EngineChoice()
+        self.decode = decode
 
-    @cached_property
-    def engine(self) -> Engine | None:
-        """What searches in the place of torch, prepared when it is first asked for: it holds the
-        weights as they are then. None where torch searches."""
-        torchs = self.choice.name == "torch"
-        return None if torchs else self.choice.prepare(self.model, self.device)
+    def request(self, settings: DecodingSettings) -> SearchRequest:
+        """A search by these settings, which may be asked for more."""
+        return SearchRequest(self.subwords.special, settings, self.device)
 
-    def refresh(self) -> None:
-        """Have the next search take up the weights and the choice of an engine as they are then."""
-        vars(self).pop("engine", None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle: without what an engine made of the weights in this process."""
-        name, precision, _ = self.choice
-        choice = EngineChoice("auto" if name == "ctranslate2" else name, precision)
-        held = {k: v for k, v in vars(self).items() if k not in ("engine", "spellings")}
-        return {**held, "choice": choice}
-
-    def __call__(
-        self,
-        texts: Sequence[str],
-        settings: DecodingSettings,
-        *,
-        want_alignment: bool = False,
-        want_scores: bool = True,
-        done: Callable[[int], None] = lambda n: None,
-        generator: torch.Generator | None = None,
-    ) -> list[Translation]:
-        """The `n_best` translations of each text; `done` hears how many each batch finished."""
+    def __call__(self, texts: Sequence[str], request: SearchRequest) -> list[Translation]:
+        """The `n_best` translations of each text."""
         encoded = self.subwords.encode_batch(texts)
         read = [ids[: self.longest] for ids in encoded]
         worded = [i for i, ids in enumerate(read) if ids]
-        done(len(texts) - len(worded))
-        request = SearchRequest(
-            self.subwords.special, settings, self.device, want_scores, want_alignment, done,
-            least_tokens=settings.least_tokens(len(self.subwords)),
-        )  # fmt: skip
+        request.done(len(texts) - len(worded))
+        least = request.settings.least_tokens(len(self.subwords))
         some = [read[i] for i in worded]
-        hypotheses = decode(self.model, some, request, self.engine, generator)
+        hypotheses = self.decode(self.model, some, request._replace(least_tokens=least))
         found = dict(zip(worded, hypotheses, strict=True))
         return [
             Translation(
@@ -119,10 +119,6 @@ class TextTranslator:
             )
             for i, text in enumerate(texts)
         ]
-
-    def knows(self, text: str, start: int, end: int) -> bool:
-        """Whether the word from here to there is a piece of the vocabulary."""
-        return self.subwords.has(f"▁{text[start:end]}") or self.subwords.has(text[start:end])
 
     def _alternatives(self, found: Sequence[Hypothesis], source_length: int) -> list[Alternative]:
         texts = self.subwords.decode_batch([hypothesis.ids for hypothesis in found])
