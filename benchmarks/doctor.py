@@ -29,9 +29,10 @@ from typing import Any, NamedTuple
 
 from record import add_record_option, exit_status, parser, table, write
 
-from headway.core.cleaning import CleaningSettings, Pair, clean
+from headway.core.cleaning import Pair, clean
 from headway.corpora.cleaned import clean_corpus
 from headway.corpora.corpus import Corpus
+from headway.corpora.pieces import NotedCleaning
 from headway.demo import generate
 from headway.doctor.examination import Tools, examine
 from headway.doctor.findings import Symptom
@@ -137,7 +138,7 @@ def heard(texts: Texts, languages: tuple[str, str]) -> Heard:
             file.write_text("".join(f"{pair[n]}\n" for pair in texts), encoding="utf-8")
         corpus = Corpus((files[0],), (files[1],))
         cleaned = clean_corpus(
-            corpus, CleaningSettings(deduplicate=False), Path(folder), hold_out=0, workers=1
+            corpus, NotedCleaning(deduplicate=False), Path(folder), hold_out=0, workers=1
         )
         start = perf_counter()
         found = examine(cleaned, *languages, Tools(detect), hear=hear)

@@ -107,9 +107,8 @@ def write(texts: Texts, n_pairs: int, folder: Path) -> tuple[Path, Path]:
 
 def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, object]:
     """Prepare once, from this process; its resident memory before, CPU seconds of each stage."""
-    from headway.core.subwords import TextSettings
     from headway.corpora.corpus import Corpus
-    from headway.corpora.prepared import DataSettings, prepare_corpus
+    from headway.corpora.prepared import DataSettings, TranslationText, prepare_corpus
 
     before = memory_mb([os.getpid()])
     began: dict[str, float] = {}
@@ -120,7 +119,7 @@ def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, o
     prepared = prepare_corpus(
         Corpus((source,), (target,)),
         DataSettings(workers=workers),
-        TextSettings(),
+        TranslationText(),
         root=root,
         say=lambda message: print(message, file=sys.stderr),
         progress=note,

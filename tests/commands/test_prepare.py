@@ -344,10 +344,11 @@ def test_a_vocabulary_can_be_tried(
     everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from headway.core.subwords import Subwords
+    from headway.tokenizers.wordpiece import train_wordpiece
 
     lines = Path(everyday[0]).read_text(encoding="utf-8").splitlines()
     tokenizer = tmp_path / "tokenizer.json"
-    Subwords.train(lines, vocabulary_size=400, algorithm="wordpiece").save(tokenizer)
+    Subwords.train(lines, vocabulary_size=400, learn=train_wordpiece).save(tokenizer)
     files = ["--source", everyday[0], "--target", everyday[1], "--json"]
     assert prepare(*files, "--tokenizer", str(tokenizer)) == 0
     report = found(capsys)

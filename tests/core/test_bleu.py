@@ -14,19 +14,18 @@ from spoiled_lines import corpus
 
 from headway.core import bleu as translation
 from headway.core.bleu import (
-    Difference,
     base_language,
     bleu_by_language,
     bleu_statistics,
     bleu_tokenizer,
     chrf_statistics,
-    difference,
     score_translations,
     with_interval,
 )
 from headway.core.errors import DataError
-from headway.languages.scripts import UNSPACED_SCRIPTS, scripts_of_language
-from headway.metrics.evaluation import ter_statistics
+from headway.core.fair_sample import UNSPACED_SCRIPTS
+from headway.languages.scripts import scripts_of_language
+from headway.metrics.evaluation import Difference, difference, ter_statistics
 from headway.metrics.tokenizers import bleu_metric
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "cats", "sat", ".", "猫"]), max_size=7).map(

@@ -9,9 +9,8 @@ import pytest
 
 from headway.core.batching import TokenBatches
 from headway.core.dataset import prepare_in_memory
-from headway.core.subwords import TextSettings
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, prepare_corpus
+from headway.corpora.prepared import DataSettings, TranslationText, prepare_corpus
 
 WORDS = "ein hund läuft über die straße 小狗 跑 e\u0301tage नमस्ते was thé 7 ,".split()
 ODD = ("", " ", "\ufeff", "a\tb", "c\u2028d", "\x00e", " gap ", "end\r")
@@ -47,7 +46,7 @@ def test_it_is_what_the_cached_way_makes(tmp_path: Path, seed: int) -> None:
     how: dict[str, Any] = {"hold_out": None if seed % 2 else 30, "seed": seed}
     data = DataSettings(max_length=20, deduplicate=seed != 4)
     cached = prepare_corpus(
-        Corpus((source,), (target,)), data, TextSettings(vocabulary_size=400, codes="keep"),
+        Corpus((source,), (target,)), data, TranslationText(vocabulary_size=400, codes="keep"),
         valid=Corpus((own[0],), (own[1],)) if own else None, root=tmp_path / "cache", **how,
     )  # fmt: skip
     plain = prepare_in_memory(
@@ -74,7 +73,7 @@ def test_it_is_what_the_cached_way_makes(tmp_path: Path, seed: int) -> None:
 def test_the_vocabulary_is_fitted_alike(tmp_path: Path) -> None:
     source, target = write(tmp_path, "train", 9, 1_500)
     cached = prepare_corpus(
-        Corpus((source,), (target,)), DataSettings(), TextSettings(codes="keep"),
+        Corpus((source,), (target,)), DataSettings(), TranslationText(codes="keep"),
         root=tmp_path / "cache",
     )  # fmt: skip
     plain = prepare_in_memory(source, target)

@@ -12,6 +12,7 @@ from headway.core.cleaning import Pair
 from headway.core.errors import DataError
 from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
+from headway.tokenizers import tokenizer_files
 
 SUBWORDS = Subwords.train(["a bb ccc dddd", "ein zwei drei"] * 3, vocabulary_size=300)
 side = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -92,7 +93,7 @@ def test_pairs_that_are_too_long_in_tokens_are_dropped_and_told(tmp_path: Path) 
 
 def test_pairs_without_tokens_are_dropped_and_told(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
-    bert = Subwords.load(tmp_path / "vocab.txt")
+    bert = tokenizer_files.load(tmp_path / "vocab.txt")
     dropped = []
     store = write_pairs(
         pairs_of([("a", "\u200b"), ("a", "a b")]),
@@ -111,7 +112,7 @@ def test_ids_take_two_bytes_if_the_vocabulary_fits(
     words = [f"w{i}" for i in range(size - 4)]
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]
     (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
-    subwords = Subwords.load(tmp_path / "vocab.txt")
+    subwords = tokenizer_files.load(tmp_path / "vocab.txt")
     store = write_pairs(pairs_of([(words[-1], words[0])]), subwords, tmp_path / "s")
     assert store["source"][0].dtype == kind
     assert store["source"][0].tolist() == [size - 1]

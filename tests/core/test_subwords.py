@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from headway.core.errors import ConfigError, DataError
 from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import SpecialIds, Subwords, TextSettings
+from headway.tokenizers import tokenizer_files
+from headway.tokenizers.wordpiece import LEARNERS, train_wordpiece
 
 LINES = [
     "the animal didn't cross the street because it was too tired",
@@ -21,7 +23,7 @@ LINES = [
 BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "this", "is", "a", "boy", "fly", "##ing"]
 
 BPE = Subwords.train(LINES, vocabulary_size=350)
-WORDPIECE = Subwords.train(LINES, vocabulary_size=300, algorithm="wordpiece")
+WORDPIECE = Subwords.train(LINES, vocabulary_size=300, learn=train_wordpiece)
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]))
 TROUBLESOME = [
@@ -108,7 +110,7 @@ def test_training_is_repeatable_where_characters_tie_for_the_last_places() -> No
 def test_training_is_repeatable() -> None:
     for algorithm, first in (("bpe", BPE), ("wordpiece", WORDPIECE)):
         size = 350 if algorithm == "bpe" else 300
-        again = Subwords.train(LINES, vocabulary_size=size, algorithm=algorithm)
+        again = Subwords.train(LINES, vocabulary_size=size, learn=LEARNERS[algorithm])
         assert again.fingerprint() == first.fingerprint()
     other = Subwords.train(LINES, vocabulary_size=351)
     assert other.fingerprint() != BPE.fingerprint()
@@ -118,7 +120,7 @@ def test_training_is_repeatable() -> None:
 def test_saved_and_loaded_is_the_same(subwords: Subwords, tmp_path: Path) -> None:
     subwords.save(tmp_path / "tokenizer.json")
     for path in (tmp_path, tmp_path / "tokenizer.json"):
-        loaded = Subwords.load(path)
+        loaded = tokenizer_files.load(path)
         assert loaded.fingerprint() == subwords.fingerprint()
         assert loaded.special == subwords.special
         for text in (*LINES, "</s> <pad>", " x  ", ""):
@@ -134,6 +136,19 @@ def test_the_saved_file_means_the_same_to_the_tokenizers_library(tmp_path: Path)
         assert theirs.encode(text).ids == BPE.encode(text)
 
 
+def test_the_plain_way_in_takes_what_is_learned_here_and_nothing_else(tmp_path: Path) -> None:
+    BPE.save(tmp_path / "tokenizer.json")
+    for path in (tmp_path, tmp_path / "tokenizer.json"):
+        assert Subwords.load(path).fingerprint() == BPE.fingerprint()
+    WORDPIECE.save(tmp_path / "wordpiece.json")
+    for name in ("none", "broken", "list", "wordpiece"):
+        path = tmp_path / f"{name}.json"
+        if name in ("broken", "list"):
+            path.write_text("{" if name == "broken" else "[]", encoding="utf-8")
+        with pytest.raises(DataError, match=f"{name}.json is missing"):
+            Subwords.load(path)
+
+
 @pytest.fixture
 def vocab_txt(tmp_path: Path) -> Path:
     path = tmp_path / "vocab.txt"
@@ -142,30 +157,30 @@ def vocab_txt(tmp_path: Path) -> Path:
 
 
 def test_a_bert_vocabulary_gives_line_numbers_as_ids(vocab_txt: Path) -> None:
-    subwords = Subwords.load(vocab_txt)
+    subwords = tokenizer_files.load(vocab_txt)
     assert len(subwords) == len(BERT)
     assert subwords.special == SpecialIds(padding=0, unknown=1, begin=2, end=3)
     assert subwords.encode("This is a FLYing boy zzz") == [5, 6, 7, 9, 10, 8, 1]
     assert subwords.decode([2, 5, 6, 9, 10, 3]) == "this is flying"
-    assert Subwords.load(vocab_txt.parent).encode("boy") == [8]
+    assert tokenizer_files.load(vocab_txt.parent).encode("boy") == [8]
 
 
 def test_a_bert_vocabulary_agrees_with_transformers(vocab_txt: Path) -> None:
     transformers = pytest.importorskip("transformers")
     theirs = transformers.BertTokenizer(str(vocab_txt))
-    ours = Subwords.load(vocab_txt)
+    ours = tokenizer_files.load(vocab_txt)
     for text in ("This is a flying boy", "BÖY, boys; fly-ing", "  a boy 我 "):
         assert theirs.encode(text, add_special_tokens=False) == ours.encode(text)
 
 
 def test_a_cased_bert_vocabulary_keeps_case(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join([*BERT, "Boy"]), encoding="utf-8")
-    subwords = Subwords.load(tmp_path / "vocab.txt")
+    subwords = tokenizer_files.load(tmp_path / "vocab.txt")
     assert subwords.encode("boy Boy") == [8, 11]
 
 
 def test_typed_bert_markers_stay_text(vocab_txt: Path) -> None:
-    assert not set(Subwords.load(vocab_txt).encode("[SEP] [CLS] [PAD]")) & {0, 2, 3}
+    assert not set(tokenizer_files.load(vocab_txt).encode("[SEP] [CLS] [PAD]")) & {0, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -189,13 +204,13 @@ def test_what_is_no_tokenizer_is_refused(
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(DataError, match=message):
-        Subwords.load(path)
+        tokenizer_files.load(path)
 
 
 @pytest.mark.parametrize(("algorithm", "size"), [("bpe", 259), ("wordpiece", 5)])
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused(algorithm: str, size: int) -> None:
     with pytest.raises(ConfigError, match=f"got {size}"):
-        Subwords.train(LINES, vocabulary_size=size, algorithm=algorithm)  # type: ignore[arg-type]
+        Subwords.train(LINES, vocabulary_size=size, learn=LEARNERS[algorithm])  # type: ignore[arg-type]
 
 
 def test_a_vocabulary_can_be_learned_from_nothing() -> None:

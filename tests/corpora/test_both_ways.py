@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from headway.core.store import Store
-from headway.core.subwords import TextSettings
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
 
 WORDS = "one two three four five six seven eight nine ten".split()
 
@@ -88,7 +87,7 @@ def test_a_corpus_becomes_the_same_at_once_and_piece_by_piece(
 
     def prepared(way: str) -> str:
         said: list[str] = []
-        text = TextSettings(vocabulary_size=400)
+        text = TranslationText(vocabulary_size=400)
         root = tmp_path / way
         found = prepare_corpus(
             corpus, DataSettings(max_length=12), text, root=root, say=said.append, **more

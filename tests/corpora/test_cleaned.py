@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.core.cleaning import CleaningSettings
 from headway.core.dedup_split import held_out_size
 from headway.core.disk import sweep
 from headway.core.errors import DataError
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
+from headway.corpora.pieces import NotedCleaning
 
 Texts = list[tuple[str, str]]
 FEW = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), max_size=12)
@@ -28,7 +28,7 @@ def cleaned_of(
 ) -> CleanedCorpus:
     return clean_corpus(
         corpus_of(folder, "train", train),
-        CleaningSettings(),
+        NotedCleaning(),
         folder / "cache",
         valid=None if valid is None else corpus_of(folder, "valid", valid),
         **more,
@@ -117,7 +117,7 @@ def test_examples_of_every_reason_name_file_and_line(tmp_path: Path) -> None:
 
 def test_duplicates_are_kept_on_request(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, "train", [("a", "w")] * 3)
-    settings = CleaningSettings(deduplicate=False)
+    settings = NotedCleaning(deduplicate=False)
     cleaned = clean_corpus(corpus, settings, tmp_path / "cache", hold_out=0)
     assert cleaned.reports["train"].kept == 3
 
@@ -140,7 +140,7 @@ def test_misaligned_files_leave_nothing_in_the_cache(tmp_path: Path) -> None:
         (tmp_path / name).write_text("text\n" * n_lines, encoding="utf-8")
     corpus = Corpus((tmp_path / "a.en",), (tmp_path / "a.de",))
     with pytest.raises(DataError, match="has 3 lines"):
-        clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+        clean_corpus(corpus, NotedCleaning(), tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -162,7 +162,7 @@ def test_of_copies_in_several_files_the_heaviest_is_kept_and_of_equals_the_first
     texts = [("one", "eins"), ("two", "zwei")]
     for weights, kept in (((1.0, 8.0, 2.0), "b"), ((3.0, 3.0, 3.0), "a"), ((0.5, 1.0, 1.0), "b")):
         corpus = mixed(tmp_path, tuple(map(Use, weights)), texts, texts, texts)
-        cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache", hold_out=0)
+        cleaned = clean_corpus(corpus, NotedCleaning(), tmp_path / "cache", hold_out=0)
         assert {Path(pair.file).stem for pair in cleaned.pairs("train")} == {kept}
         assert cleaned.reports["train"].dropped["duplicate"] == 4
 
@@ -176,20 +176,20 @@ def test_validation_pairs_are_drawn_from_the_heaviest_files(tmp_path: Path) -> N
         ((3.0, 1.0, 1.0), {"a"}, 100),
     ):
         corpus = mixed(tmp_path, tuple(map(Use, weights)), *texts)
-        cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+        cleaned = clean_corpus(corpus, NotedCleaning(), tmp_path / "cache")
         held_out = [Path(pair.file).stem for pair in cleaned.pairs("valid")]
         assert (set(held_out), len(held_out)) == (drawn_from, n_held_out)
 
 
 def test_lighter_files_join_where_the_heaviest_is_too_small_to_measure_on(tmp_path: Path) -> None:
     corpus = mixed(tmp_path, (Use(), Use(20.0)), numbered("a", 3_000), numbered("b", 30))
-    cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache")
+    cleaned = clean_corpus(corpus, NotedCleaning(), tmp_path / "cache")
     held_out = [Path(pair.file).stem for pair in cleaned.pairs("valid")]
     assert len(held_out) == held_out_size(3_030)
     assert held_out.count("b") < 15, "most of a small file is trained on"
     many = clean_corpus(
         mixed(tmp_path, (Use(), Use(2.0)), numbered("a", 3_000), numbered("b", 500)),
-        CleaningSettings(), tmp_path / "cache", hold_out=400,
+        NotedCleaning(), tmp_path / "cache", hold_out=400,
     )  # fmt: skip
     assert {Path(pair.file).stem for pair in many.pairs("valid")} == {"a", "b"}
     assert many.reports["valid"].kept == 400
@@ -207,7 +207,7 @@ def test_where_a_corpus_is_read_both_ways_no_text_of_the_validation_set_is_on_ei
     languages = ("en", "de") if said_by == "keys" else (None, None)
     uses = tuple(map(Use, (1.0, 1.0), ("de", "en"), languages))
     pairs = (there, there if said_by == "keys" else turned)
-    cleaned = clean_corpus(Corpus(pairs=pairs, uses=uses), CleaningSettings(), tmp_path / "cache")
+    cleaned = clean_corpus(Corpus(pairs=pairs, uses=uses), NotedCleaning(), tmp_path / "cache")
     sides = {
         split: {t for pair in texts_of(cleaned, split) for t in pair}
         for split in ("train", "valid")
@@ -238,7 +238,7 @@ def test_doubtful_notes_count_where_their_pairs_are_used(
     (tmp_path / "a.csv").write_text(f"en,de,notes\n{rows}", encoding="utf-8")
     cleaned = clean_corpus(
         Corpus(pairs=(tmp_path / "a.csv",)),
-        CleaningSettings(),
+        NotedCleaning(),
         tmp_path / "cache",
         valid=None if held_out else corpus_of(tmp_path, "valid", [("s5", "x"), ("y", "t1")]),
         hold_out=held_out,
@@ -266,6 +266,6 @@ def test_what_takes_days_loses_nothing_to_another_command_that_sweeps(
     train = numbered("a", 9)
     corpus = corpus_of(tmp_path, "train", train)
     cleaned = clean_corpus(
-        corpus, CleaningSettings(), root, hold_out=0, workers=1, progress=days_later
+        corpus, NotedCleaning(), root, hold_out=0, workers=1, progress=days_later
     )
     assert texts_of(cleaned, "train") == train

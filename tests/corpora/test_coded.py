@@ -5,14 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.core.cleaning import CleaningSettings, Pair
+from headway.core.cleaning import Pair
 from headway.core.errors import ConfigError
-from headway.core.subwords import Subwords, TextSettings
+from headway.core.subwords import Subwords
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.coded import Shown, handling_of_codes
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.pieces import NotedCleaning
+from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
 from headway.demo import generate
 from headway.localization.placeholders.codes import PLACEHOLDERS
 
@@ -27,7 +28,7 @@ def corpus_of(folder: Path, n_coded: int, n_plain: int) -> Corpus:
 
 def cleaned_of(folder: Path, n_coded: int, n_plain: int) -> CleanedCorpus:
     corpus = corpus_of(folder, n_coded, n_plain)
-    return clean_corpus(corpus, CleaningSettings(), folder / "cache", hold_out=0)
+    return clean_corpus(corpus, NotedCleaning(), folder / "cache", hold_out=0)
 
 
 def subwords(placeholders: tuple[str, ...]) -> Subwords:
@@ -60,7 +61,7 @@ def test_pairs_with_codes_count_as_often_as_they_are_seen(tmp_path, weight, expe
     coded.write_text("".join(f"copy %s {n}\tkopiere %s {n}\n" for n in range(20)), "utf-8")
     plain.write_text("".join(f"number {n}\tZahl {n}\n" for n in range(5000)), "utf-8")
     corpus = Corpus((), (), (coded, plain), uses=(Use(weight), Use()))
-    cleaned = clean_corpus(corpus, CleaningSettings(), tmp_path / "cache", hold_out=0)
+    cleaned = clean_corpus(corpus, NotedCleaning(), tmp_path / "cache", hold_out=0)
     weights, said = {str(coded): weight}, list[str]()
     found = handling_of_codes(cleaned, "auto", None, tmp_path / "cache", said.append, weights)
     share = 20 * weight / (20 * weight + 5000)
@@ -88,7 +89,7 @@ def test_masked_and_kept_corpora_are_kept_apart(tmp_path):
         codes: prepare_corpus(
             corpus,
             DataSettings(),
-            TextSettings(vocabulary_size=400, codes=codes),
+            TranslationText(vocabulary_size=400, codes=codes),
             root=tmp_path / "cache",
         )
         for codes in ("auto", "mask", "keep")
@@ -116,7 +117,8 @@ def files(folder: Path) -> tuple[Path, ...]:
 
 def prepared(folder: Path, *uses: Use, valid: Corpus | None = None) -> Prepared:
     return prepare_corpus(
-        Corpus(pairs=files(folder), uses=uses), DataSettings(), TextSettings(vocabulary_size=2000),
+        Corpus(pairs=files(folder), uses=uses),
+        DataSettings(), TranslationText(vocabulary_size=2000),
         valid=valid, hold_out=10, root=folder / "cache",
     )  # fmt: skip
 

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.cleaning import CleaningSettings, Pair
+from headway.core.cleaning import Pair
 from headway.core.dedup_split import text_hashes
 from headway.corpora import many_pieces
 from headway.corpora.many_pieces import blocks, clean_block, hashes
+from headway.corpora.pieces import NotedCleaning
 
 side = st.text("ab ", max_size=6)
 many_pairs = st.lists(
@@ -39,7 +40,7 @@ def test_a_piece_tells_all_about_its_clean_pairs(tmp_path: Path) -> None:
         Pair("\x00c", "dd", "f", 9),
     ]
     (block,) = blocks(given_pairs)
-    found = clean_block(tmp_path, "train", CleaningSettings(), block)
+    found = clean_block(tmp_path, "train", NotedCleaning(), block)
     piece = found.piece
     assert piece.name == "train-00000"
     assert list(piece.pairs()) == [
@@ -61,7 +62,7 @@ def test_a_piece_tells_all_about_its_clean_pairs(tmp_path: Path) -> None:
     assert found.report.mended == {"outer_space": 1, "nul": 1}
     assert found.report.read == 0
     assert not found.may_hold_codes
-    assert clean_block(tmp_path, "train", CleaningSettings(), block) == found
+    assert clean_block(tmp_path, "train", NotedCleaning(), block) == found
 
 
 @pytest.mark.parametrize(
@@ -72,5 +73,5 @@ def test_codes_count_where_both_sides_may_hold_them(
     source: str, target: str, expected: bool, tmp_path: Path
 ) -> None:
     (block,) = blocks([Pair("c", "d", "f", 1), Pair(source, target, "f", 2)])
-    found = clean_block(tmp_path, "train", CleaningSettings(), block)
+    found = clean_block(tmp_path, "train", NotedCleaning(), block)
     assert found.may_hold_codes == expected

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.core.subwords import Subwords, TextSettings
+from headway.core.subwords import Subwords
 from headway.corpora import prepared as prepared_module
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.tokenizers.wordpiece import train_wordpiece
 
 TEXTS = [(f"the number {i} is here", f"die Zahl {i} ist hier") for i in range(200)]
 TRAIN = [pair for i, pair in enumerate(TEXTS) if i % 10]
@@ -28,11 +29,11 @@ class Case:
             lines = [pair[name.endswith("de")] for pair in texts]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def prepare(self, text: TextSettings | None = None, **changed: Any) -> Prepared:
+    def prepare(self, text: TranslationText | None = None, **changed: Any) -> Prepared:
         arguments: dict[str, Any] = {
             "valid": Corpus((self.files["v.en"],), (self.files["v.de"],)),
             "data": DataSettings(),
-            "text": text or TextSettings(vocabulary_size=400),
+            "text": text or TranslationText(vocabulary_size=400),
             "root": self.folder / "cache",
             "say": self.said.append,
         } | changed
@@ -87,7 +88,7 @@ def test_whatever_changes_it_is_done_again(case: Case) -> None:
     folders = [store_of(case)]
     folders.append(store_of(case, data=DataSettings(max_length=20)))
     folders.append(store_of(case, data=DataSettings(max_ratio=4.0)))
-    folders.append(store_of(case, text=TextSettings(vocabulary_size=270)))
+    folders.append(store_of(case, text=TranslationText(vocabulary_size=270)))
     folders.append(store_of(case, valid=None))
     folders.append(store_of(case, valid=None, hold_out=7))
     folders.append(store_of(case, valid=None, hold_out=7, seed=2))
@@ -140,7 +141,7 @@ def test_no_doubtful_note_counts_of_pairs_with_too_many_tokens(tmp_path: Path) -
     report = prepare_corpus(
         Corpus(pairs=(tmp_path / "a.csv",)),
         DataSettings(max_length=12),
-        TextSettings(),
+        TranslationText(),
         subwords=Subwords.train([], vocabulary_size=260),
         hold_out=0,
         root=tmp_path / "cache",
@@ -158,12 +159,12 @@ def test_held_out_pairs_are_validated_on(case: Case) -> None:
 
 
 def test_a_fitted_vocabulary_is_said_with_its_reason(case: Case) -> None:
-    case.prepare(text=TextSettings())
+    case.prepare(text=TranslationText())
     assert any("fitted to" in message and "180 pairs" in message for message in case.said)
 
 
 def test_sampling_is_said_also_when_it_was_done_before(case: Case) -> None:
-    settings = TextSettings(vocabulary_size=300, sample_lines=50)
+    settings = TranslationText(vocabulary_size=300, sample_lines=50)
     for _ in range(2):
         case.said.clear()
         case.prepare(text=settings)
@@ -174,7 +175,7 @@ def test_sampling_is_said_also_when_it_was_done_before(case: Case) -> None:
 
 def test_unknown_subwords_are_counted_and_said(case: Case) -> None:
     wordpiece = Subwords.train(
-        ["the number", "die Zahl"], vocabulary_size=40, algorithm="wordpiece"
+        ["the number", "die Zahl"], vocabulary_size=40, learn=train_wordpiece
     )
     case.prepare(subwords=wordpiece)
     assert any("sub-words are unknown (train)" in message for message in case.said)

@@ -1,6 +1,7 @@
 import pytest
 
-from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import Pair, Report
+from headway.corpora.pieces import NotedCleaning, clean_noted
 from headway.corpora.remarks import doubt
 
 BAD = (
@@ -43,7 +44,7 @@ def test_pairs_with_such_notes_are_left_out_and_counted(
     notes = {"one": ("Not OK: see below",), "two": ("falsch",), "three": ("fine",)}
     pairs = [Pair(text, text.upper(), "f", 1, note) for text, note in notes.items()]
     report = Report()
-    left = list(clean_pairs(pairs, CleaningSettings(skip_notes=skipped), report))
+    left = list(clean_noted(pairs, NotedCleaning(skip_notes=skipped), report))
     assert " ".join(pair.source for pair in left) == kept
     assert report.dropped["noted"] == 3 - len(left)
     doubted = sum(pair.source in ("one", "two") for pair in left)

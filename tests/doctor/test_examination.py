@@ -2,9 +2,9 @@ from pathlib import Path
 
 from doctoring import everyday, lines_of
 
-from headway.core.cleaning import CleaningSettings
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.corpus import Corpus
+from headway.corpora.pieces import NotedCleaning
 from headway.doctor.examination import Examination, Tools, examine
 from headway.doctor.findings import Finding, Severity
 
@@ -21,7 +21,7 @@ def cleaned(tmp_path: Path, train: Texts, valid: Texts | None = None) -> Cleaned
 
     return clean_corpus(
         corpus("train", train),
-        CleaningSettings(),
+        NotedCleaning(),
         tmp_path / "cache",
         valid=corpus("valid", valid) if valid else None,
         hold_out=0,

@@ -3,12 +3,13 @@ from doctoring import as_pairs
 from headway.core.subwords import Subwords
 from headway.doctor.findings import FindingsLog
 from headway.doctor.subword_use import SubwordUse
+from headway.tokenizers.wordpiece import train_wordpiece
 
 LINES = ["one house", "two houses", "three mice", "ein haus", "zwei mäuse"] * 5
 
 
 def test_pieces_and_unknown_ones_are_counted() -> None:
-    subwords = Subwords.train(LINES, vocabulary_size=60, algorithm="wordpiece")
+    subwords = Subwords.train(LINES, vocabulary_size=60, learn=train_wordpiece)
     notes = FindingsLog()
     use = SubwordUse(notes, subwords, max_length=0)
     texts = [("one house", "ein haus"), ("two 我 houses", "zwei haus")]

@@ -15,7 +15,7 @@ import torch
 
 from headway.cli import main
 from headway.core.embedding import TokenEmbedding
-from headway.core.subwords import Subwords
+from headway.tokenizers import tokenizer_files
 
 N_LINES = 30_522
 LINES = {
@@ -69,7 +69,7 @@ def test_the_notes_three_sentences_are_a_batch_of_3_by_7(vocab_txt, capsys, monk
 
 
 def test_the_embedded_batch_is_3_by_7_by_256_and_row_1_column_4_is_girl(vocab_txt):
-    subwords = Subwords.load(vocab_txt)
+    subwords = tokenizer_files.load(vocab_txt)
     assert len(subwords) == N_LINES
     (girl,) = subwords.encode("girl")
     embedding = TokenEmbedding(len(subwords), 256, padding=subwords.special.padding)

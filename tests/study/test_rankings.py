@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from headway.core.bleu import SentenceStatistics, bleu_statistics, difference
+from headway.core.bleu import SentenceStatistics, bleu_statistics
+from headway.metrics.evaluation import difference
 from headway.study.compared_language_models import exponential, ratio
 from headway.study.compared_runs import Figure
 from headway.study.rankings import chosen, ranked, unlike

@@ -10,10 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headway.core.subwords import TextSettings
 from headway.corpora import cleaned, many_pieces
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
 
 PAIRS = 40
 """In each piece."""
@@ -27,7 +26,7 @@ def prepare(corpus: Path, cache: Path, workers: int, progress: object = None) ->
     return prepare_corpus(
         Corpus(pairs=(corpus,)),
         DataSettings(max_length=5, workers=workers),
-        TextSettings(vocabulary_size=400),
+        TranslationText(vocabulary_size=400),
         root=cache,
         say=lambda message: print(message, flush=True),
         progress=progress or (lambda _stage, _done, _total: None),  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def folder(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ours(folder: Path) -> SentencePieces:
-    return SentencePieces.load(folder)
+    return SentencePieces.of_folder(folder)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_spans_cover_the_text_in_order(ours, text):
 def test_a_copy_for_another_process_and_one_on_the_disk_are_the_same(ours, tmp_path):
     ours.save(tmp_path / "tokenizer.json")
     texts = [source for source, _ in PAIRS[:5]]
-    for copy in (pickle.loads(pickle.dumps(ours)), SentencePieces.load(tmp_path)):
+    for copy in (pickle.loads(pickle.dumps(ours)), SentencePieces.of_folder(tmp_path)):
         assert copy.encode_batch(texts) == ours.encode_batch(texts)
         assert copy.fingerprint() == ours.fingerprint()
         assert len(copy) == len(ours)
@@ -112,13 +112,13 @@ def test_another_list_has_another_fingerprint(ours, folder, tmp_path):
     listed = json.loads(file.read_text(encoding="utf-8"))
     listed["new"] = len(listed)
     file.write_text(json.dumps(listed), encoding="utf-8")
-    assert SentencePieces.load(tmp_path / "other").fingerprint() != ours.fingerprint()
+    assert SentencePieces.of_folder(tmp_path / "other").fingerprint() != ours.fingerprint()
 
 
 def test_without_sentencepiece_it_is_said_how_to_get_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ConfigError, match=re.escape("pip install 'headway[sentencepiece]'")):
-        SentencePieces.load(folder)
+        SentencePieces.of_folder(folder)
 
 
 @pytest.mark.parametrize("name", ["source.spm", "target.spm", "vocab.json"])
@@ -129,7 +129,7 @@ def test_a_damaged_file_is_refused_by_name(folder, tmp_path, name, content):
     if content is not None:
         (tmp_path / "m" / name).write_bytes(content)
     with pytest.raises(DataError, match=str(tmp_path / "m")):
-        SentencePieces.load(tmp_path / "m")
+        SentencePieces.of_folder(tmp_path / "m")
 
 
 @pytest.mark.parametrize(
@@ -149,4 +149,4 @@ def test_ids_that_are_no_list_are_refused(folder, tmp_path, ids):
     shutil.copytree(folder, tmp_path / "m")
     (tmp_path / "m" / "vocab.json").write_text(json.dumps(ids), encoding="utf-8")
     with pytest.raises(DataError, match="vocab.json"):
-        SentencePieces.load(tmp_path / "m")
+        SentencePieces.of_folder(tmp_path / "m")

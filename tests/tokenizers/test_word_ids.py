@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from headway.core.subwords import Subwords
 from headway.tokenizers import word_ids
-from headway.tokenizers.word_ids import WordIds, has_known_words
+from headway.tokenizers.word_ids import WordIds, has_known_words, quicker
+from headway.tokenizers.wordpiece import train_wordpiece
 
 MIXED = [
     "don't stop, it's 1990_s \"rock'n'roll\"!",
@@ -24,22 +25,22 @@ texts = st.lists(tricky | st.text(st.characters(exclude_categories=["Cs"])))
 def test_ids_are_those_of_the_tokenizer(some: list[str], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_ids, "_MOST", most)
-        remembering = WordIds(LEARNED._encode)
+        remembering = WordIds(LEARNED.encode_batch)
         for _ in range(2):
-            assert remembering.encode(some) == LEARNED._encode(some)
+            assert remembering.encode(some) == LEARNED.encode_batch(some)
 
 
 def test_every_simple_character_is_of_the_same_class_everywhere() -> None:
     simple = [chr(i) for i in range(0x3000) if word_ids._SIMPLE.fullmatch(chr(i))]
     assert len(simple) > 700
     around = [f"a{c}b {c} {c}{c}a 1{c}2 '{c}s.{c}" for c in simple]
-    assert WordIds(LEARNED._encode).encode(around) == LEARNED._encode(around)
+    assert WordIds(LEARNED.encode_batch).encode(around) == LEARNED.encode_batch(around)
 
 
 def test_words_are_known_only_where_they_are_cut_as_here() -> None:
-    assert has_known_words(LEARNED._serialized)
-    wordpiece = Subwords.train(MIXED, vocabulary_size=100, algorithm="wordpiece")
-    assert not has_known_words(wordpiece._serialized)
+    assert has_known_words(LEARNED.serialized)
+    wordpiece = Subwords.train(MIXED, vocabulary_size=100, learn=train_wordpiece)
+    assert not has_known_words(wordpiece.serialized)
 
 
 def test_a_word_is_asked_for_once() -> None:
@@ -56,7 +57,9 @@ def test_a_word_is_asked_for_once() -> None:
 
 
 def test_many_texts_get_the_same_ids_as_few() -> None:
-    wordpiece = Subwords.train(MIXED, vocabulary_size=100, algorithm="wordpiece")
+    wordpiece = Subwords.train(MIXED, vocabulary_size=100, learn=train_wordpiece)
     some = [f"{text} {i}" for i in range(400) for text in MIXED[:3]]
     for subwords in (LEARNED, wordpiece):
-        assert subwords.encode_batch(some) == [subwords.encode(text) for text in some]
+        encode = quicker(subwords.encode_batch, subwords)
+        assert (encode == subwords.encode_batch) is (subwords is wordpiece)
+        assert encode(some) == [subwords.encode(text) for text in some]

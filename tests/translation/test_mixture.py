@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from headway.core.batching import TokenBatches
-from headway.core.subwords import TextSettings
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
 from headway.corpora.weighted import WeightedRounds
 from headway.demo import generate
 from headway.translation.mixture import mixture, shares, tags_seen, valid_files
@@ -21,7 +20,7 @@ def prepared(folder: Path, *uses: Use) -> Prepared:
         text = "".join(f"{s} {seed}\t{t} {seed}\n" for s, t in generate(40 * seed, seed))
         paths[-1].write_text(text, encoding="utf-8")
     return prepare_corpus(
-        Corpus(pairs=tuple(paths), uses=uses), DataSettings(), TextSettings(vocabulary_size=500),
+        Corpus(pairs=tuple(paths), uses=uses), DataSettings(), TranslationText(vocabulary_size=500),
         hold_out=10, root=folder / "cache",
     )  # fmt: skip
 
@@ -61,7 +60,7 @@ def test_a_tag_of_which_no_pair_is_left_is_said_and_not_learned(tmp_path: Path) 
     path.write_text("".join(f"{s}\t{t}\n" for s, t in generate(60, 1)), encoding="utf-8")
     found = prepare_corpus(
         Corpus(pairs=(path, path), uses=(Use(tag="one"), Use(tag="two"))),
-        DataSettings(), TextSettings(vocabulary_size=500), hold_out=10, root=tmp_path / "cache",
+        DataSettings(), TranslationText(vocabulary_size=500), hold_out=10, root=tmp_path / "cache",
     )  # fmt: skip
     assert tags_seen(found, ()) == ("one",)
     assert tags_seen(found, ("two",)) == ("two", "one")

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from headway.commands.arguments import say
-from headway.core.cleaning import CleaningSettings, Pair
+from headway.core.cleaning import Pair
 from headway.core.disk import written_aside
 from headway.core.errors import ConfigError
 from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus, CorpusFiles, directions
 from headway.corpora.mixing import both_ways
+from headway.corpora.pieces import NotedCleaning
 from headway.corpora.reasons import NOTICED, REASONS
 from headway.doctor.accents import AccentCheck
 from headway.doctor.agreement import AgreementCheck
@@ -120,7 +121,7 @@ class Curing:
             self._fates.setdefault(pair_key(pair), set()).add(symptom.name)
 
     def write(
-        self, cleaned: CleanedCorpus, examination: "Examination", settings: CleaningSettings
+        self, cleaned: CleanedCorpus, examination: "Examination", settings: NotedCleaning
     ) -> Changes:
         """Write every file anew, complete or not at all, and the table of changes."""
         changes = Changes(

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
 from headway.commands.translate_messages import tell_cut
-from headway.core.bleu import Difference
 from headway.core.errors import ConfigError
 from headway.filling.steps import OFF, terms_of
 from headway.localization.terms import NONE
 from headway.metrics.diagnosis import Note, diagnose
 from headway.metrics.evaluation import (
     METRICS,
+    Difference,
     LengthBucket,
     ScoredSystem,
     TranslationScores,

@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headway.commands.evaluating import SystemScores
-from headway.core.bleu import Difference
 from headway.metrics.diagnosis import Note
-from headway.metrics.evaluation import METRICS
+from headway.metrics.evaluation import METRICS, Difference
 from headway.metrics.score_card import ScoreCard
 
 _TITLES = dict(zip(METRICS, ("BLEU", "chrF", "TER (lower is better)"), strict=True))

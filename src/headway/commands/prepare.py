@@ -243,14 +243,14 @@ def _tools(
     *,
     everything: bool,
 ) -> "Tools":
-    from headway.core.subwords import Subwords
     from headway.doctor.examination import SLOW_PAIRS, Tools
     from headway.languages.detection import detect
     from headway.localization.placeholders.own_codes import compiled
+    from headway.tokenizers import tokenizer_files
 
     return Tools(
         detect=detect,
-        subwords=Subwords.load(tokenizer) if tokenizer else None,
+        subwords=tokenizer_files.load(tokenizer) if tokenizer else None,
         max_length=settings.max_length,
         slow_pairs=sys.maxsize if everything else SLOW_PAIRS,
         own_codes=compiled(own_codes),

@@ -189,14 +189,6 @@ class BleuAndChrf(NamedTuple):
     chrf: Score
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A second system's score less a first one's; `p_value` is of the paired bootstrap test."""
-
-    difference: float
-    p_value: float
-
-
 def score_translations(
     hypotheses: Sequence[str], references: Sequence[str], *, target_language: str | None = None
 ) -> BleuAndChrf:
@@ -238,26 +230,6 @@ def with_interval(
         cut = n_bootstrap // 40  # 2.5 % at either end
         low, high = float(resampled[cut]), float(resampled[n_bootstrap - cut - 1])
     return Score(score, low, high, statistics.signature(n_bootstrap, seed))
-
-
-def difference(
-    first: SentenceStatistics,
-    second: SentenceStatistics,
-    *,
-    n_bootstrap: int = 1000,
-    seed: int = 12345,
-) -> Difference:
-    """Does the second system really differ? Both are counts of the same sentences, in order.
-
-    The p-value is the share of resampled corpora whose absolute difference exceeds the mean of all
-    by the observed one or more: sacreBLEU's (by which, however, the same outputs differ). It counts
-    one tail, so that of systems that are equally good 11 % have p below 0.05.
-    """
-    observed = second.score() - first.score()
-    resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
-    distances = np.abs(np.subtract(*resampled))
-    n_farther = int((distances - distances.mean() >= abs(observed)).sum())
-    return Difference(observed, (n_farther + 1) / (n_bootstrap + 1))
 
 
 def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ VERSION = 5
 """Raised whenever files are read or cleaned to another result: no cache of the old one is used."""
 
 LEAST_PAIRS = 20
-"""Nothing is learned from fewer."""
+"""Fewer teach nothing and leave nothing to validate on."""
 
 EXAMPLES = 3
 """How many pairs of each reason are shown."""
@@ -77,8 +77,6 @@ class CleaningSettings:
     """The longest side of a pair that is kept, in characters."""
     deduplicate: bool = True
     """Whether a pair that was there before is dropped."""
-    skip_notes: tuple[str, ...] = ()
-    """Words of translators' notes for which a pair is dropped; see `headway.corpora.remarks`."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that no pair could satisfy."""
@@ -115,9 +113,7 @@ class Report:
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
         self.dropped[reason] += 1
-        shown = self.examples.setdefault(reason, [])
-        if len(shown) < EXAMPLES:
-            shown.append(Example(file, line, text[:_EXAMPLE_CHARACTERS]))
+        self._show(reason, [Example(file, line, text[:_EXAMPLE_CHARACTERS])])
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
         """Count one pair, showing the beginning of both sides."""
@@ -126,10 +122,12 @@ class Report:
     def notice(self, kind: str, pair: Pair, why: str) -> None:
         """Count one pair as it is, and show the first."""
         self.noticed[kind] += 1
+        text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
+        self._show(kind, [Example(pair.file, pair.line, text)])
+
+    def _show(self, kind: str, some: list[Example]) -> None:
         shown = self.examples.setdefault(kind, [])
-        if len(shown) < EXAMPLES:
-            text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
-            shown.append(Example(pair.file, pair.line, text))
+        shown += some[: EXAMPLES - len(shown)]
 
     def drop_kept(self, reason: str, n: int, noticed: Counter[str], pairs: Iterable[Pair]) -> None:
         """Count `n` pairs as dropped that had been kept, and `noticed`; the first are shown."""
@@ -148,8 +146,7 @@ class Report:
         self.mended += later.mended
         self.noticed += later.noticed
         for reason, examples in later.examples.items():
-            shown = self.examples.setdefault(reason, [])
-            shown += examples[: EXAMPLES - len(shown)]
+            self._show(reason, examples)
         self.suspicions += later.suspicions
 
     def move_to_dropped(self, later: "Report") -> None:
@@ -233,22 +230,23 @@ def read_parallel(
         yield Pair(left, right, file, line)  # type: ignore[arg-type]
 
 
+Judge = Callable[[Pair], tuple[Pair, str]]
+"""Of a clean pair with remarks: the pair with those that say it is not good, and why to drop it."""
+
+
 def clean_pairs(
-    pairs: Iterable[Pair], settings: CleaningSettings, report: Report
+    pairs: Iterable[Pair], settings: CleaningSettings, report: Report, judge: Judge | None = None
 ) -> Iterator[Pair]:
-    """The pairs worth learning from, cleaned; every other one is counted in `report`."""
+    """The pairs worth learning from, cleaned; every other one is counted in `report`.
+
+    Without a `judge` what files remark of their pairs is passed over.
+    """
     for source, target, file, line, remarks in pairs:
         left, right = clean(source, report.mended), clean(target, report.mended)
         pair = Pair(left, right, file, line)
         reason = _refusal(pair, settings)
-        if remarks and not reason:
-            from headway.corpora.remarks import doubt, held
-
-            doubted = doubt(remarks)
-            if held(remarks, settings.skip_notes, doubted):
-                reason = "noted"
-            elif doubted:
-                pair = pair._replace(remarks=(doubted,))
+        if remarks and judge and not reason:
+            pair, reason = judge(pair._replace(remarks=remarks))
         if reason:
             report.drop_pair(reason, pair)
             continue

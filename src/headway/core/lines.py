@@ -184,7 +184,6 @@ class _Piecemeal(io.RawIOBase):
 
 
 def _no_file(path: Path) -> DataError:
-    """For a directory, a pipe or a device."""
     if path.is_dir():
         return DataError(f"a text file is needed; {path} is a directory. Name a file inside it.")
     return DataError(
@@ -194,12 +193,10 @@ def _no_file(path: Path) -> DataError:
 
 
 def _empty(path: Path, does: str) -> DataError:
-    """For a file without a single line; `does` is `is empty`, or `unpacks to nothing`."""
     return DataError(f"a text file needs at least one line; {path} {does}.")
 
 
 def _damaged(path: Path, place: str, error: Exception) -> DataError:
-    """For a file that cannot be read to its end; `place` says how far it was."""
     if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
         return DataError(
             f"a .gz file must be whole; {path} is damaged or cut off{place} "
@@ -210,7 +207,6 @@ def _damaged(path: Path, place: str, error: Exception) -> DataError:
 
 
 def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
-    """For a line that is no UTF-8 at a byte, counted from 1."""
     with path.open("rb") as file:
         start = raw[:2] if line == 1 else file.read(2)
     what, remedy = _OTHER_ENCODINGS.get(start, _UNKNOWN_ENCODING)
@@ -221,7 +217,6 @@ def _not_utf8(path: Path, line: int, raw: bytes, byte: int) -> DataError:
 
 
 def _holds_zeros(path: Path, raw: bytes) -> DataError:
-    """For a first line that is full of zero bytes."""
     if raw[:2] in _OTHER_ENCODINGS:
         return _not_utf8(path, 1, raw, raw.index(0) + 1)
     return DataError(

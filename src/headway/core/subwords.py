@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, SupportsIndex
+from typing import SupportsIndex
 
 from tokenizers import Tokenizer, decoders, models, normalizers
 
 from headway.core.disk import refuse_large, write_text
-from headway.core.errors import ConfigError, DataError, refuse_below, refuse_beyond
+from headway.core.errors import DataError, refuse_below, refuse_beyond
 from headway.core.subword_training import (
     add_placeholders,
     between,
@@ -20,49 +20,33 @@ from headway.core.subword_training import (
     sample,
     train_bpe,
 )
-from headway.localization.placeholders.own_codes import OwnPattern
-from headway.tokenizers import tokenizer_files, tokenizer_parts
-from headway.tokenizers.wordpiece import train_wordpiece
 
-Algorithm = Literal["bpe", "wordpiece", "sentencepiece"]
-CodeHandling = Literal["mask", "keep"]
 MOST_IDS = 1 << 22
 """No vocabulary is larger; a list of pieces up to a greater id could take all memory there is."""
-_FEW = 1_000
-"""Texts; among more, most words come again, and are looked up."""
+LONGEST_PIECE = 1_000
+"""Characters; ten times those of the vocabularies in use."""
+MAX_BYTES = 1 << 28
+"""Of a tokenizer's file; ten times what the largest vocabularies in use take."""
 
-_TRAINERS = {"bpe": train_bpe, "wordpiece": train_wordpiece}
+Learn = Callable[[Iterable[str], int], Tokenizer]
+"""Learns pieces from lines, at most so many."""
+Encode = Callable[[Sequence[str]], list[list[int]]]
+"""The ids of each text, without markers."""
 
 
 @dataclass(frozen=True)
 class TextSettings:
     """Section [text]: how text becomes ids."""
 
-    algorithm: Algorithm = "bpe"
-    """`bpe` (byte-level: any text), `wordpiece` (some is unknown), or imported `sentencepiece`."""
     vocabulary_size: int = 0
     """Pieces, source and target together; 0 fits it to the corpus."""
     sample_lines: int = 1_000_000
     """The sub-words are learned from at most so many lines, drawn at random."""
-    codes: Literal["auto", "mask", "keep"] = "auto"
-    """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
-    into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
-    own_codes: tuple[str, ...] = ()
-    """Regular expressions of what is a code besides: see
-    `headway.localization.placeholders.own_codes`."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
         refuse_beyond(self, {"vocabulary_size": MOST_IDS}, above="text.")
         refuse_below(self, {"vocabulary_size": 0, "sample_lines": 1}, above="text.")
-        if self.own_codes:
-            self.patterns()
-
-    def patterns(self) -> tuple[OwnPattern, ...]:
-        """`own_codes`, ready for use; raises ConfigError where one cannot be."""
-        from headway.localization.placeholders.own_codes import compiled
-
-        return compiled(self.own_codes) if self.own_codes else ()
 
 
 _KNOWN_NAMES = {
@@ -124,10 +108,13 @@ class Subwords:
     """
 
     def __init__(self, serialized: str, origin: str) -> None:
-        """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors."""
-        self._serialized = serialized
+        """Take a tokenizer in the `tokenizers` JSON format; `origin` names it in errors.
+
+        Raises:
+            DataError: it is none, or has no markers.
+        """
+        self.serialized = serialized
         self._tokenizer = _parse(serialized, origin)
-        self._encode_many: Callable[[Sequence[str]], list[list[int]]] | None = None
         self._pieces = _pieces_by_id(self._tokenizer, origin)
         self.special = SpecialIds.of(self._tokenizer.get_vocab(with_added_tokens=True), origin)
         self._markers = {self.special.padding, self.special.decoder_begin, self.special.end}
@@ -138,51 +125,56 @@ class Subwords:
         lines: Iterable[str],
         *,
         vocabulary_size: int,
-        algorithm: Algorithm = "bpe",
+        learn: Learn = train_bpe,
         sample_lines: int = 1_000_000,
         placeholders: Sequence[str] = (),
         seed: int = 1,
         say: Callable[[str], None] = lambda _message: None,
     ) -> "Subwords":
-        """Learn at most `vocabulary_size` pieces; `say` hears of it when lines are sampled.
+        """Have `learn` learn at most `vocabulary_size` pieces; `say` hears when lines are sampled.
 
         Each of the `placeholders` (single characters) is a piece by itself wherever it stands.
 
         Raises:
             ConfigError: the vocabulary cannot hold the markers and the alphabet.
         """
-        if algorithm not in _TRAINERS:
-            raise ConfigError(f"text.algorithm {algorithm} is not learned here. Try bpe.")
         chosen = between(sample(lines, sample_lines, seed, say), placeholders)
-        learned = _TRAINERS[algorithm](chosen, vocabulary_size - len(placeholders))
+        learned = learn(chosen, vocabulary_size - len(placeholders))
         add_placeholders(learned, placeholders)
         return cls(learned.to_str(), "the new tokenizer")
 
     @classmethod
-    def load(cls, path: Path) -> "Subwords":
-        """Read a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one, such as a run.
+    def load(cls, path: Path, foreign: Callable[[Path], "Subwords"] | None = None) -> "Subwords":
+        """Read the `tokenizer.json` of `train_bpe` and `save`, or of a folder with one.
+
+        `foreign` reads whatever else there may be.
 
         Raises:
-            DataError: the file is missing, is neither of these, or has no markers.
+            DataError: the file is missing, or any other.
         """
-        path = Path(path)
         file = path / "tokenizer.json" if path.is_dir() else path
         try:
-            refuse_large(file, tokenizer_files.MAX_BYTES)
-            serialized = file.read_bytes().decode("utf-8-sig")
-        except (OSError, ValueError):
-            serialized = ""
-        if not serialized.lstrip().startswith("{"):
-            serialized, file = tokenizer_files.read(path)
+            refuse_large(file, MAX_BYTES)
+            serialized = file.read_bytes().decode("utf-8")
+            sound = _is_byte_level(serialized)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            sound = False
+        if not sound and foreign:
+            return foreign(path)
+        if not sound:
+            raise DataError(
+                f"a vocabulary is the tokenizer.json of a run, byte-level BPE; {file} is missing, "
+                "unreadable or another. Check the path."
+            )
         return cls(serialized, str(file))
 
     def save(self, path: Path) -> None:
         """Write `tokenizer.json`, which other programs can read with the `tokenizers` library."""
-        write_text(path, self._serialized)
+        write_text(path, self.serialized)
 
     def __reduce__(self) -> tuple[type["Subwords"], tuple[str, str]]:
         """For another process: the library's own way forgets that typed markers stay text."""
-        return Subwords, (self._serialized, "a tokenizer")
+        return Subwords, (self.serialized, "a tokenizer")
 
     def __len__(self) -> int:
         """How many ids there are, markers included."""
@@ -190,7 +182,7 @@ class Subwords:
 
     def fingerprint(self) -> str:
         """SHA-256 of the tokenizer file: equal fingerprints give equal ids."""
-        return hashlib.sha256(self._serialized.encode("utf-8")).hexdigest()
+        return hashlib.sha256(self.serialized.encode("utf-8")).hexdigest()
 
     def has(self, piece: str) -> bool:
         """Whether this is a piece of the vocabulary, as `pieces` would show it."""
@@ -203,21 +195,12 @@ class Subwords:
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without markers."""
         normal = [unicodedata.normalize("NFC", text) for text in texts]
-        if len(normal) <= _FEW:
-            return self._encode(normal)
-        if self._encode_many is None:
-            from headway.tokenizers.word_ids import quicker
-
-            self._encode_many = quicker(self._encode, self._serialized)
-        return self._encode_many(normal)
+        encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
+        return [encoding.ids for encoding in encoded]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
         """The same of texts that are to be written; other models may part them otherwise."""
         return self.encode_batch(texts)
-
-    def _encode(self, normal: Sequence[str]) -> list[list[int]]:
-        encoded = self._tokenizer.encode_batch_fast(normal, add_special_tokens=False)
-        return [encoding.ids for encoding in encoded]
 
     def source_spans(self, text: str) -> list[tuple[int, int]]:
         """Which characters (start, end) of the NFC `text` each of its ids stands for."""
@@ -239,15 +222,20 @@ class Subwords:
         return [self._pieces[i] for i in ids]
 
 
+def _is_byte_level(serialized: str) -> bool:
+    """Whether a tokenizer does to a text what `byte_level` does, whatever its pieces are."""
+    given, usual = json.loads(serialized), json.loads(byte_level(models.BPE()).to_str())
+    given["model"] = {**given["model"], "vocab": {}, "merges": []}
+    return bool(given | {"added_tokens": []} == usual)
+
+
 def _parse(serialized: str, origin: str) -> Tokenizer:
     try:
-        given, usual = json.loads(serialized), json.loads(byte_level(models.BPE()).to_str())
-        given["model"] = {**given["model"], "vocab": {}, "merges": []}
-        if given | {"added_tokens": []} != usual:
-            tokenizer_parts.refuse_unbounded(given)  # a side room
         tokenizer = Tokenizer.from_str(serialized)
+    except (KeyboardInterrupt, SystemExit):
+        raise
     except BaseException as error:  # its parser may panic, which is no Exception
-        raise tokenizer_files.refusal(error, origin) from None
+        raise no_tokenizer(error, origin) from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True  # a typed marker stays text; the file cannot say so
@@ -256,15 +244,31 @@ def _parse(serialized: str, origin: str) -> Tokenizer:
     return tokenizer
 
 
+def no_tokenizer(error: BaseException, origin: str) -> DataError:
+    """For a file that the library cannot parse, or whose parts could take for ever."""
+    return DataError(
+        f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
+        "Give a run folder, a tokenizer.json or a vocab.txt."
+    )
+
+
 def _pieces_by_id(tokenizer: Tokenizer, origin: str) -> list[str]:
     vocabulary = tokenizer.get_vocab(with_added_tokens=True)
-    if max(vocabulary.values(), default=0) >= MOST_IDS:
-        raise tokenizer_files.id_too_large(vocabulary, MOST_IDS, origin)
-    if max(map(len, vocabulary), default=0) > tokenizer_parts.LONGEST_PIECE:
-        raise tokenizer_parts.piece_too_long(origin)
+    last = max(vocabulary.values(), default=-1)
+    if last >= MOST_IDS:
+        piece = max(vocabulary, key=vocabulary.__getitem__)
+        raise DataError(
+            f"the ids of a vocabulary are below {MOST_IDS:,}; in {origin} {piece[:40]!r} has "
+            f"{last:,}. Take that file from a copy, or another tokenizer."
+        )
+    if max(map(len, vocabulary), default=0) > LONGEST_PIECE:
+        raise DataError(
+            f"a piece of a vocabulary has at most {LONGEST_PIECE:,} characters; {origin} has a "
+            "longer one. Take that file from a copy, or another tokenizer."
+        )
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     spelled_in_bytes = isinstance(tokenizer.decoder, decoders.ByteLevel)
-    pieces = [""] * (max(vocabulary.values(), default=-1) + 1)
+    pieces = [""] * (last + 1)
     for piece, i in vocabulary.items():
         shown = readable(piece) if spelled_in_bytes and piece not in special else piece
         pieces[i] = shown.replace(" ", "▁")

@@ -8,14 +8,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from headway.core.cleaning import EXAMPLES, CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import EXAMPLES, Pair, Report
 from headway.core.cleaning import VERSION as CLEANING_VERSION
 from headway.core.dedup_split import KEPT, in_memory, repeats_in_memory
 from headway.core.disk import checksum, read_sealed, sealed_folder
 from headway.corpora.alignment import suspicious
 from headway.corpora.cache import Say, key_of, made_once, silent
 from headway.corpora.corpus import Corpus, directions, read_pairs
-from headway.corpora.pieces import CleanedPairs, Cleaning, Piece, Progress, taken_out, write_piece
+from headway.corpora.pieces import (
+    CleanedPairs,
+    Cleaning,
+    NotedCleaning,
+    Piece,
+    Progress,
+    clean_noted,
+    taken_out,
+    write_piece,
+)
 from headway.localization.placeholders.kinds import may_hold_codes
 
 Split = Literal["train", "valid"]
@@ -60,7 +69,7 @@ class CleanedCorpus:
 
 def clean_corpus(
     corpus: Corpus,
-    settings: CleaningSettings,
+    settings: NotedCleaning,
     root: Path,
     *,
     valid: Corpus | None = None,
@@ -180,9 +189,9 @@ def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
     read, cleaned = Report(), Report()
     valid_read, valid_cleaned = Report(), Report()
     valid = cleaning.valid and read_pairs(cleaning.valid, valid_read)
-    valid_pairs = list(clean_pairs(valid or (), cleaning.settings, valid_cleaned))
+    valid_pairs = list(clean_noted(valid or (), cleaning.settings, valid_cleaned))
     valid_read.add(valid_cleaned)
-    pairs = list(clean_pairs(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
+    pairs = list(clean_noted(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
     cleaning.progress("reading", read.read, None)
     n_rows = Counter(pair.file for pair in pairs)
     rows, valid_rows = [in_memory(pairs)], [in_memory(valid_pairs)]

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from headway.core.cleaning import Pair
 from headway.core.disk import read_sealed, sealed_folder
 from headway.core.errors import ConfigError
-from headway.core.subwords import CodeHandling, Subwords
+from headway.core.subwords import Subwords
 from headway.corpora.cache import Say, key_of, reopened
 from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import tagged
 from headway.localization.placeholders.codes import PLACEHOLDERS, VERSION, mask_pair
-from headway.localization.placeholders.own_codes import OwnPattern
+from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern
 
 LEAST_SHARE = 0.02
 LEAST_PAIRS = 100

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import Pair, Report
 from headway.core.dedup_split import (
     DROPPED,
     KEPT,
@@ -31,7 +31,15 @@ from headway.core.disk import read_sealed, sealed_folder
 from headway.core.runtime import available_cores
 from headway.corpora.cache import reopened
 from headway.corpora.corpus import Corpus, read_pairs
-from headway.corpora.pieces import CleanedPairs, Cleaning, Piece, taken_out, write_piece
+from headway.corpora.pieces import (
+    CleanedPairs,
+    Cleaning,
+    NotedCleaning,
+    Piece,
+    clean_noted,
+    taken_out,
+    write_piece,
+)
 from headway.corpora.repeats import find_repeats
 from headway.localization.placeholders.kinds import may_hold_codes
 
@@ -145,9 +153,7 @@ class CleanPiece(NamedTuple):
     """On both sides of some pair."""
 
 
-def clean_block(
-    work: Path, kind: str, settings: CleaningSettings, block: PairColumns
-) -> CleanPiece:
+def clean_block(work: Path, kind: str, settings: NotedCleaning, block: PairColumns) -> CleanPiece:
     """Make the piece KIND-00000 (for block 0) in a folder in `work`, or find it made and whole.
 
     Raises:
@@ -164,11 +170,9 @@ def clean_block(
     return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
 
 
-def _cleaned(
-    block: PairColumns, settings: CleaningSettings, part: Path, name: str
-) -> dict[str, Any]:
+def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str) -> dict[str, Any]:
     report = Report()
-    pairs = list(clean_pairs(block.pairs(), settings, report))
+    pairs = list(clean_noted(block.pairs(), settings, report))
     piece = write_piece(part, name, pairs)
     source, target, _ = in_memory(pairs).hashes()
     np.concatenate([source, target]).tofile(part / f"{name}.hashes")

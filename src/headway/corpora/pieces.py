@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import CleaningSettings, Pair, Report
+from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
 from headway.core.dedup_split import (
     DROPPED,
     HELD_OUT,
@@ -99,12 +100,33 @@ def write_piece(folder: Path, name: str, pairs: Sequence[Pair], kept: Marks | No
 
 
 @dataclass(frozen=True)
+class NotedCleaning(CleaningSettings):
+    """Which pairs are refused, also by what is noted of them."""
+
+    skip_notes: tuple[str, ...] = ()
+    """Words of translators' notes for which a pair is dropped; see `headway.corpora.remarks`."""
+
+
+def clean_noted(pairs: Iterable[Pair], settings: NotedCleaning, report: Report) -> Iterator[Pair]:
+    """`clean_pairs`, judged by their notes too."""
+    return clean_pairs(pairs, settings, report, partial(_judged, settings.skip_notes))
+
+
+def _judged(skip_notes: Sequence[str], pair: Pair) -> tuple[Pair, str]:
+    from headway.corpora.remarks import doubt, held  # a side room
+
+    doubted = doubt(pair.remarks)
+    noted = held(pair.remarks, skip_notes, doubted)
+    return pair._replace(remarks=(doubted,) if doubted else ()), "noted" if noted else ""
+
+
+@dataclass(frozen=True)
 class Cleaning:
     """What is to be cleaned, and how."""
 
     corpus: Corpus
     valid: Corpus | None
-    settings: CleaningSettings
+    settings: NotedCleaning
     hold_out: int | None
     seed: int
     progress: Progress

@@ -5,23 +5,25 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from headway.core import subword_training
-from headway.core.cleaning import CleaningSettings, Pair, Report
+from headway.core.cleaning import Pair, Report
 from headway.core.disk import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.store import FORMAT, SideEncoder, Store, write_store
-from headway.core.subwords import CodeHandling, Subwords, TextSettings
+from headway.core.subwords import Encode, Subwords, TextSettings
 from headway.corpora.cache import Say, cache_root, key_of, made_once, silent
 from headway.corpora.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.corpora.corpus import Corpus, Direction, directions, languages
 from headway.corpora.mixing import PLAIN, Use
-from headway.corpora.pieces import Piece, Progress
+from headway.corpora.pieces import NotedCleaning, Piece, Progress
 from headway.corpora.weighted import RowWeights, WeightedRounds
-from headway.localization.placeholders.own_codes import OwnPattern
+from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern, compiled
+from headway.tokenizers import tokenizer_files
+from headway.tokenizers.wordpiece import LEARNERS, Algorithm
 
 if TYPE_CHECKING:
     from headway.corpora.coded import Shown
@@ -29,11 +31,12 @@ if TYPE_CHECKING:
 SIDES = ("source", "target")
 """Of the stores that are made here."""
 
+_FEW = 1_000  # pairs; among more, most words come again, and are looked up
 _MOST = {"max_ratio": 1e9, "max_characters": 1 << 30, "max_length": 1 << 24, "workers": 1 << 10}
 
 
 @dataclass(frozen=True)
-class DataSettings(CleaningSettings):
+class DataSettings(NotedCleaning):
     """Section [data]: which pairs are used."""
 
     max_length: int = 256
@@ -54,10 +57,32 @@ class DataSettings(CleaningSettings):
                 f"data.workers is 0 (one for each core) or more; got {self.workers}. Try 0."
             )
 
-    def cleaning(self) -> CleaningSettings:
+    def cleaning(self) -> NotedCleaning:
         """The settings that matter before there are sub-words."""
-        names = [field.name for field in fields(CleaningSettings)]
-        return CleaningSettings(**{name: getattr(self, name) for name in names})
+        names = [field.name for field in fields(NotedCleaning)]
+        return NotedCleaning(**{name: getattr(self, name) for name in names})
+
+
+@dataclass(frozen=True)
+class TranslationText(TextSettings):
+    """Section [text]: how text becomes ids."""
+
+    algorithm: Algorithm = "bpe"
+    """`bpe` (byte-level: any text), `wordpiece` (some is unknown), or imported `sentencepiece`."""
+    codes: Literal["auto", "mask", "keep"] = "auto"
+    """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
+    into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
+    own_codes: tuple[str, ...] = ()
+    """Regular expressions of what is a code besides: see `headway.localization.placeholders.own_codes`."""
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for sizes that no vocabulary has, and for what is no pattern."""
+        super().__post_init__()
+        self.patterns()
+
+    def patterns(self) -> tuple[OwnPattern, ...]:
+        """`own_codes`, ready for use; raises ConfigError where one cannot be."""
+        return compiled(self.own_codes) if self.own_codes else ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +120,7 @@ class Prepared:
 def prepare_corpus(
     corpus: Corpus,
     data: DataSettings,
-    text: TextSettings,
+    text: TranslationText,
     *,
     subwords: Subwords | None = None,
     valid: Corpus | None = None,
@@ -197,7 +222,7 @@ def _shown(codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...]) -> 
 
 def _learned_subwords(
     cleaned: CleanedCorpus,
-    text: TextSettings,
+    text: TranslationText,
     shown: "Shown | None",
     seed: int,
     root: Path,
@@ -231,7 +256,7 @@ def _learned_subwords(
             learned = Subwords.train(
                 shown.lines(cleaned.pairs("train")) if shown else cleaned.train_lines(),
                 vocabulary_size=size,
-                algorithm=text.algorithm,
+                learn=LEARNERS[text.algorithm],
                 sample_lines=text.sample_lines,
                 placeholders=shown.placeholders if shown else (),
                 seed=seed,
@@ -242,7 +267,7 @@ def _learned_subwords(
 
     for message in made_once(directory, lambda: read_sealed(directory)["said"], make, say):
         say(message)
-    return Subwords.load(directory)
+    return Subwords.load(directory, foreign=tokenizer_files.load)
 
 
 def _encoded(
@@ -298,7 +323,13 @@ def _write_pairs(
     directory: Path,
 ) -> Store:
     """The store of one piece; its `content["dropped"]` reports what was dropped here."""
-    encoder = SideEncoder(subwords.encode_batch, len(subwords), subwords.special.unknown)
+    encode: Encode = subwords.encode_batch
+    encode_targets: Encode = subwords.encode_targets
+    if piece.n_kept > _FEW:
+        from headway.tokenizers.word_ids import quicker  # a side room
+
+        encode, encode_targets = quicker(encode, subwords), quicker(encode_targets, subwords)
+    encoder = SideEncoder(encode, len(subwords), subwords.special.unknown)
     dropped = Report()
 
     def drop(reason: str, pair: Pair) -> None:
@@ -308,7 +339,7 @@ def _write_pairs(
     return write_store(
         piece.pairs(),
         directory,
-        {"source": encoder, "target": encoder._replace(encode=subwords.encode_targets)},
+        {"source": encoder, "target": encoder._replace(encode=encode_targets)},
         texts=texts,
         file_of=lambda pair: pair.file,
         files=files,

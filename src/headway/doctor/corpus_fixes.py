@@ -13,9 +13,10 @@ from html.entities import html5
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import Pair, Report
 from headway.core.dedup_split import text_hashes
 from headway.corpora.corpus import Corpus, CorpusFiles, read_pairs
+from headway.corpora.pieces import NotedCleaning, clean_noted
 from headway.corpora.remarks import doubt
 from headway.corpora.shifts import NEAR, Shift
 from headway.languages.mojibake import repaired
@@ -136,13 +137,13 @@ class _Hearing(Report):
         super().drop(reason, file, line, text)
 
 
-def events(corpus: Corpus, settings: CleaningSettings) -> Iterator[_Event]:
+def events(corpus: Corpus, settings: NotedCleaning) -> Iterator[_Event]:
     """What becomes of each unit of a corpus of one part, in the order of its file."""
     heard = _Hearing()
     for pair in read_pairs(corpus, heard):
         yield from heard.events
         heard.events.clear()
-        for clean in clean_pairs((pair,), settings, heard):
+        for clean in clean_noted((pair,), settings, heard):
             yield _Event(pair.line, "", clean)
         yield from heard.events
         heard.events.clear()
@@ -152,7 +153,7 @@ def events(corpus: Corpus, settings: CleaningSettings) -> Iterator[_Event]:
 def written(
     part: CorpusFiles,
     corpus: Corpus,
-    settings: CleaningSettings,
+    settings: NotedCleaning,
     places: Places,
     changes: Changes,
     fate: Iterator[str],

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.core.fair_sample import UNSPACED_SCRIPTS
 from headway.doctor.batches import Marks, PairSide
 from headway.doctor.folding import Hashes, letter_values
-from headway.languages.scripts import LAST, UNSPACED_SCRIPTS, scripts
+from headway.languages.scripts import LAST, scripts
 
 _LONGEST = 64
 _BASE = np.uint64(0xD6E8FEB86659FD93)  # odd

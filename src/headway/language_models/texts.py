@@ -22,6 +22,7 @@ from headway.language_models.units import (
     learned_vocabulary,
 )
 from headway.runs.task_spec import Say, Sizes
+from headway.tokenizers.word_ids import quicker
 
 COUNTING = ("ngram",)
 """Types of model that learn from every line: nothing is held out for them."""
@@ -252,10 +253,10 @@ def _stored(
     unit: TokenUnit,
     say: Say,
 ) -> Store:
-    end = vocabulary.special.end
+    end, ids_of = vocabulary.special.end, quicker(vocabulary.encode_batch, vocabulary)
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [[*ids, end] for ids in vocabulary.encode_batch(texts)]
+        return [[*ids, end] for ids in ids_of(texts)]
 
     known = vocabulary.fingerprint(), unit.unit, unit.segmenter
     return cached_store(

@@ -9,9 +9,10 @@ from typing import Literal
 from headway.core.errors import DataError, refuse_below, refuse_beyond
 from headway.core.run_folder import RunFolder
 from headway.core.subword_training import fitted_vocabulary_size
-from headway.core.subwords import MOST_IDS, Algorithm, Subwords
+from headway.core.subwords import MOST_IDS, Subwords
 from headway.languages.segmenting import Segmenter, segmenter, unspaced
 from headway.runs.task_spec import Say
+from headway.tokenizers.wordpiece import LEARNERS, Algorithm
 from headway.tokenizers.words import Words, opened
 
 Unit = Literal["subwords", "words", "characters"]
@@ -95,7 +96,7 @@ def learned_vocabulary(
         subwords = Subwords.train(
             lines(),
             vocabulary_size=size,
-            algorithm=text.algorithm,
+            learn=LEARNERS[text.algorithm],
             sample_lines=text.sample_lines,
             seed=seed,
             say=say,

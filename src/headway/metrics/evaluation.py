@@ -11,7 +11,6 @@ from headway.core.bleu import (
     UNSPACED,
     Advance,
     Counts,
-    Difference,
     Score,
     Scores,
     SentenceStatistics,
@@ -20,7 +19,6 @@ from headway.core.bleu import (
     bleu_tokenizer,
     check_pairs,
     chrf_statistics,
-    difference,
     nobody,
     sentence_counts,
     with_interval,
@@ -58,6 +56,14 @@ class LengthBucket:
     bleu: float
     length_ratio: float
     """Length of the output over length of the reference."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A second system's score less a first one's; `p_value` is of the paired bootstrap test."""
+
+    difference: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -228,3 +234,23 @@ def ter_statistics(
     metric = TER(normalized=unspaced, asian_support=unspaced)
     counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
     return SentenceStatistics(counts, ter_formula, metric)
+
+
+def difference(
+    first: SentenceStatistics,
+    second: SentenceStatistics,
+    *,
+    n_bootstrap: int = 1000,
+    seed: int = 12345,
+) -> Difference:
+    """Does the second system really differ? Both are counts of the same sentences, in order.
+
+    The p-value is the share of resampled corpora whose absolute difference exceeds the mean of all
+    by the observed one or more: sacreBLEU's (by which, however, the same outputs differ). It counts
+    one tail, so that of systems that are equally good 11 % have p below 0.05.
+    """
+    observed = second.score() - first.score()
+    resampled = (one.resampled(n_bootstrap, seed) for one in (first, second))
+    distances = np.abs(np.subtract(*resampled))
+    n_farther = int((distances - distances.mean() >= abs(observed)).sum())
+    return Difference(observed, (n_farther + 1) / (n_bootstrap + 1))

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.core.bleu import SentenceStatistics, difference
+from headway.core.bleu import SentenceStatistics
+from headway.metrics.evaluation import difference
 from headway.study.compared_runs import Figure
 
 N_BOOTSTRAP, SEED = 1000, 12345

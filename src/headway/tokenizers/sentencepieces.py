@@ -45,7 +45,7 @@ class SentencePieces(Subwords):
         self._markers = {self.special.padding, self.special.end}
 
     @classmethod
-    def load(cls, path: Path) -> "SentencePieces":
+    def of_folder(cls, path: Path) -> "SentencePieces":
         """Read the three files of a folder.
 
         Raises:

@@ -1,20 +1,33 @@
-"""Tokenizers in files of any kind: the way in for whatever is not simply a run's own."""
+"""Tokenizers in files of any kind: the way in for whatever need not be what is learned here."""
 
-from collections.abc import Mapping
+import json
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from headway.core.disk import refuse_large
 from headway.core.errors import DataError
-
-MAX_BYTES = 1 << 28
-"""Ten times what the largest vocabularies in use take."""
+from headway.core.subwords import MAX_BYTES, Subwords, no_tokenizer
+from headway.tokenizers.tokenizer_parts import refuse_unbounded
 
 _BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def read(path: Path) -> tuple[str, Path]:
+def load(path: Path) -> Subwords:
+    """The sub-words in a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one, such as a run.
+
+    Raises:
+        DataError: the file is missing, is neither of these, or has no markers.
+    """
+    serialized, file = _read(Path(path))
+    try:
+        refuse_unbounded(json.loads(serialized))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise no_tokenizer(error, str(file)) from None
+    return Subwords(serialized, str(file))
+
+
+def _read(path: Path) -> tuple[str, Path]:
     """A tokenizer in the `tokenizers` JSON format, and the file that it is from.
 
     `path` is a `tokenizer.json`, a BERT `vocab.txt`, or a folder with one. Raises DataError where
@@ -39,25 +52,6 @@ def read(path: Path) -> tuple[str, Path]:
     except OSError as error:
         raise DataError(f"cannot read {file}: {error.strerror}. Check the path.") from None
     return text if text.lstrip().startswith("{") else read_bert(text).to_str(), file
-
-
-def refusal(error: BaseException, origin: str) -> BaseException:
-    """What to raise for a file that the library cannot parse; an interruption is none."""
-    if isinstance(error, (KeyboardInterrupt, SystemExit)):
-        return error
-    return DataError(
-        f"{origin} is no tokenizer of the `tokenizers` library ({error}). "
-        "Give a run folder, a tokenizer.json or a vocab.txt."
-    )
-
-
-def id_too_large(vocabulary: Mapping[str, int], n_ids: int, origin: str) -> DataError:
-    """For a piece whose id no vocabulary has."""
-    piece = max(vocabulary, key=vocabulary.__getitem__)
-    return DataError(
-        f"the ids of a vocabulary are below {n_ids:,}; in {origin} {piece[:40]!r} has "
-        f"{vocabulary[piece]:,}. Take that file from a copy, or another tokenizer."
-    )
 
 
 def read_bert(text: str) -> Tokenizer:

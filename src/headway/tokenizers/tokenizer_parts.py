@@ -7,12 +7,9 @@ listed, or one with a pattern of its own, could take for ever, or write any leng
 from collections.abc import Iterator
 from typing import Any
 
-from headway.core.errors import DataError
 from headway.core.subword_training import WORDS
 from headway.tokenizers.wordpiece import PATTERN
 
-LONGEST_PIECE = 1_000
-"""Characters; ten times those of the vocabularies in use."""
 _MOST_PARTS = 10
 _LONGEST_TEXT = 10
 _LONGEST_WORD = 1_000
@@ -41,14 +38,6 @@ def refuse_unbounded(given: dict[str, Any]) -> None:
                 raise ValueError(f"its {name} is {part['type']!s:.40}; known are {known}")
             if why := _unbounded(part):
                 raise ValueError(f"its {name} {part.get('type')} {why}")
-
-
-def piece_too_long(origin: str) -> DataError:
-    """For a vocabulary in which a piece is longer than any word."""
-    return DataError(
-        f"a piece of a vocabulary has at most {LONGEST_PIECE:,} characters; {origin} has a longer "
-        "one. Take that file from a copy, or another tokenizer."
-    )
 
 
 def _flat(part: Any) -> Iterator[dict[str, Any]]:

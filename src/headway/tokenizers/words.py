@@ -16,7 +16,7 @@ from typing import Any, Literal, SupportsIndex, get_args
 from headway.core.disk import refuse_large, write_text
 from headway.core.errors import DataError
 from headway.core.subword_training import SPECIAL_PIECES
-from headway.core.subwords import MOST_IDS, SpecialIds, Subwords
+from headway.core.subwords import MAX_BYTES, MOST_IDS, SpecialIds, Subwords
 from headway.tokenizers import sentencepieces, tokenizer_files
 
 WholeUnit = Literal["words", "characters"]
@@ -158,7 +158,7 @@ class Words:
         """
         file = path / "tokenizer.json" if path.is_dir() else path
         try:
-            refuse_large(file, tokenizer_files.MAX_BYTES)
+            refuse_large(file, MAX_BYTES)
             whole = json.loads(file.read_bytes().decode("utf-8"))
             ids: dict[str, int] = whole["model"]["vocab"]
             unit = _UNITS[whole["pre_tokenizer"]["type"]]
@@ -186,13 +186,13 @@ def opened(path: Path) -> Words | Subwords:
     """
     file = path / "tokenizer.json" if path.is_dir() else path
     if (path / sentencepieces.SOURCE).exists():
-        return sentencepieces.SentencePieces.load(path)
+        return sentencepieces.SentencePieces.of_folder(path)
     try:
         with file.open("rb") as start:
             whole = b'"WordLevel"' in start.read(_BEFORE_WORDS)
     except OSError:
         whole = False
-    return Words.load(path) if whole else Subwords.load(path)
+    return Words.load(path) if whole else tokenizer_files.load(path)
 
 
 _BEFORE_WORDS = 4096

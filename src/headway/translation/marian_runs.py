@@ -58,7 +58,7 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         path, weights = model / CONFIG, model / WEIGHTS
         described = MarianConfig.read(path)
         refuse_pickle(model)
-        vocabulary = SentencePieces.load(model)
+        vocabulary = SentencePieces.of_folder(model)
         refuse_other_ids(described, vocabulary, path)
         shapes = read_shapes(weights)
         config = described.as_transformer(path, output_bias=BIAS in shapes)

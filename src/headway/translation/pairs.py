@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headway.core.batching import Indices
-from headway.core.cleaning import refuse_unusable
+from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
 from headway.core.config import Sections, build
 from headway.core.disk import refuse_undecodable
 from headway.core.errors import ConfigError, DataError, refuse_below
@@ -20,9 +20,6 @@ from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
 from headway.localization.terms import NONE
 from headway.runs.task_spec import Say, Sizes
 from headway.translation import mixture
-
-LEAST_PAIRS = 20
-"""Fewer than this teach nothing and leave nothing to validate on."""
 
 
 @dataclass(frozen=True)

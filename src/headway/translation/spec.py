@@ -15,14 +15,16 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
-from headway.core.subwords import Subwords, TextSettings
+from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTask, TranslationTraining
+from headway.corpora.prepared import TranslationText
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.operations.planned import PlannedTraining
 from headway.runs.gradient import GRADIENT
 from headway.runs.task_spec import CardWords, Kind, Run, Say, Tokens
+from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
 from headway.translation.decoding import decode_anew
 from headway.translation.measuring import measure
@@ -50,10 +52,10 @@ def read(settings: Settings, subwords: Subwords | None, say: Say) -> pairs.Pairs
 def vocabulary(run: Path) -> Subwords:
     """The sub-words of a run; an imported one may have them in other files."""
     if not (run / "source.spm").exists():
-        return Subwords.load(RunFolder(run).tokenizer)
+        return Subwords.load(RunFolder(run).tokenizer, foreign=tokenizer_files.load)
     from headway.tokenizers.sentencepieces import SentencePieces  # a side room
 
-    return SentencePieces.load(run)
+    return SentencePieces.of_folder(run)
 
 
 def build(settings: Settings, subwords: Tokens) -> nn.Module:
@@ -189,7 +191,7 @@ def next_commands(run: Run) -> list[str]:
 KIND: Kind = Kind(
     name="translation",
     sections={
-        "text": TextSettings,
+        "text": TranslationText,
         "data": pairs.TranslationData,
         "training": PlannedTranslation,
         "decoding": DecodingSettings,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from headway.core.cleaning import LEAST_PAIRS
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError
 from headway.core.settings import Settings
@@ -57,9 +58,9 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
     if gone:
         if now.data.validation() is None and tuning_data.are_few(now.data):
             raise ConfigError(
-                f"fewer than {2 * tuning_data.LEAST_PAIRS} new pairs are learned together with the "
+                f"fewer than {2 * LEAST_PAIRS} new pairs are learned together with the "
                 f"training pairs of {parent.folder.path}; {why_not}. Put those files back where "
-                f"they were, or give {2 * tuning_data.LEAST_PAIRS} new pairs or more."
+                f"they were, or give {2 * LEAST_PAIRS} new pairs or more."
             )
         say(
             "WARNING: what the model forgets can be neither held nor measured. The learning rate "

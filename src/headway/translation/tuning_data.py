@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.core.batching import Indices
-from headway.core.cleaning import Report, clean_pairs
+from headway.core.cleaning import LEAST_PAIRS, Report
 from headway.core.config import Sections, merge
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
@@ -17,13 +17,14 @@ from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import read_pairs
 from headway.corpora.joined import JoinedStore, some_rows, texts_of, without
+from headway.corpora.pieces import clean_noted
 from headway.corpora.prepared import SIDES, Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
 from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data
 from headway.runs.task_spec import Say
 from headway.translation import pairs
-from headway.translation.pairs import LEAST_PAIRS, Pairs, TranslationData
+from headway.translation.pairs import Pairs, TranslationData
 from headway.translation.replacements import Correction
 from headway.translation.tuning_corrections import (
     MOST_REVIEWED,
@@ -139,7 +140,7 @@ def are_few(data: TranslationData, least: int = 2 * LEAST_PAIRS) -> bool:
     if data.valid_size or not corpus.parts:
         return False
     usable: set[tuple[str, str]] = set()
-    for pair in clean_pairs(read_pairs(corpus, Report()), data.cleaning(), Report()):
+    for pair in clean_noted(read_pairs(corpus, Report()), data.cleaning(), Report()):
         usable.add(pair[:2])
         if len(usable) == least:
             return False

@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file, read_lines
+
+CodeHandling = Literal["mask", "keep"]
+"""What is done with codes: each is one symbol to the model, or text like any other."""
 
 MOST_CHARACTERS = 500
 """A code of so many characters is found wherever it stands; of a longer one, perhaps a part."""
