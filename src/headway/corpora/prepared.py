@@ -73,7 +73,8 @@ class TranslationText(TextSettings):
     """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
     into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
     own_codes: tuple[str, ...] = ()
-    """Regular expressions of what is a code besides: see `headway.localization.placeholders.own_codes`."""
+    """Regular expressions of what is a code besides: see
+    `headway.localization.placeholders.own_codes`."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes that no vocabulary has, and for what is no pattern."""
