@@ -9,8 +9,6 @@ import pytest
 from PIL import Image
 
 from headway.cli import main
-from headway.core.config import merge
-from headway.core.run_folder import RunFolder
 
 LATIN = os.fsdecode(b"caf\xe9")
 
@@ -109,10 +107,9 @@ def test_trainings_are_a_page_of_their_own(
 ) -> None:
     other = shutil.copytree(everyday_run, tmp_path / "other")
     runs = [str(everyday_run), str(other)]
-    assert main(["inspect", *runs, "--training", "--watch", "The dog runs.", "--json"]) == 0
+    assert main(["inspect", *runs, "--training", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [run["name"] for run in found["training"]["runs"]] == [everyday_run.name, "other"]
-    assert found["training"]["learning"]["text"] == "The dog runs."
     assert found["sentences"] == []
     page = tmp_path / "page.html"
     assert main(["inspect", *runs, "--training", "--out", str(page)]) == 0
@@ -127,50 +124,17 @@ def test_a_training_is_seen_before_there_is_a_model(
     assert main(["inspect", str(run), "--training", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["training"]
     assert found["runs"][0]["updates"] == 12
-    assert "no model yet" in found["learning"]["missing"]["en"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--watch", "A dog."], "--watch is the text of --training"),
         (["--training", "--off", "encoder.0"], "--off is about one text"),
-        (["--training", "--beside", "x"], "--beside is about one text"),
         (["--training", "The dog runs."], "The dog runs. holds nothing"),
         (["a text", "another"], "one text is looked at; got 2"),
-        (["--beside", "x", "--png", "x"], "--png draws one run"),
     ],
 )
 def test_what_would_mean_nothing_is_refused(
     everyday_run: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert words in complaint([str(everyday_run), *arguments], capsys)
-
-
-def test_a_second_run_is_shown_beside_the_first(
-    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = shutil.copytree(everyday_run, tmp_path / "other")
-    arguments = ["inspect", str(everyday_run), "The dog runs.", "--beside", str(other), "--json"]
-    assert main(arguments) == 0
-    found = json.loads(capsys.readouterr().out)
-    (sentence,) = found["sentences"]
-    assert sentence["beside"]["run"]["name"] == "other"
-    assert sentence["beside"]["tokens"] == sentence["tokens"]  # the same weights
-    assert [run["name"] for run in found["training"]["runs"]] == [everyday_run.name, "other"]
-
-
-def test_a_tag_is_read_by_the_second_run_too_if_it_has_tags(
-    everyday_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = RunFolder(shutil.copytree(everyday_run, tmp_path / "tagged"))
-    folder.write_settings(merge(folder.settings(), {"data": {"tags": ["", "mine"]}}))
-    tagged = shutil.copytree(folder.path, tmp_path / "other")
-    arguments = ["inspect", str(folder.path), "The dog runs.", "--tag", "mine", "--json"]
-    for other in (tagged, everyday_run):
-        assert main([*arguments, "--beside", str(other)]) == 0
-        (sentence,) = json.loads(capsys.readouterr().out)["sentences"]
-        both = sentence, sentence["beside"]
-        own, theirs = ([token["id"] for token in one["tokens"]["source"]] for one in both)
-        assert (own == theirs) == (other == tagged)
-        assert own[-len(theirs) :] == theirs

@@ -112,15 +112,12 @@ def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(
 def test_every_step_names_a_line_that_is_there(everyday_run: Path, norm: str) -> None:
     steps = cells(analysis_of(everyday_run, norm=norm))["steps"]
     root = Path(headway.__file__).parent.parent
-    for name, step in steps.items():
+    for step in steps.values():
         line = (root / step["file"]).read_text(encoding="utf-8").splitlines()[step["line"] - 1]
         assert line.strip() == step["code"]
-        assert step["equation"] or name == "visible", name
 
 
-def test_a_model_whose_code_is_another_has_its_own_equations_not_the_standard_ones(
-    everyday_run: Path,
-) -> None:
+def test_a_model_whose_code_is_another_names_its_own_lines(everyday_run: Path) -> None:
     from headway.earlier_translators.ablated import Ablated, AblatedConfig
 
     analysis = analysis_of(everyday_run)
@@ -128,9 +125,4 @@ def test_a_model_whose_code_is_another_has_its_own_equations_not_the_standard_on
     analysis.subject.__dict__["model"] = Ablated(
         config, vocabulary_size=len(analysis.subject.vocabulary)
     )
-    steps = cells(analysis)["steps"]
-    assert steps["scores"]["equation"] == ""
-    assert steps["residual"]["equation"] == "o"
-    assert "additive" in steps["weights"]["equation"]
-    assert steps["residual"]["file"] == "headway/earlier_translators/variants.py"
-    assert steps["query"]["equation"]
+    assert cells(analysis)["steps"]["residual"]["file"] == "headway/earlier_translators/variants.py"

@@ -149,23 +149,3 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     seen(page, "beams")
     expect(page.locator("#beams .reasons")).to_contain_text("The first 2 pieces were forced.")
     context.close()
-
-
-def test_a_run_beside_has_views_of_its_own(
-    chromium: Browser, document: dict[str, Any], tmp_path: Path
-) -> None:
-    own, other = document["sentences"]
-    other = {**other, "run": {**document["run"], "name": "the other"}}
-    file = tmp_path / "page.html"
-    file.write_text(html({**document, "sentences": [{**own, "beside": other}]}), encoding="utf-8")
-    with opened(chromium, file) as page:
-        seen(page, "steps")
-        expect(page.locator("#steps .run-name")).to_have_count(2)
-        page.locator("#steps-slider-beside").focus()
-        page.keyboard.press("End")
-        fed = page.locator("#steps .fed").all_text_contents()
-        last = other["steps"]["courses"]["beam"]["fed"][-1]
-        assert fed == ["<s>", other["steps"]["pieces"][str(last)]]
-        seen(page, "beams")
-        texts = page.locator("#beams .so-far b").all_text_contents()
-        assert texts == [one["beams"]["found"][0]["text"].strip() for one in (own, other)]

@@ -37,7 +37,7 @@ EVEN = np.full((N, N), 1 / N)
     ],
 )
 def test_a_head_that_does_one_thing_is_named_after_it(columns: tuple[int, ...], name: str) -> None:
-    found = habits([text(looking(*columns))])
+    found = habits(text(looking(*columns)))
     assert found.names_of_heads() == [[name]]
     strength = found.strengths[0, 0, found.names.index(name)]
     np.testing.assert_allclose(strength, 1.0)
@@ -45,7 +45,7 @@ def test_a_head_that_does_one_thing_is_named_after_it(columns: tuple[int, ...], 
 
 
 def test_a_head_that_weighs_all_alike_is_diffuse_and_has_no_strength() -> None:
-    found = habits([text(EVEN)])
+    found = habits(text(EVEN))
     assert found.names_of_heads() == [["diffuse"]]
     np.testing.assert_allclose(found.strengths, 0.0, atol=1e-12)
     np.testing.assert_allclose(found.spread, 1.0)
@@ -57,7 +57,7 @@ def test_a_share_is_the_mean_over_the_queries_that_have_such_a_place() -> None:
     weights[0], weights[3] = 0.0, 0.0
     weights[0, 3], weights[0, 1] = 0.6, 0.4
     weights[3, 0], weights[3, 2] = 0.2, 0.8
-    found = habits([text(weights)])
+    found = habits(text(weights))
     same = found.names.index("same word")
     np.testing.assert_allclose(found.shares[0, 0, same], (0.6 + 0.2) / 2)
     np.testing.assert_allclose(found.even[same], 1 / N)
@@ -66,17 +66,11 @@ def test_a_share_is_the_mean_over_the_queries_that_have_such_a_place() -> None:
 def test_a_query_that_sees_one_thing_only_tells_nothing() -> None:
     """In a decoder the first token cannot but look at itself."""
     causal = np.tril(ALL)
-    found = habits([text(causal / causal.sum(1, keepdims=True), visible=causal)])
+    found = habits(text(causal / causal.sum(1, keepdims=True), visible=causal))
     np.testing.assert_allclose(found.strengths[..., found.even > 0], 0.0, atol=1e-12)
     itself = found.names.index("itself")
     np.testing.assert_allclose(found.even[itself], np.mean([1 / n for n in range(2, N + 1)]))
     assert np.isnan(found.shares[0, 0, found.names.index("next")])
-
-
-def test_several_texts_count_by_their_queries() -> None:
-    once, twice = text(looking(0, 0, 1, 2, 3, 4, 5)), text(EVEN)
-    previous = habits([once, twice, twice]).shares[0, 0, 0]
-    np.testing.assert_allclose(previous, (1 + 1 / N + 1 / N) / 3)
 
 
 def test_across_two_texts_the_place_counts_not_the_distance() -> None:
@@ -85,7 +79,7 @@ def test_across_two_texts_the_place_counts_not_the_distance() -> None:
     maps[0, 0, range(5), [0, 2, 4, 6, 8]] = 1.0
     none = np.zeros(9, dtype=bool)
     text = Weights(maps, np.ones((5, 9), dtype=bool), rows, columns, none, across=True)
-    assert habits([text]).names_of_heads() == [["same place"]]
+    assert habits(text).names_of_heads() == [["same place"]]
 
 
 def test_a_pronoun_is_told_by_the_word_that_it_looks_at_most() -> None:

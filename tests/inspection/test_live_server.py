@@ -169,7 +169,7 @@ def test_what_a_training_has_logged_meanwhile_is_told(everyday_run: Path, tmp_pa
     run = RunFolder(shutil.copytree(everyday_run, tmp_path / "run"))
     runs = [run.path]
     news = {"training": lambda: training(runs)}
-    app = application(_nothing, page(runs, "A dog."), word=WORD, news=news)
+    app = application(_nothing, page(runs), word=WORD, news=news)
     with TestClient(app, base_url="http://127.0.0.1:5000") as client:
         assert client.get(f"/{WORD}/training").json() == training(runs)
         run.log({"step": 99, "time_s": 99.5, "target_tokens": 1, "source_tokens": 1, "loss": 0.5})

@@ -148,9 +148,19 @@ def test_queries_and_keys_are_projections_of_what_goes_in():
     attention, x = model.decoder[0].cross_attention, tensors["decoder.0.self.normed"]
     query = linear(attention.to_query, x).reshape(len(FED), 3, 4).transpose(1, 0, 2)
     close(tensors["decoder.0.cross.query"], query)
-    encoded = tensors["encoder.output"]
-    key = linear(attention.to_key, encoded).reshape(len(SOURCE), 3, 4).transpose(1, 0, 2)
-    close(tensors["decoder.0.cross.key"], key)
+
+
+def test_every_decoder_layer_makes_its_own_keys_and_values_of_the_encoders_output():
+    model = built(STANDARD["pre"])
+    tensors = traced(model, SOURCE, FED).tensors
+    for n, layer in enumerate(model.decoder):
+        for part in ("key", "value"):
+            made = linear(getattr(layer.cross_attention, f"to_{part}"), tensors["encoder.output"])
+            made = made.reshape(len(SOURCE), 3, -1).transpose(1, 0, 2)
+            close(tensors[f"decoder.{n}.cross.{part}"], made)
+    keys = [tensors[f"decoder.{n}.cross.key"] for n in range(2)]
+    assert not np.allclose(*keys)
+    assert not np.allclose(keys[0], tensors["decoder.0.cross.value"])
 
 
 @pytest.mark.parametrize(("name", "before", "behind"), [("window", 2, 2), ("not causal", 9, 9)])

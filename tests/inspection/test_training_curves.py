@@ -1,8 +1,6 @@
 """A page's curves are what was logged, also while it is being logged."""
 
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.inspection.packing import unpacked
-from headway.inspection.training_curves import MOST_POINTS, news, training
+from headway.inspection.training_curves import MOST_POINTS, training
 
 
 def run_in(path, log, **training_settings):
@@ -101,25 +99,3 @@ def test_runs_of_one_name_are_called_by_their_paths_and_none_is_drawn_twice(tmp_
     assert [run["name"] for run in training(runs)["runs"]] == [str(run) for run in runs]
     with pytest.raises(ConfigError, match="got .* twice"):
         training([runs[0], other, tmp_path / "b" / ".." / "a" / "run"])
-
-
-def test_a_text_that_is_watched_is_looked_at_anew_at_each_new_checkpoint(everyday_run, tmp_path):
-    run = Path(shutil.copytree(everyday_run, tmp_path / "run"))
-    model, checkpoints = run / "model.safetensors", run / "checkpoints"
-    shutil.move(model, tmp_path / "model")
-    kept = sorted(checkpoints.iterdir(), key=lambda one: int(one.name[5:]))
-    shutil.move(kept[-1], tmp_path / "last")
-    asked = news([run], "The dog runs.")
-    early = asked["learning"]()
-    assert "first validation" in early["missing"]["en"]
-    shutil.move(tmp_path / "model", model)
-    before = asked["learning"]()
-    assert asked["learning"]() is before
-    assert asked["moments"]() == before["seen"] != early["seen"]
-    shutil.move(tmp_path / "last", kept[-1])
-    after = asked["learning"]()
-    assert [one["updates"] for one in after["moments"]] == [
-        *(one["updates"] for one in before["moments"][:-1]),
-        int(kept[-1].name[5:]),
-        None,
-    ]

@@ -1,7 +1,6 @@
-"""Trainings on the page: drawn as logged, read off by keys; a slider through the checkpoints."""
+"""Trainings on the page: drawn as logged, read off by keys."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ def document(everyday_run: Path, tmp_path_factory: pytest.TempPathFactory) -> di
     counted.model.touch()
     counted.write_settings({"model": {"type": "ngram"}, "run": {"finished": True}})
     runs = [everyday_run, going.path, counted.path]
-    return page_of(runs, "The dog didn't see the cat because it was tired.")
+    return page_of(runs)
 
 
 @pytest.fixture(scope="module")
@@ -91,39 +90,3 @@ def test_runs_axes_and_scales_are_chosen(chromium: Browser, file: Path) -> None:
         before = loss.locator("polyline").first.get_attribute("points")
         page.get_by_role("button", name="logarithmic").click()
         assert loss.locator("polyline").first.get_attribute("points") != before
-
-
-@needs_chromium
-def test_the_slider_shows_every_moment_as_it_was(
-    chromium: Browser, file: Path, document: dict[str, Any]
-) -> None:
-    moments = document["training"]["learning"]["moments"]
-    with opened(chromium, file) as page:
-        all_seen(page)
-        slider = page.get_by_role("slider")
-        slider.focus()
-        page.keyboard.press("Home")
-        for number, moment in enumerate(moments):
-            if number:
-                page.keyboard.press("ArrowRight")
-            assert slider.input_value() == str(number)
-            told = page.locator(".slide output").inner_text()
-            wanted = {"drawn": "Before the first update", "model": "The run's model"}
-            assert told == wanted.get(moment["kind"], f"After update {moment['updates']}")
-            shares = [
-                float(re.sub("[^0-9.]", "", one))
-                for one in page.locator("#learning .token.lit .id").all_inner_texts()
-            ]
-            expected = [100 * share for share in moment["probabilities"]]
-            assert shares == pytest.approx(expected, abs=0.06)
-            expect(page.locator(".would")).to_contain_text(moment["writes"] or "–")
-
-
-@needs_chromium
-def test_a_map_that_is_chosen_is_shown_large(chromium: Browser, file: Path) -> None:
-    with opened(chromium, file) as page:
-        all_seen(page)
-        page.get_by_role("button", name="layer 0, head 1").click()
-        expect(page.locator(".large figcaption")).to_have_text("layer 0, head 1")
-        page.get_by_role("button", name="encoder", exact=True).click()
-        assert page.locator("#learning .tile").count() == 2

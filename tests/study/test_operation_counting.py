@@ -7,14 +7,11 @@ from torch.autograd.graph import saved_tensors_hooks
 from headway.core.errors import ConfigError
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
-from headway.language_models.models import LANGUAGE_MODELS
-from headway.models import MODELS
 from headway.study.model_parts import parts_of
 from headway.study.operation_counting import (
     OUTPUT,
     Lengths,
     count,
-    forward_by_part,
     operations_per_target_token,
     operations_per_token,
 )
@@ -138,27 +135,3 @@ def test_the_parts_names_are_what_freeze_takes():
         "output_bias",
     ]
     assert names_below(parts, names, option="--freeze") == set(names)
-
-
-SIZES = {"d_model": 8}
-LAYERS = {**SIZES, "encoder_layers": 1, "decoder_layers": 2}
-PAIRS = {
-    "transformer": {**LAYERS, "d_ff": 12, "heads": 2},
-    "convolutional": LAYERS,
-    "recurrent": {**SIZES, "d_embedding": 6},
-    "bytenet": LAYERS,
-}
-
-
-@pytest.mark.parametrize("name", [*PAIRS, "rnn", "lstm", "gru"])
-def test_a_model_in_memory_costs_what_it_costs_before_it_is(name):
-    task = "translation" if name in PAIRS else "language-model"
-    config, model = (MODELS if name in PAIRS else LANGUAGE_MODELS)[name]
-
-    def build():
-        return model(config(**PAIRS.get(name, SIZES)), vocabulary_size=50)
-
-    lengths = Lengths(2, 6, 5)
-    expected = count(build, task, lengths).by_part
-    assert forward_by_part(build().eval(), task, lengths) == expected
-    assert expected[OUTPUT] > 0

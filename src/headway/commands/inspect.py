@@ -39,18 +39,10 @@ class InspectOptions:
     force
         Words to be written, such as 3=street (at step 3, counted from 0) or it=street (at
         the step that looks most at the source's it); what follows is written anew.
-    beside
-        Another run, which is shown beside this one on the same text.
     tag
-        One of the run's tags, if it has any; of a run --beside as well, if that has some.
-    texts
-        A file of texts, one a line: what each head does over all of them, and some of them
-        looked at one by one.
+        One of the run's tags, if it has any.
     training
-        See how it was trained, or is being trained: curves of all runs that are named, and
-        a text under every checkpoint that RUN has kept.
-    watch
-        With --training: that text; without it one of the run's own.
+        See how it was trained, or is being trained: curves of all runs that are named.
     full
         Put the exact numbers of every layer on the page, however large it gets; without it
         those that fit into 1 MB for one text, the last layer's attention to the source
@@ -72,11 +64,8 @@ class InspectOptions:
     json: bool = False
     off: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     force: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
-    beside: Path | None = None
     tag: str | None = None
-    texts: Path | None = None
     training: bool = False
-    watch: str | None = None
     full: bool = False
     png: Path | None = None
     port: int = 0
@@ -106,7 +95,7 @@ def inspect(
         other runs, whose curves are drawn over those of RUN.
     """
     if told.pronouns:
-        if given or told.texts or told.out or told.png or told.live or told.open:
+        if given or told.out or told.png or told.live or told.open:
             raise ConfigError("--pronouns takes sentences of its own, and makes no page. Take one.")
         from headway.commands.pronoun_report import show
 
@@ -119,7 +108,7 @@ def inspect(
         _draw(run, text, told.target, told.tag, told.png)
         return
     if told.training:
-        look_at, found, news = _trainings([run, *map(Path, given)], told.watch)
+        look_at, found, news = _trainings([run, *map(Path, given)])
     else:
         look_at, found, news = _sentences(run, text, told)
     if told.json:
@@ -139,19 +128,13 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
         raise ConfigError("--out, --png, --live and --json are four ways to look. Take one.")
     if not told.json and not told.live and told.png is None:
         refuse_no_place(page, "--out")
-    if told.watch is not None and not told.training:
-        raise ConfigError("--watch is the text of --training. Give both, or the text by itself.")
-    of_a_text = ("png", "texts", "target", "tag", "off", "force", "beside")
+    of_a_text = ("png", "target", "tag", "off", "force")
     meaningless = [name for name in of_a_text if told.training and getattr(told, name)]
     if meaningless:
         raise ConfigError(
             f"--training shows how runs were trained; --{meaningless[0]} is about one text. Leave "
-            "one of them out. Other runs are named behind the first; a text to watch is --watch."
+            "one of them out. Other runs are named behind the first."
         )
-    if told.png is not None and told.beside is not None:
-        raise ConfigError("--png draws one run; --beside names a second one. Leave one out.")
-    if told.texts is not None and (given or told.png is not None):
-        raise ConfigError("--texts names a file of texts. Leave out the text, or --png.")
 
 
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
@@ -199,30 +182,14 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
     if told.force and text is None:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
-    from headway.inspection.examples import N_TEXTS, texts
+    from headway.inspection.examples import texts
     from headway.inspection.inspected_model import open_subject
     from headway.inspection.passage_analysis import room_of_each
 
     subject = open_subject(run, tag=told.tag)
     look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
     found: dict[str, Any] = {"run": document.run(subject)}
-    if told.beside is not None:
-        from headway.inspection.beside import open_beside, side_by_side
-        from headway.inspection.training_curves import training
-
-        look_at = partial(side_by_side, subject, open_beside(told.beside, told.tag))
-        found["training"] = training([run, told.beside])
-    if told.texts is not None:
-        from headway.core.lines import read_lines
-        from headway.inspection.attention_maps import survey
-
-        lines = [line for line in read_lines(told.texts) if line and line.strip()]
-        found["heads"] = survey(subject, lines)
-        given: list[tuple[str, str | None]] = [(line, None) for line in lines[:N_TEXTS]]
-    elif text is not None:
-        given = [(text, told.target)]
-    else:
-        given = [(one, None) for one in texts(subject)]
+    given = [(text, told.target)] if text is not None else [(one, None) for one in texts(subject)]
     change = {name: list(of) for name, of in (("off", told.off), ("force", told.force)) if of}
     room = None if told.full else room_of_each(len(given))
     found["sentences"] = [look_at(*one, room=room, **change) for one in given]
@@ -231,13 +198,13 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
     return _Shown(look_at, found, {})
 
 
-def _trainings(runs: Sequence[Path], watch: str | None) -> _Shown:
-    from headway.inspection.training_curves import news, page
+def _trainings(runs: Sequence[Path]) -> _Shown:
+    from headway.inspection.training_curves import page, training
 
     def look_at(**_: Any) -> dict[str, Any]:
         raise ConfigError("this page shows trainings, no texts. Leave out --training.")
 
-    return _Shown(look_at, page(runs, watch), news(runs, watch))
+    return _Shown(look_at, page(runs), {"training": partial(training, runs)})
 
 
 def _write(page: Path, found: Mapping[str, Any], *, open_browser: bool) -> None:

@@ -72,7 +72,7 @@ def inspect(
 @torch.inference_mode()
 def inspected(subject: Subject, passage: Passage) -> Inspected:
     """A passage in a subject's model, as that is now."""
-    tensors, _, logits = traced(subject.model, passage.source, passage.fed)
+    tensors, logits = traced(subject.model, passage.source, passage.fed)
     wanted = [*passage.target_ids, subject.special.end]
     log_probs: Any = logits[0].float().log_softmax(-1)[range(len(wanted)), wanted]
     return Inspected(

@@ -1,5 +1,4 @@
-"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255;
-and what the heads do over many texts."""
+"""Attention as the page draws it: all maps of all layers and heads, in steps of 1/255."""
 
 import re
 from collections.abc import Iterable
@@ -8,9 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headway.core.errors import ConfigError
 from headway.inspection.head_habits import HeadStatistics, Pronouns, Weights, habits, pronouns
-from headway.inspection.inspected_model import Subject
 from headway.inspection.packing import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
 
@@ -93,7 +90,7 @@ def _kind(weights: Weights) -> dict[str, Any]:
         "shape": list(maps.shape),
         "maps": packed(maps, "u8", deflate=True),
         "visible": packed(weights.visible, "u8", deflate=True),
-        "habits": told_of(habits([weights])),
+        "habits": told_of(habits(weights)),
         "pronouns": None if weights.across else _pronouns(pronouns(weights)),
     }
 
@@ -125,37 +122,3 @@ def _rounded(array: np.ndarray) -> Any:
     rounded = np.round(array, 4).astype(object)
     rounded[np.isnan(array)] = None
     return rounded.tolist()
-
-
-MOST_WEIGHTS = 100_000_000
-"""That are held at once: a thousand sentences of 20 tokens in 6 + 6 layers of 8 heads are 60 M."""
-
-
-def survey(subject: Subject, texts: Iterable[str]) -> dict[str, Any]:
-    """Each kind of attention with what its heads do, over all queries of the texts.
-
-    A blank text is passed over; where there are too many, the last are left out and counted.
-    Raises ConfigError where there is none.
-    """
-    seen: dict[str, list[Weights]] = {}
-    n_texts = n_weights = left_out = 0
-    for text in texts:
-        if not text.strip():
-            continue
-        if n_weights > MOST_WEIGHTS:
-            left_out += 1
-            continue
-        analysis = PassageAnalysis(subject, subject.passage_of(text))
-        n_texts += 1
-        for kind in kinds_of(analysis.trace):
-            seen.setdefault(kind, []).append(weights_of(analysis, kind))
-            n_weights += seen[kind][-1].maps.size
-    if not n_texts:
-        raise ConfigError("Heads are looked at over some texts; all of these are blank.")
-    if not seen:
-        return missing("This model has no attention to look at.", "这个模型没有可看的注意力。")
-    return {
-        "n_texts": n_texts,
-        "left_out": left_out,
-        "kinds": [{"kind": kind, "habits": told_of(habits(all_))} for kind, all_ in seen.items()],
-    }

@@ -1,5 +1,5 @@
 """Every number behind one weight, exact: the model's own float32 tensors, as many as there is room
-for, with the equation of each step and the line of code that computes it."""
+for, with the line of code that computes each step."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -88,15 +88,6 @@ def cells(analysis: PassageAnalysis) -> dict[str, Any]:
         if parts.nbytes <= left:
             left -= parts.nbytes
             kept[name] = parts
-    attending = next(one.name for one in order if one.attention is not None)
-    feeding = f"{order[0].name.rpartition('.')[0]}.feed_forward"
-    tensors = {"inner": f"{feeding}.inner", "feed_forward": f"{feeding}.output"}
-    formulas = analysis.traced.formulas
-
-    def equation(step: str) -> str:
-        formula = formulas.get(tensors.get(step, f"{attending}.{step}"))
-        return formula.text if formula else ""
-
     return {
         "sublayers": there,
         "left_out": left_out,
@@ -106,10 +97,7 @@ def cells(analysis: PassageAnalysis) -> dict[str, Any]:
             name: packed(array, "u8" if array.dtype == bool else "f32")
             for name, array in kept.items()
         },
-        "steps": {
-            name: line._asdict() | {"equation": equation(name)}
-            for name, line in code_lines(order[0].layer).items()
-        },
+        "steps": {name: line._asdict() for name, line in code_lines(order[0].layer).items()},
     }
 
 

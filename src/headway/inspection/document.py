@@ -22,8 +22,6 @@ PARTS = {
     "layers": "headway.inspection.layers:layers",
     "changes": "headway.inspection.changes:changes",
     "ideas": "headway.inspection.concepts:ideas",
-    "shapes": "headway.inspection.shapes:shapes",
-    "gates": "headway.inspection.gates:gates",
 }
 """Where each part of a sentence's document is made: of a `PassageAnalysis`; it is imported when
 it is asked for. What a model has not got is `headway.inspection.packing.missing(..)`."""

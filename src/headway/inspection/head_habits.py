@@ -71,29 +71,23 @@ class HeadStatistics(NamedTuple):
         return "diffuse" if spread >= DIFFUSE else "mixed"
 
 
-def habits(texts: Sequence[Weights]) -> HeadStatistics:
-    """What the heads of one kind of attention do, over all queries of the texts."""
-    finders = _ACROSS if texts[0].across else _WITHIN
-    n_layers, n_heads = texts[0].maps.shape[:2]
-    paid = np.zeros((n_layers, n_heads, len(finders)))
-    even, n_queries = np.zeros(len(finders)), np.zeros(len(finders))
-    spread, n_spread = np.zeros((n_layers, n_heads)), 0
-    for text in texts:
-        n_seen = text.visible.sum(1)
-        for i, places_of in enumerate(finders.values()):
-            places = places_of(text) & text.visible
-            n_places = places.sum(1)
-            told = (n_places > 0) & (n_places < n_seen)  # where all is such a place, none is chosen
-            paid[..., i] += (text.maps * places).sum(-1)[..., told].sum(-1)
-            even[i] += (n_places[told] / n_seen[told]).sum()
-            n_queries[i] += told.sum()
-        chosen = n_seen > 1
-        entropy = -(text.maps * np.log(np.maximum(text.maps, 1e-30))).sum(-1)
-        spread += (entropy[..., chosen] / np.log(n_seen[chosen])).sum(-1)
-        n_spread += int(chosen.sum())
-    with np.errstate(invalid="ignore"):
-        shares, chance = paid / n_queries, even / n_queries
-    return HeadStatistics(list(finders), shares, chance, spread / max(n_spread, 1))
+def habits(text: Weights) -> HeadStatistics:
+    """What the heads of one kind of attention do, over all queries of the text."""
+    finders = _ACROSS if text.across else _WITHIN
+    n_seen = text.visible.sum(1)
+    shares, even = [], []
+    for places_of in finders.values():
+        places = places_of(text) & text.visible
+        n_places = places.sum(1)
+        told = (n_places > 0) & (n_places < n_seen)  # where all is such a place, none is chosen
+        n_queries = np.float64(told.sum())
+        with np.errstate(invalid="ignore"):
+            shares.append((text.maps * places).sum(-1)[..., told].sum(-1) / n_queries)
+            even.append((n_places[told] / n_seen[told]).sum() / n_queries)
+    chosen = n_seen > 1
+    entropy = -(text.maps * np.log(np.maximum(text.maps, 1e-30))).sum(-1)
+    spread = (entropy[..., chosen] / np.log(n_seen[chosen])).sum(-1) / max(int(chosen.sum()), 1)
+    return HeadStatistics(list(finders), np.stack(shares, -1), np.array(even), spread)
 
 
 class Pronouns(NamedTuple):

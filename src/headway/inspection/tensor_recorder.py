@@ -1,9 +1,9 @@
-"""What is noted while modules run: tensors by name, how each follows from others, and the hooks."""
+"""What is noted while modules run: tensors by name; and the hooks."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -27,15 +27,6 @@ def part_name(path: str) -> str:
     for pattern, name in _NAMES:
         path = pattern.sub(name, path)
     return _ABOVE_THE_FIRST.sub(lambda found: f"decoder.{int(found[1]) + 1}", path)
-
-
-class Formula(NamedTuple):
-    """How a tensor follows from others: `x · Wᵀ + b`. `·` is the product of matrices, `∘` that of
-    numbers in the same place; the functions are those that the page explains."""
-
-    text: str
-    where: dict[str, str]
-    """What each letter is: a tensor of the pass, a weight of the model, or a number."""
 
 
 class Noted:
@@ -64,7 +55,6 @@ class TensorRecorder:
 
     def __init__(self) -> None:
         self._noted: dict[str, Noted] = {}
-        self._formulas: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -93,17 +83,8 @@ class TensorRecorder:
         """Set an attribute for as long as the notes are open."""
         self._open.enter_context(patched(thing, name, value))
 
-    def note(
-        self,
-        name: str,
-        tensor: Tensor,
-        text: str = "",
-        where: Mapping[str, Any] | None = None,
-        *,
-        axis: int | None = None,
-    ) -> None:
-        """A tensor with its batch axis, of one row, which is taken off; and its formula: see
-        `follows`.
+    def note(self, name: str, tensor: Tensor, *, axis: int | None = None) -> None:
+        """A tensor with its batch axis, of one row, which is taken off.
 
         With `axis` it is one of several pieces, which are joined along that axis of the rest;
         without, what had the name before is forgotten.
@@ -111,38 +92,6 @@ class TensorRecorder:
         if axis is None or name not in self._noted:
             self._noted[name] = Noted(axis or 0)
         self._noted[name].add(tensor)
-        if text:
-            self.follows(name, text, where or {})
-
-    def follows(self, name: str, text: str, where: Mapping[str, Any]) -> None:
-        """The formula of a tensor. Letters are weights, numbers, names of tensors, or tensors as
-        they went by, with their batch axis: their names are found by what is in them."""
-        self._formulas[name] = text, where
-
-    def formulas(self, weights: Iterable[tuple[str, Tensor]]) -> dict[str, Formula]:
-        """All formulas, with names for all letters; `weights` are the model's."""
-        tensors, named = self.tensors(), list(weights)
-        places: dict[Any, list[str]] = {}
-        for name, array in tensors.items():
-            places.setdefault((array.shape, array.tobytes()), []).append(name)
-        order = {name: i for i, name in enumerate(tensors)}
-
-        def name_of(value: Any, of: str) -> str:
-            if not isinstance(value, Tensor):
-                return value if isinstance(value, str) else f"{value:.6g}"
-            weight = next((found for one in named if (found := _weight(value, *one))), None)
-            if weight is not None:
-                return weight
-            row = _row(value)
-            alike = [one for one in places.get((row.shape, row.tobytes()), []) if one != of]
-            before = [one for one in alike if order[one] < order[of]]
-            return (before[-1:] or alike or ["?"])[0]
-
-        return {
-            name: Formula(text, {letter: name_of(value, name) for letter, value in where.items()})
-            for name, (text, where) in self._formulas.items()
-            if name in tensors
-        }
 
     def turn(self, beginning: str) -> None:
         """What has a name that begins so came in pieces, the last one first."""
@@ -153,16 +102,3 @@ class TensorRecorder:
     def tensors(self) -> dict[str, Array]:
         """All that was noted, in the order in which it was begun."""
         return {name: noted.whole() for name, noted in self._noted.items()}
-
-
-def _weight(value: Tensor, name: str, weight: Tensor) -> str | None:
-    """What a weight is called, and which of its rows and columns these are; None if it is none."""
-    if value.untyped_storage().data_ptr() != weight.untyped_storage().data_ptr():
-        return None
-    if value.shape == weight.shape:
-        return name
-    row, column = divmod(int(value.storage_offset() - weight.storage_offset()), weight.stride(0))
-    rows, columns = f"{row}:{row + len(value)}", ""
-    if value.dim() > 1 and value.shape[1] != weight.shape[1]:
-        columns = f", {column}:{column + value.shape[1]}"
-    return f"{name}[{rows}{columns}]"

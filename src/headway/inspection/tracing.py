@@ -15,31 +15,21 @@ and so for target and decoder, whose layers have `cross` as well. Queries and ke
 compared: turned, where positions are rotary. `scores` are those before the mask; `residual` is what
 went in + output; `normed` is a LayerNorm's output: in post-norm of the residual, in pre-norm of
 what goes in. What a model has not got has no name: `tracing_recurrent`, `tracing_windows` say what
-others have. With every tensor stands the formula by which it follows from others, as the brick
-that made it computes it; only ids and `visible` are given.
+others have.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask
-from headway.core.embedding import LearnedPositions
 from headway.core.errors import ConfigError
 from headway.core.layers import FeedForward, Layer, Residual, Stack
-from headway.earlier_translators.variants import (
-    AdditiveHeads,
-    OneVectorAttention,
-    UnscaledAttention,
-    WithoutResidual,
-)
-from headway.inspection.formulas import Mapped, map_of, note_entry
-from headway.inspection.tensor_recorder import Array, Formula, TensorRecorder, part_name
+from headway.inspection.tensor_recorder import Array, TensorRecorder, part_name
 from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
 from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.windowed import band
@@ -53,8 +43,6 @@ class Traced(NamedTuple):
 
     tensors: dict[str, Array]
     """In float32, or of bool; on the CPU."""
-    formulas: dict[str, Formula]
-    """Of all tensors but those that are given."""
     logits: Float[Tensor, "1 target vocabulary"]
     """As the model gave them."""
 
@@ -81,10 +69,8 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
             watch_brick(notes, name, module)
         watch_ends(notes, model, rows)
         logits = model(*rows)
-    if "logits" not in notes:
-        note_logits(notes, model, logits)
-    named = [*model.named_parameters(), *model.named_buffers()]
-    return Traced(notes.tensors(), notes.formulas(named), logits)
+    notes.note("logits", logits)
+    return Traced(notes.tensors(), logits)
 
 
 def watch_brick(notes: TensorRecorder, path: str, module: nn.Module) -> None:
@@ -100,7 +86,7 @@ def watch_brick(notes: TensorRecorder, path: str, module: nn.Module) -> None:
 
 def watch_stack(notes: TensorRecorder, name: str, stack: Stack) -> None:
     """What goes into its first layer."""
-    notes.watch_before(stack, lambda x, *_: note_entry(notes, f"{name}.input", x))
+    notes.watch_before(stack, lambda x, *_: notes.note(f"{name}.input", x))
 
 
 def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
@@ -112,64 +98,31 @@ def watch_layer(notes: TensorRecorder, name: str, layer: Layer) -> None:
         watch_residual(notes, f"{name}.cross", layer.around_cross_attention)
     watch_feed_forward(notes, f"{name}.feed_forward", layer.feed_forward)
     watch_residual(notes, f"{name}.feed_forward", layer.around_feed_forward)
-    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output, "x", {"x": output}))
+    notes.watch(layer, lambda _, output: notes.note(f"{name}.output", output))
 
 
 def watch_attention(notes: TensorRecorder, name: str, attention: MultiHeadAttention) -> None:
     """Its numbers are computed once more from what went in; heads and output are what it gave."""
-    cut = {"h": attention.heads}
-    part = {one: f"{name}.{one}" for one in ("query", "key", "value", "scores", "visible")}
-    compared = "rotated({})" if attention.rotary else "{}"
-    queried = "{} ∘ √d_k" if isinstance(attention, UnscaledAttention) else "{}"
 
     def look(x: Tensor, memory: Tensor, mask: ReadyMask | None = None) -> None:
         if hasattr(attention, "to_query"):
             query, key, value, bias = attention.projected(x, memory)
-            to_query, to_key = map_of(attention.to_query), map_of(attention.to_key, "y")
-            text = queried.format(compared.format(f"heads({to_query.text}, h)"))
-            d_k = {"d_k": query.shape[-1]}
-            where = {"x": x, **to_query.where, **cut, **(d_k if "d_k" in text else {})}
-            notes.note(part["query"], query, text, where)
-            text = compared.format(f"heads({to_key.text}, h)")
-            notes.note(part["key"], key, text, {"y": memory, **to_key.where, **cut})
+            notes.note(f"{name}.query", query)
+            notes.note(f"{name}.key", key)
             if not hasattr(attention, "to_score"):  # then no product of the two is a score
-                text, where = "Q · Kᵀ / √d_k", {"Q": part["query"], "K": part["key"], **d_k}
-                if attention.relative is not None:
-                    text = "(Q · Kᵀ + by_distance(Q, R)) / √d_k"
-                    where |= {"R": attention.relative.keys}
-                scores = scores_of(attention, query, key, bias)
-                notes.note(part["scores"], scores, text, where)
+                notes.note(f"{name}.scores", scores_of(attention, query, key, bias))
         else:
             value = attention.split(attention.to_value(memory))
-        to_value = map_of(attention.to_value, "y")
-        text = f"heads({to_value.text}, h)"
-        notes.note(part["value"], value, text, {"y": memory, **to_value.where, **cut})
-        notes.note(part["visible"], visible_to(attention, x, memory, mask)[:, 0])
-        weights, formula = attention.weights(x, memory, mask), weights_formula(attention, part)
-        notes.note(f"{name}.weights", weights, formula.text, formula.where)
+        notes.note(f"{name}.value", value)
+        notes.note(f"{name}.visible", visible_to(attention, x, memory, mask)[:, 0])
+        notes.note(f"{name}.weights", attention.weights(x, memory, mask))
 
     def look_behind(given: tuple[Any, ...], output: Tensor) -> None:
-        where = {"A": f"{name}.weights", "V": part["value"]}
-        notes.note(f"{name}.heads", attention.split(given[0]), "A · V", where)
-        to_output = map_of(attention.to_output, "joined(Z)")
-        notes.note(
-            f"{name}.output", output, to_output.text, {"Z": f"{name}.heads", **to_output.where}
-        )
+        notes.note(f"{name}.heads", attention.split(given[0]))
+        notes.note(f"{name}.output", output)
 
     notes.watch_before(attention, look)
     notes.watch(attention.to_output, look_behind)
-
-
-def weights_formula(attention: MultiHeadAttention, part: Mapping[str, str]) -> Mapped:
-    """How a row of weights is made."""
-    seen = {"visible": part["visible"]}
-    if isinstance(attention, OneVectorAttention):
-        one = {"mean": "even(visible)", "last": "last_seen(visible)"}
-        return Mapped(one[attention.vector], seen)
-    if isinstance(attention, AdditiveHeads):
-        where = {"Q": part["query"], "K": part["key"], "v": attention.to_score, **seen}
-        return Mapped("softmax(additive(Q, K, v), visible)", where)
-    return Mapped("softmax(S, visible)", {"S": part["scores"], **seen})
 
 
 def scores_of(
@@ -203,26 +156,11 @@ def visible_to(
     return visible
 
 
-ACTIVATED = {F.relu: "max(0, {})", F.gelu: "gelu({})", F.silu: "silu({})"}
-"""What a feed-forward's activation is called in formulas; none is the identity."""
-
-
 def watch_feed_forward(notes: TensorRecorder, name: str, feed_forward: FeedForward) -> None:
     """Its inner layer behind the activation (and the gate, if it has one), and what it gives."""
-    if not hasattr(feed_forward, "to_output"):
-        return
-    inner, gate = map_of(feed_forward.to_inner), feed_forward.to_gate
-    text, where = ACTIVATED.get(feed_forward.activate, "{}").format(inner.text), inner.where
-    if gate is not None:
-        text, where = f"{text} ∘ (x · W_3ᵀ + b_3)", where | {"W_3": gate.weight, "b_3": gate.bias}
-    outer = map_of(feed_forward.to_output, "inner")
-
-    def look(given: tuple[Any, ...], output: Tensor) -> None:
-        notes.follows(f"{name}.inner", text, {"x": given[0], **where})
-        notes.note(f"{name}.output", output, outer.text, {"inner": f"{name}.inner", **outer.where})
-
-    notes.watch(feed_forward.to_output, lambda given, _: notes.note(f"{name}.inner", given[0]))
-    notes.watch(feed_forward, look)
+    if hasattr(feed_forward, "to_output"):
+        notes.watch(feed_forward.to_output, lambda given, _: notes.note(f"{name}.inner", given[0]))
+        notes.watch(feed_forward, lambda _, output: notes.note(f"{name}.output", output))
 
 
 def watch_residual(notes: TensorRecorder, name: str, around: Residual) -> None:
@@ -232,19 +170,15 @@ def watch_residual(notes: TensorRecorder, name: str, around: Residual) -> None:
     """
     if not hasattr(around, "norm"):
         return
-    added = "o" if isinstance(around, WithoutResidual) else "x + o"
 
     def look(given: tuple[Any, ...], output: Tensor) -> None:
         if not around.norm_first:
             notes.note(f"{name}.residual", given[0])
-        norm = map_of(around.norm)
-        notes.note(f"{name}.normed", output, norm.text, {"x": given[0], **norm.where})
+        notes.note(f"{name}.normed", output)
 
-    def look_around(given: tuple[Any, ...], output: Tensor) -> None:
+    def look_around(_: tuple[Any, ...], output: Tensor) -> None:
         if around.norm_first:
             notes.note(f"{name}.residual", output)
-        went_in = {"x": given[0]} if added != "o" else {}
-        notes.follows(f"{name}.residual", added, {**went_in, "o": f"{name}.output"})
 
     notes.watch(around.norm, look)
     notes.watch(around, look_around)
@@ -272,18 +206,18 @@ def watch_ends(notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tenso
     text is its target."""
     sides = ("source", "target")[-len(rows) :]
 
-    def look(table: nn.Embedding, given: tuple[Any, ...], output: Tensor) -> None:
+    def look(given: tuple[Any, ...], output: Tensor) -> None:
         # Both sides may have one embedding, and either may come first.
         side = sides[0] if not torch.equal(given[0], rows[-1]) else "target"
         notes.note(f"{side}.ids", given[0])
-        scale = getattr(table, "scale", 1.0)
-        text = "E[ids]" if scale == 1.0 else "E[ids] ∘ s"
-        where = {"E": table.weight, "ids": f"{side}.ids", **({} if scale == 1.0 else {"s": scale})}
-        notes.note(f"{side}.embedding", output, text, where)
+        notes.note(f"{side}.embedding", output)
+
+    def note_end(name: str, _: tuple[Any, ...], output: Tensor) -> None:
+        notes.note(name, output)
 
     names = ("embedding", *(f"{side}_embedding" for side in sides))
     for embedding in {getattr(model, name) for name in names if hasattr(model, name)}:
-        notes.watch(embedding, partial(look, embedding))
+        notes.watch(embedding, look)
     for side in sides:
         positions = getattr(model, f"{side}_positions", None) or getattr(model, "positions", None)
         if positions is not None:
@@ -291,14 +225,7 @@ def watch_ends(notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tenso
     for side, names in ENDS.items():
         last = [getattr(model, name) for name in names if hasattr(model, name)]
         for module, end in zip(reversed(last), ("output", "normed"), strict=False):
-            notes.watch(module, partial(_note_end, notes, f"{side}.{end}", module))
-
-
-def _note_end(
-    notes: TensorRecorder, name: str, module: nn.Module, given: tuple[Any, ...], output: Tensor
-) -> None:
-    mapped = map_of(module)
-    notes.note(name, output, mapped.text, {"x": given[0], **mapped.where})
+            notes.watch(module, partial(note_end, f"{side}.{end}"))
 
 
 def watch_positions(notes: TensorRecorder, name: str, positions: nn.Module) -> None:
@@ -307,20 +234,6 @@ def watch_positions(notes: TensorRecorder, name: str, positions: nn.Module) -> N
     def look(given: tuple[Any, ...], _: Tensor) -> None:
         added = positions.forward(torch.zeros_like(given[0]), *given[1:])
         if added.any():
-            n, d = added.shape[1:]
-            text, where = "PE(n, d)", {"n": n, "d": d}
-            if isinstance(positions, LearnedPositions):
-                text, where = "P", {"P": positions.table[:n]}
-            notes.note(name, added, text, where)
+            notes.note(name, added)
 
     notes.watch(positions, look)
-
-
-def note_logits(notes: TensorRecorder, model: nn.Module, logits: Tensor) -> None:
-    """What all models end with: the product of the last vectors and the vocabulary's matrix."""
-    bias, scale = model.output_bias, getattr(model.config, "output_scale", 1.0)
-    text = "z · Eᵀ"
-    where: dict[str, Any] = {"z": "decoder.output", "E": model.output_weight}
-    text, where = (text, where) if scale == 1.0 else (f"s ∘ {text}", {"s": scale, **where})
-    text, where = (text, where) if bias is None else (f"{text} + b", {**where, "b": bias})
-    notes.note("logits", logits, text, where)

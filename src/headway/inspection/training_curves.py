@@ -1,20 +1,17 @@
 """Trainings seen: what each run logged, thinned so that a page can draw it, and no spike lost."""
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from headway.core.checkpoint import steps
 from headway.core.error_commands import command
 from headway.core.errors import ConfigError, RunError
 from headway.core.settings import task_of
 from headway.exchange.curves import Point, counts, curves, planned, scores, thinned
 from headway.inspection import document
-from headway.inspection.inspected_model import OPENERS, Subject, open_subject
+from headway.inspection.inspected_model import OPENERS, open_subject
 from headway.inspection.packing import missing, packed
 from headway.operations.shipped import open_folder
 from headway.version import __version__
@@ -39,22 +36,17 @@ def training(runs: Sequence[Path]) -> dict[str, Any]:
     return {"runs": [_run(name, run) for name, run in zip(names, runs, strict=True)]}
 
 
-def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
-    """The document of a page of trainings: the curves of all runs, and of the first run one text
-    under every checkpoint. Without `text` it is one of the run's own.
+def page(runs: Sequence[Path]) -> dict[str, Any]:
+    """The document of a page of trainings: the curves of all runs.
 
-    Raises as `training` does, ConfigError for a text that cannot be looked at, and RunError where
-    there is nothing to draw and nothing is to come.
+    Raises as `training` does, and RunError where there is nothing to draw and nothing is to come.
     """
-    found = training(runs) | {"learning": WatchedText(runs[0], text).learning()}
-    if all(
-        run["finished"] and "missing" in run
-        for run in found["runs"] + [found["learning"] | {"finished": True}]
-    ):
+    found = training(runs)
+    if all(run["finished"] and "missing" in run for run in found["runs"]):
         raise RunError(
-            f"what is drawn is a training's log and its checkpoints; {runs[0]} has neither: it was "
-            "counted, imported, or shared without them. Name a run that was trained here, such as "
-            f"that of {command('demo')}."
+            f"what is drawn is a training's log; {runs[0]} has none: it was counted, imported, or "
+            "shared without it. Name a run that was trained here, such as that of "
+            f"{command('demo')}."
         )
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
     if task in OPENERS and open_folder(runs[0]).model.exists():
@@ -62,66 +54,6 @@ def page(runs: Sequence[Path], text: str | None = None) -> dict[str, Any]:
     else:
         run = {"name": name, "task": task, "type": type_, "version": __version__}
     return {"run": run, "sentences": [], "training": found}
-
-
-def news(runs: Sequence[Path], text: str | None = None) -> Mapping[str, Callable[[], Any]]:
-    """What changes of such a page while a training goes on, by name."""
-    watched = WatchedText(runs[0], text)
-    return {
-        "training": partial(training, runs),
-        "moments": watched.moments,
-        "learning": watched.learning,
-    }
-
-
-class WatchedText:
-    """One text under every checkpoint that a run has by now."""
-
-    def __init__(self, run: Path, text: str | None) -> None:
-        """Without `text` it is one of the run's own."""
-        self.run, self.text = run, text
-        self.alone = threading.Lock()
-        self.known: dict[str, Any] = {}
-
-    def moments(self) -> list[str]:
-        """What there is to look at: others when there is something new."""
-        folder = open_folder(self.run)
-        kept = [str(step) for step in steps(folder.checkpoints)]
-        return [*kept, str(folder.model.stat().st_mtime_ns)] if folder.model.exists() else []
-
-    def learning(self) -> dict[str, Any]:
-        """The part `learning` of a page; looked at anew where there is something new."""
-        with self.alone:
-            now = self.moments()
-            if self.known.get("seen") != now:
-                self.known = self._looked() | {"seen": now}
-            return self.known
-
-    def _looked(self) -> dict[str, Any]:
-        folder = open_folder(self.run)
-        if task_of(folder.settings()) in OPENERS and folder.model.exists():
-            return _watched(open_subject(self.run), self.text)
-        return missing(
-            "There is no model yet: training has not reached its first validation.",
-            "还没有模型：训练尚未到达第一次验证。",
-        )
-
-
-def _watched(subject: Subject, text: str | None) -> dict[str, Any]:
-    from headway.inspection.examples import texts
-    from headway.inspection.learning import learning
-    from headway.inspection.passage_analysis import PassageAnalysis
-
-    if text is None:
-        try:
-            text = texts(subject)[0]
-        except ConfigError:
-            return missing(
-                "The texts that the run was made from are gone. Say which one to watch: "
-                '--watch "a text of your own"',
-                '这次训练所用的文本已不在。请指定要观察的文本：--watch "你的文本"',
-            )
-    return learning(PassageAnalysis(subject, subject.passage_of(text)))
 
 
 def _run(name: str, run: Path) -> dict[str, Any]:

@@ -7,8 +7,7 @@ not counted. Of causal attention the whole square is counted, as it is computed.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from inspect import unwrap
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -16,8 +15,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils import flop_counter
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.embedding import project
@@ -104,36 +101,6 @@ def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> Operat
         logits.float().sum().backward()
         backward = counter.get_total_flops() - before
     return OperationCount(lengths, operations, backward, kept.n_bytes)
-
-
-@torch.no_grad()
-def forward_by_part(model: nn.Module, task: str, lengths: Lengths) -> dict[str, int]:
-    """`OperationCount.by_part` of a model in memory, for which nothing is built or compiled.
-
-    torch keeps counters out of what it compiles, and would load its compiler to say so: a second.
-    """
-    if inner := getattr(flop_counter, "_FlopCounterMode", None):  # torch's own, and may go
-        dispatch = unwrap(inner.__torch_dispatch__)
-        dispatch.__dynamo_disable = dispatch
-    device = next(model.parameters()).device
-    with _in_products(), device, FlopCounterMode(display=False) as counter:
-        return _forward(model, task, lengths, counter, nullcontext())[0]
-
-
-@contextmanager
-def _in_products() -> Iterator[None]:
-    """While it is open, attention and recurrent layers are computed product by product: torch
-    counts nothing of what is done in one piece."""
-    backends: tuple[Any, ...] = torch.backends.mkldnn, torch.backends.cudnn
-    before = [backend.enabled for backend in backends]
-    try:
-        for backend in backends:
-            backend.enabled = False
-        with sdpa_kernel(SDPBackend.MATH):
-            yield
-    finally:
-        for backend, enabled in zip(backends, before, strict=True):
-            backend.enabled = enabled
 
 
 def _forward(

@@ -1,6 +1,5 @@
 /* The beam tree: what the search kept, pruned and finished, and why its winner won. */
 
-import { eachRun } from "./beside.js";
 import { h, svg, clear } from "./dom.js";
 import { percent, short } from "./numbers.js";
 
@@ -78,10 +77,6 @@ export const words = {
 };
 
 export function draw(root, context) {
-  eachRun(root, context, drawOne);
-}
-
-function drawOne(root, context) {
   const { part, t, chosen } = context;
   const tree = treeOf(part);
   const details = h("div", { class: "hypothesis", "aria-live": "polite" });
@@ -98,7 +93,7 @@ function drawOne(root, context) {
     clear(details);
     details.append(...described(tree, place, t));
   };
-  const pruned = h("input", { type: "checkbox", id: context.id("beams-pruned"), on: { change: () => grow() } });
+  const pruned = h("input", { type: "checkbox", id: "beams-pruned", on: { change: () => grow() } });
   pruned.checked = chosen.pruned ?? tree.last <= LONG;
   const grow = () => {
     context.choose({ pruned: pruned.checked });

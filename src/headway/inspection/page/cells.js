@@ -144,19 +144,14 @@ function choosers({ kind, layer, head, row, column, get, at, go, names, context,
 function card(here, title, lead, steps, ...content) {
   const { context, t } = here;
   const lines = steps.map(([name, from, to]) => {
-    const { equation, file, line, code } = context.part.steps[name];
+    const { file, line, code } = context.part.steps[name];
     const shapes = from && to && here.get(from) && here.get(to)
       ? t("shapes", { from: shape(here.get(from)), to: shape(here.get(to)) }) : "";
-    return h("li", {}, equation && h("span", { class: "equation" }, subscripted(equation)), shapes && h("span", { class: "soft" }, shapes),
+    return h("li", {}, shapes && h("span", { class: "soft" }, shapes),
       h("code", {}, h("span", { class: "soft" }, `${file}:${line}`), `  ${code}`));
   });
   return h("article", { class: "step-card" }, h("h3", {}, title), h("p", { class: "soft" }, lead), content,
     lines.length > 0 && h("ul", { class: "code-lines" }, lines));
-}
-
-/* W_Q with its Q below the line. */
-function subscripted(equation) {
-  return equation.split(/_(\w+)/).map((text, k) => (k % 2 ? h("sub", {}, text) : text));
 }
 
 function shape(array) {

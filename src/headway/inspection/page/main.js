@@ -14,7 +14,6 @@
      run       { name, task, type, model, .. } of the run that is looked at
      sentence  the document of the sentence that is looked at, with all its parts
      part      sentence[view.part]
-     beside    { run, sentence, part } of a second run on the same text, or null
      t(key, values)        a text in the reader's language, which is `language`
      chosen    { token, layer, head, .. }: what the views share; choose({token: 3}) changes it, and
      onChoose(element, f)  calls f(chosen) whenever it does, as long as element is on the page
@@ -87,11 +86,7 @@ const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
 function views(without = false) {
   const sentence = state.sentences[state.sentence];
   return VIEWS.filter((view) => (view.shown?.(page, sentence) ?? true) && (!view.part || sentence?.[view.part]))
-    .filter(({ part }) => without === lacking(sentence?.[part], sentence?.beside && (sentence.beside[part] ?? {})));
-}
-
-function lacking(own, beside) {
-  return Boolean(own?.missing && (!beside || beside.missing));
+    .filter(({ part }) => without === Boolean(sentence?.[part]?.missing));
 }
 
 /* What a model has not got, in one place. */
@@ -198,10 +193,8 @@ function section(view, height) {
 }
 
 function context(view, t, sentence, part) {
-  const other = sentence?.beside;
   return {
     page, run: page.run, sentence, part, t, live, language: preferences.language,
-    beside: other ? { run: other.run, sentence: other, part: other[view.part] } : null,
     chosen: state.chosen,
     choose: (change) => {
       Object.assign(state.chosen, change);

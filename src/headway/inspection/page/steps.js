@@ -1,6 +1,5 @@
 /* Step by step: what is fed, what may come next, what is taken, where the model looks. */
 
-import { eachRun } from "./beside.js";
 import { h, clear, roving } from "./dom.js";
 import { inflated } from "./data.js";
 import { percent, short, whole } from "./numbers.js";
@@ -73,15 +72,11 @@ export const words = {
 };
 
 export function draw(root, context) {
-  eachRun(root, context, drawOne);
-}
-
-function drawOne(root, context) {
   const { part, t, chosen } = context;
   const named = (name) => t(role(part, name), { beam: part.beam });
   const names = Object.keys(part.courses);
   const rows = names.map((name) => h("div", { class: "course" }));
-  const slider = h("input", { type: "range", min: "0", step: "1", id: context.id("steps-slider"),
+  const slider = h("input", { type: "range", min: "0", step: "1", id: "steps-slider",
     on: { input: () => show({ step: Number(slider.value) }) } });
   const place = h("span", { class: "soft step-place" });
   const strip = h("div", { class: "entropies", "aria-hidden": "true" });
