@@ -7,6 +7,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from headway.core.errors import ConfigError
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
+from headway.language_models.models import LANGUAGE_MODELS
 from headway.study.model_parts import parts_of
 from headway.study.operation_counting import (
     OUTPUT,
