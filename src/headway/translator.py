@@ -17,6 +17,14 @@ from headway.core.search_settings import DecodingSettings
 from headway.core.setting_errors import only_for_sampling
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
+from headway.core.translate import (
+    Alternative,
+    Processor,
+    TextTranslator,
+    Translate,
+    Translation,
+    within,
+)
 from headway.corpora.mixing import chosen_tag, tagged
 from headway.decoding.sampling import ONLY_DRAWN
 from headway.engine.engine import EngineChoice
@@ -40,14 +48,6 @@ from headway.translation.portions import Portions, translate_segments
 from headway.translation.prefixes import PrefixProcessor, prefixes_of
 from headway.translation.spec import KIND
 from headway.translation.terms import Glossaries, TermProcessor, wanted_terms
-from headway.translation.texts import (
-    Alternative,
-    Processor,
-    TextTranslator,
-    Translate,
-    Translation,
-    within,
-)
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -76,12 +76,13 @@ class Translator:
         self.own_codes = (*codes, *(settings.text.patterns()))
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         self.checks = checks or {}
-        of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
-        limits = (settings.data.max_length or None, of_model)
-        self.longest = min((limit for limit in limits if limit is not None), default=None)
-        """Sub-words of a text that are read, its tag's included; None for all."""
         self.search = EngineSearch()
-        self.plain = TextTranslator(model, subwords, device, self.longest, self.search)
+        longest = settings.data.max_length or None
+        self.plain = TextTranslator(
+            model, subwords, device, longest, settings.decoding, self.search
+        )
+        self.longest = self.plain.longest
+        """Sub-words of a text that are read, its tag's included; None for all."""
         held = TrainingStats.from_dict(self.checks.get("held", {}))
         self.at_once = held.at_once._replace(subwords=held.at_once.subwords or self.longest)
         """How much text the model takes at once; longer ones are cut, see `portions`."""

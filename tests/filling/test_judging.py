@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from headway.core.translate import Alternative, Translation
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
 from headway.localization.checks.calibration import Trust
@@ -15,7 +16,6 @@ from headway.localization.placeholders.segments import Segment, Width
 from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation
-from headway.translation.texts import Alternative, Translation
 
 CHECKER = Checker(TrainingStats.from_dict({}), Trust.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.hypothesis import penalty
+from headway.core.translate import Alternative, Translation
 from headway.languages.sentences import AtOnce
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Code, Segment
@@ -18,7 +19,6 @@ from headway.translation.portions import (
     translate_segments,
     translate_texts,
 )
-from headway.translation.texts import Alternative, Translation
 
 TEXTS = st.lists(st.text(alphabet="abC. \n?!。，第", max_size=30), max_size=4)
 ALPHA = 0.7

@@ -20,7 +20,7 @@ from headway.core.lines import check_file, in_chunks, read_lines
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
-    from headway.translation.texts import Translation
+    from headway.core.translate import Translation
     from headway.translator import Translator
 
 MOST_TOLD = 3

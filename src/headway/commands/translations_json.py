@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headway.core.translate import Translation
     from headway.localization.checks.checker import Verdict
-    from headway.translation.texts import Translation
 
 
 def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:

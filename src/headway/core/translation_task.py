@@ -21,10 +21,10 @@ from headway.core.search_settings import DecodingSettings
 from headway.core.store import Store
 from headway.core.training_interfaces import Batch, Position, Validation
 from headway.core.training_settings import TrainingSettings
+from headway.core.translate import attended
 from headway.corpora.prepared import Prepared
 from headway.languages.sentences import may_hold_sentences
 from headway.localization.checks.output_checks import Reading
-from headway.translation.texts import attended
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from jaxtyping import Float
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
+from headway.core.translate import TextTranslator
 from headway.corpora.mixing import tagged
 from headway.localization.placeholders.kinds import may_hold_codes
 from headway.translation.coded import CodeProcessor
-from headway.translation.texts import TextTranslator
 
 
 class Attention(NamedTuple):

@@ -7,6 +7,7 @@ from headway.core.disk import checksum, read_sealed, sealed_folder
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.transformer import Transformer
+from headway.core.translate import TextTranslator
 from headway.corpora.cache import cache_root, key_of, made_once
 from headway.engine.engine import EngineChoice
 from headway.engine.matrices import Precision
@@ -17,7 +18,6 @@ from headway.runs.task_spec import Say
 from headway.translation.decoding import EngineSearch
 from headway.translation.exporting import token_strings, write_checked, writes_ctranslate2
 from headway.translation.precision import settled
-from headway.translation.texts import TextTranslator
 
 _FORMAT = 1
 

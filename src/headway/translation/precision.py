@@ -14,6 +14,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import EngineName
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
+from headway.core.translate import TextTranslator
 from headway.core.translation_task import TranslationTask
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import beyond, prepare
@@ -22,7 +23,6 @@ from headway.engine.supported import unsupported
 from headway.runs.quality_gate import Gate, keep, known, measured
 from headway.runs.task_spec import Say
 from headway.translation import tuning_data
-from headway.translation.texts import TextTranslator
 from headway.translation.validation_portions import uncut
 
 QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")

@@ -1,12 +1,14 @@
 """Translations that go on from what a person has typed: `Translator.translate(.., prefixes=..)`."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
 from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
+from headway.core.translate import TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.decoding.begun import Begun
 from headway.engine.shortlist import opened
@@ -14,7 +16,6 @@ from headway.localization.placeholders.kinds import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.operations.argument_types import strings
-from headway.translation.texts import TextTranslator, Translate, Translation
 
 
 def prefixes_of(texts: Any, prefixes: Any) -> list[str]:
@@ -79,7 +80,8 @@ class PrefixProcessor(NamedTuple):
             shortest = min((n_read[i] for i in places if n_read[i]), default=0)
             beginning = written_before(plain, prefix, shortest, request.settings)
             begun = Begun(plain.model, beginning, plain.subwords.special.padding)
-            once = TextTranslator(begun, plain.subwords, plain.device, plain.longest, plain.decode)
+            once = copy(plain)
+            once.model = begun
             found |= zip(places, once([read[i] for i in places], request), strict=True)
         return [found[i]._replace(source=text) for i, text in enumerate(texts)]
 

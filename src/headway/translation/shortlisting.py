@@ -12,6 +12,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.search import SearchRequest
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
+from headway.core.translate import TextTranslator
 from headway.core.translation_task import TranslationTask
 from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
@@ -22,7 +23,6 @@ from headway.translation import tuning_data
 from headway.translation.decoding import EngineSearch
 from headway.translation.lexicon import learned
 from headway.translation.pairs import Pairs
-from headway.translation.texts import TextTranslator
 from headway.translation.validation_portions import uncut
 
 MOST = 1000

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 
 from headway.core.interfaces import Seq2Seq
 from headway.core.search import SearchRequest
+from headway.core.translate import Alternative, TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
@@ -25,7 +26,6 @@ from headway.localization.terms.placing import (
 )
 from headway.operations.argument_types import paths
 from headway.translation.coded import spans_written
-from headway.translation.texts import Alternative, TextTranslator, Translate, Translation
 
 Glossaries = str | Path | Sequence[str | Path] | Terms | None
 """Files of terms, or what was read from them; "none" for no terms, None for those of the run."""

@@ -1,16 +1,26 @@
-"""Clean text in, translations out: to ids, through the search, and back to text."""
+"""Text in, translations out: to ids, through a search, and back to text; what stands around it."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 
+from headway.core.cleaning import clean
+from headway.core.config import build
+from headway.core.errors import RunError
 from headway.core.hypothesis import Hypothesis
 from headway.core.interfaces import StepDecoder
+from headway.core.optimizer import load_weights
+from headway.core.run_folder import RunFolder
 from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
+from headway.core.settings import upgraded
 from headway.core.subwords import Subwords
+from headway.core.tensor_files import load_finite
+from headway.core.transformer import Transformer, TransformerConfig
 
 
 class Alternative(NamedTuple):
@@ -89,16 +99,55 @@ class TextTranslator:
         model: StepDecoder,
         subwords: Subwords,
         device: torch.device,
-        longest: int | None,
+        longest: int | None = None,
+        settings: DecodingSettings | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        """`longest`: sub-words of a source that are read; the rest is cut. None for all."""
-        self.model, self.subwords, self.device, self.longest = model, subwords, device, longest
-        self.decode = decode
+        """`longest`: sub-words of a source that are read; the rest is cut. None for as many as the
+        model takes. `settings` are how it searches, where nothing else is said."""
+        of_model = None if model.longest is None else model.longest - 1  # it reads the end marker
+        limits = [limit for limit in (longest, of_model) if limit is not None]
+        self.longest = min(limits, default=None)
+        self.model, self.subwords, self.device = model, subwords, device
+        self.settings, self.decode = settings or DecodingSettings(), decode
 
-    def request(self, settings: DecodingSettings) -> SearchRequest:
-        """A search by these settings, which may be asked for more."""
-        return SearchRequest(self.subwords.special, settings, self.device)
+    @classmethod
+    def load(cls, run: str | Path, device: str = "cpu") -> "TextTranslator":
+        """A run folder's translator, with the paper's model and sub-words that were learned here.
+
+        Raises:
+            RunError: there is no run, it is damaged, or it has another model.
+        """
+        folder = RunFolder.open(run)
+        folder.refuse_damaged()
+        sections = upgraded(folder.settings())
+        kind = sections["model"].pop("type", "transformer")
+        if kind != "transformer" or not folder.tokenizer.exists():
+            raise RunError(
+                f"headway.core translates with a Transformer and its {folder.tokenizer.name}; the "
+                f"model of {run} is of the type {kind}. Load it with headway.Translator."
+            )
+        known = {field.name for field in fields(TransformerConfig)}
+        model = {key: value for key, value in sections["model"].items() if value or key in known}
+        config = build(TransformerConfig, model, section="model")  # of what is more, nothing is on
+        settings = build(DecodingSettings, sections.get("decoding", {}), section="decoding")
+        subwords = Subwords.load(folder.tokenizer)
+        padding = subwords.special.padding
+        transformer = Transformer(config, vocabulary_size=len(subwords), padding=padding)
+        load_weights(transformer, load_finite(folder.model))
+        longest = sections.get("data", {}).get("max_length") or None
+        where = torch.device(device)
+        return cls(transformer.to(where).eval(), subwords, where, longest, settings)
+
+    def request(self, settings: DecodingSettings | None = None) -> SearchRequest:
+        """A search by these settings, else its own; it may be asked for more."""
+        return SearchRequest(self.subwords.special, settings or self.settings, self.device)
+
+    @torch.inference_mode()
+    def translate(self, texts: Iterable[str], processors: Iterable[Processor] = ()) -> list[str]:
+        """The best translation of each text, in order; a blank one stays blank."""
+        translate = within(processors, self)
+        return [one.target for one in translate([clean(text) for text in texts], self.request())]
 
     def __call__(self, texts: Sequence[str], request: SearchRequest) -> list[Translation]:
         """The `n_best` translations of each text."""
