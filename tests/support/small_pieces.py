@@ -47,7 +47,8 @@ def kill_at(stage: str, call: int) -> object:
                 text=True,
                 check=True,
             )
-            children = [line.split()[0] for line in found.stdout.splitlines() if "-c" in line]
+            workers = (line.split() for line in found.stdout.splitlines())
+            children = [pid for pid, command, *_ in workers if Path(command).name != "ps"]
             if children:
                 os.kill(int(children[0]), signal.SIGKILL)
                 print("killed a worker", flush=True)
