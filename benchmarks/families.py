@@ -27,9 +27,9 @@ import runs
 from whys import plots
 
 from headway.core.errors import HeadwayError
-from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
 from headway.operations.shipped import open_folder
+from headway.translation.presets import PRESETS
 
 RECURRENT = ("--model.type", "recurrent", "--model.attention", "additive", "--model.recurrence")
 FAMILIES: Mapping[str, Sequence[str]] = {

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -94,3 +95,11 @@ def everyday_run(
     assert finished.status == 0, finished.err
     (run.parent / "said.txt").write_text(finished.err, encoding="utf-8")
     return run
+
+
+@pytest.fixture(scope="session")
+def toy() -> SimpleNamespace:
+    """The toy decoder's class, its ids, and a padded batch of sources."""
+    import toy_decoder  # after the hook above
+
+    return toy_decoder.toy()

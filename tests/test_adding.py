@@ -65,9 +65,9 @@ def test_an_added_model_trains_stops_goes_on_and_translates(everyday_files, tmp_
     assert "preset" not in finished.err  # they are the Transformer's
     assert RunFolder(whole).settings()["model"] == {"type": "bag", "d_model": 16}
     with monkeypatch.context() as patch:
-        from headway.core.translation_task import TranslationTask
+        from headway.translation.corpus_task import CorpusTask
 
-        interrupt(patch, TranslationTask, at_update=6)
+        interrupt(patch, CorpusTask, at_update=6)
         assert train_bag(everyday_files, stopped).status == 130
     again = command("train", "--out", str(stopped), "--resume")
     assert again.status == 0, again.err

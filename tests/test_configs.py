@@ -9,12 +9,12 @@ import torch
 import headway
 from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import DataError
-from headway.core.presets import PRESETS
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings, task_of
 from headway.runs.fitting import presets_that_fit, smaller
 from headway.runs.task_spec import Kind, Opening, Sizes
 from headway.tasks import kind_named
+from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
 
 CONFIGS = Path(__file__).parent.parent / "configs"

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headway.core.attention import causal_mask
 from headway.core.loss import projected_label_smoothed
-from headway.core.translation_task import TranslationTask
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import PlannedTranslation
 from whys.lessons import opened_lesson
 from whys.training import built
@@ -78,7 +78,7 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
     model: Any = built(settings["model"], lesson, seed).train()
     training = PlannedTranslation(batch_tokens=1024)
     rows = torch.arange(20).numpy()
-    task = TranslationTask(
+    task = CorpusTask(
         lesson.prepared, training, valid_rows=rows, seed=seed, device=torch.device("cpu")
     )
     batch = task.next_batch()

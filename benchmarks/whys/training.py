@@ -24,9 +24,9 @@ from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.core.trainer import NotFiniteError, Trainer
 from headway.core.training_interfaces import Progress, Validation
-from headway.core.translation_task import TranslationTask
 from headway.models import MODELS
 from headway.runs.gradient import trainer_of
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import decode_anew
 from headway.translation.spec import PlannedTranslation
 from whys.lessons import Lesson, Pair, opened_lesson
@@ -62,8 +62,8 @@ class Trained(NamedTuple):
 
     model: nn.Module
     lesson: Lesson
-    task: TranslationTask
-    trainer: Trainer[TranslationTask]
+    task: CorpusTask
+    trainer: Trainer[CorpusTask]
     seed: int
 
 
@@ -134,7 +134,7 @@ def learned(
         section="training",
     )
     runtime = start(RuntimeSettings(device="cpu", precision="fp32", threads=threads, seed=seed))
-    task = TranslationTask(
+    task = CorpusTask(
         lesson.prepared,
         training,
         valid_rows=np.arange(min(training.valid_sentences, len(lesson.prepared.valid))),

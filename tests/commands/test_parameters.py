@@ -8,8 +8,8 @@ from text_run import train, write_corpus
 
 from headway.cli import main
 from headway.core.config import format_toml
-from headway.core.presets import PRESETS as TRANSLATORS
 from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
+from headway.translation.presets import PRESETS as TRANSLATORS
 
 
 def found(capsys, *arguments):

@@ -29,14 +29,14 @@ from everyday_run import (
 from headway.cli import main
 from headway.core.config import format_toml
 from headway.core.errors import StoppedError
-from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
 from headway.core.subwords import Subwords
 from headway.core.trainer import Trainer
-from headway.core.translation_task import TranslationTask
 from headway.demo import generate
 from headway.language_models.presets import PRESETS as LANGUAGE_MODELS
 from headway.runs import fitting
+from headway.translation.corpus_task import CorpusTask
+from headway.translation.presets import PRESETS
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SOURCE = Path(__file__).parent.parent.parent / "src"
@@ -177,16 +177,16 @@ def test_a_signal_saves_says_how_to_go_on_and_going_on_equals_never_stopping(
     everyday_run, everyday_files, tmp_path, monkeypatch, number, step
 ):
     run = tmp_path / "my run"
-    next_batch = TranslationTask.next_batch
+    next_batch = CorpusTask.next_batch
     calls: list[int] = []
 
-    def interrupted(task: TranslationTask):
+    def interrupted(task: CorpusTask):
         calls.append(1)
         if len(calls) == step:
             signal.raise_signal(number)
         return next_batch(task)
 
-    monkeypatch.setattr(TranslationTask, "next_batch", interrupted)
+    monkeypatch.setattr(CorpusTask, "next_batch", interrupted)
     finished = train(everyday_files, run)
     assert finished.status == 130
     assert f"{number.name}: saving" in finished.err
@@ -205,11 +205,11 @@ def test_a_signal_saves_where_nobody_reads_stderr_any_more(
 ):
     """Ctrl-C under `2>&1 | tee log` ends tee first."""
     run = tmp_path / "run"
-    next_batch = TranslationTask.next_batch
+    next_batch = CorpusTask.next_batch
     calls: list[int] = []
     reader, writer = os.pipe()
 
-    def interrupted(task: TranslationTask):
+    def interrupted(task: CorpusTask):
         calls.append(1)
         if len(calls) == 6:
             os.close(reader)
@@ -218,7 +218,7 @@ def test_a_signal_saves_where_nobody_reads_stderr_any_more(
 
     names = ["--source", str(everyday_files[0]), "--target", str(everyday_files[1])]
     with monkeypatch.context() as patch, open(writer, "w", buffering=1) as pipe:
-        patch.setattr(TranslationTask, "next_batch", interrupted)
+        patch.setattr(CorpusTask, "next_batch", interrupted)
         with redirect_stderr(pipe):
             assert main(["train", *names, "--out", str(run), *FLAGS]) == 130
     again = resume(run)

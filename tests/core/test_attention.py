@@ -15,8 +15,8 @@ from headway.core.attention import (
     attention_weights,
     causal_mask,
     padding_mask,
+    watched,
 )
-from headway.nn.watching import watched
 
 KERNELS = [attend_explicitly, attend]
 PADDED = padding_mask(torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]]), 0)

@@ -3,7 +3,6 @@
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.core.presets import PRESETS
 from headway.core.schedules import paper_peak, warmup_rate
 from headway.core.settings import (
     Settings,
@@ -13,6 +12,7 @@ from headway.core.settings import (
     upgraded,
 )
 from headway.runs.fitting import presets_that_fit
+from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
 
 

@@ -8,10 +8,10 @@ import torch
 from headway.core.errors import ConfigError, UserError
 from headway.core.interfaces import State, StepDecoder
 from headway.core.loss import label_smoothed, projected_label_smoothed
-from headway.core.presets import PRESETS
 from headway.core.transformer import Transformer
 from headway.models import MODELS
 from headway.nn.positioned import PositionedConfig
+from headway.translation.presets import PRESETS
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])

@@ -12,11 +12,12 @@ from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.transformer import Transformer, TransformerConfig
-from headway.core.translation_task import TranslationTask, TranslationTraining
+from headway.core.translation_task import TranslationTraining
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import SIDES, Prepared, as_written
 from headway.demo import generate
+from headway.translation.corpus_task import CorpusTask
 
 PAIRS = [Pair(source, target, "pairs.tsv", 1) for source, target in generate(40, seed=1)]
 CPU = torch.device("cpu")
@@ -35,14 +36,14 @@ def store(subwords: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Store
 
 
 @pytest.fixture
-def task(store: Store, subwords: Subwords) -> TranslationTask:
+def task(store: Store, subwords: Subwords) -> CorpusTask:
     prepared = Prepared(
         corpus=Corpus(), train=store, valid=store, valid_texts=[pair[:2] for pair in PAIRS],
         valid_uses=[Use(target_language="zh")] * len(PAIRS), subwords=subwords, report=Report(),
         valid_report=Report(), n_characters=0, checksums={}, weights=None, codes="keep",
     )  # fmt: skip
     training = TranslationTraining(batch_tokens=200, label_smoothing=0.1)
-    return TranslationTask(prepared, training, valid_rows=np.arange(8), seed=1, device=CPU)
+    return CorpusTask(prepared, training, valid_rows=np.arange(8), seed=1, device=CPU)
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_validation_is_over_the_chosen_sentences_and_not_smoothed(task, store, m
 
 def test_perfect_translations_score_a_hundred(task, model, monkeypatch):
     monkeypatch.setattr(
-        TranslationTask, "translate", lambda *_, first=None: [pair.target for pair in PAIRS[:8]]
+        CorpusTask, "translate", lambda *_, first=None: [pair.target for pair in PAIRS[:8]]
     )
     with torch.inference_mode():
         assert task.validate(model).score == pytest.approx(100)

@@ -9,11 +9,11 @@ from torch import nn
 from headway.core.errors import ConfigError
 from headway.core.interfaces import Lookable, Seq2Seq, State, StepDecoder
 from headway.core.loss import label_smoothed
-from headway.core.presets import PRESETS
 from headway.core.settings import Settings
 from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
 from headway.nn.positioned import PositionedConfig
+from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
 
 BEGIN, END, N_WORDS = 2, 3, 13

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask
+from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask, watched
 from headway.core.layers import FeedForward, Residual
 from headway.earlier_translators.variants import (
     AdditiveHeads,
@@ -21,7 +21,6 @@ from headway.earlier_translators.variants import (
     WithoutSublayer,
 )
 from headway.nn.positions import RelativePositions
-from headway.nn.watching import watched
 
 IDS = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 MASK = ReadyMask.of(padding_mask(IDS, 0))

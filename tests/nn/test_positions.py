@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from headway.core.attention import MultiHeadAttention, attention_weights
+from headway.core.attention import MultiHeadAttention, attention_weights, watched
 from headway.core.embedding import LearnedPositions, SinusoidalPositions, sinusoids
 from headway.core.errors import UserError
 from headway.core.transformer import Transformer
@@ -18,7 +18,6 @@ from headway.nn.positions import (
     rotate,
     turns,
 )
-from headway.nn.watching import watched
 
 
 @pytest.mark.parametrize("d_model", [8, 7])

@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask
+from headway.core.attention import MultiHeadAttention, ReadyMask, padding_mask, watched
 from headway.nn.positions import RelativePositions, rotate
-from headway.nn.watching import watched
 from headway.nn.windowed import WindowedAttention, band
 
 WINDOWS = [1, 16, 33, 60]

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from headway.core.config import merge
-from headway.core.presets import PRESETS
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.runs import fitting, gradient
@@ -25,6 +24,7 @@ from headway.runs.fitting import (
 )
 from headway.runs.gradient import fit_warmup
 from headway.runs.task_spec import Opening, Sizes
+from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
 
 

@@ -11,12 +11,12 @@ from everyday_run import FLAGS, command
 
 from headway.core.run_folder import RunFolder
 from headway.core.search_settings import DecodingSettings
-from headway.core.translation_task import TranslationTask
 from headway.corpora.mixing import PLAIN
 from headway.demo import generate
 from headway.study.compared_runs import ComparisonRequest, Entrant, Rows
 from headway.study.compared_translators import entrant, operations, search
 from headway.study.operation_counting import operations_per_target_token
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.remeasuring import measured_again
 from headway.translation.spec import build, read
 from headway.translation.tuning_data import scored_rows
@@ -65,12 +65,12 @@ def child(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "child"
 
 
-def opened(run: Path) -> tuple[Translator, TranslationTask]:
+def opened(run: Path) -> tuple[Translator, CorpusTask]:
     """A run, and its validation as training had it."""
     translator = Translator.load(run)
     settings = translator.settings
     data = read(settings, translator.subwords, lambda _: None)
-    task = TranslationTask(
+    task = CorpusTask(
         data.prepared,
         settings.training,
         valid_rows=scored_rows(data, settings),

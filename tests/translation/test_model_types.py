@@ -12,13 +12,13 @@ import torch
 from everyday_run import FLAGS, Finished, command, left_behind
 
 from headway.core.errors import ConfigError
-from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
-from headway.core.translation_task import TranslationTask
 from headway.demo import generate
 from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.models import MODELS
+from headway.translation.corpus_task import CorpusTask
+from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
 from headway.translator import Translator
 
@@ -55,7 +55,7 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     finished = train(everyday_files, whole, flags)
     assert finished.status == 0, finished.err
-    next_batch, calls = TranslationTask.next_batch, []
+    next_batch, calls = CorpusTask.next_batch, []
 
     def interrupted(self: Any) -> Any:
         calls.append(1)
@@ -64,7 +64,7 @@ def test_it_trains_stops_goes_on_and_translates(everyday_files, tmp_path, monkey
         return next_batch(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TranslationTask, "next_batch", interrupted)
+        patch.setattr(CorpusTask, "next_batch", interrupted)
         assert train(everyday_files, stopped, flags).status == 130
     again = command("train", "--out", str(stopped), "--resume")
     assert again.status == 0, again.err

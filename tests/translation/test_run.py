@@ -16,8 +16,8 @@ from safetensors.torch import load_file
 from headway.core.checkpoint import save_tensors
 from headway.core.errors import StoppedError
 from headway.core.trainer import Trainer
-from headway.core.translation_task import TranslationTask
 from headway.demo import generate
+from headway.translation.corpus_task import CorpusTask
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -58,16 +58,16 @@ def stopped_at_once(_trainer: object, _stop_asked: object) -> None:
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at_update: int) -> None:
-    next_batch = TranslationTask.next_batch
+    next_batch = CorpusTask.next_batch
     calls: list[int] = []
 
-    def interrupted(task: TranslationTask) -> Any:
+    def interrupted(task: CorpusTask) -> Any:
         calls.append(1)
         if len(calls) == at_update:
             signal.raise_signal(signal.SIGINT)
         return next_batch(task)
 
-    monkeypatch.setattr(TranslationTask, "next_batch", interrupted)
+    monkeypatch.setattr(CorpusTask, "next_batch", interrupted)
 
 
 # -- mixing -----------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.config import merge
 from headway.core.search_settings import DecodingSettings
 from headway.core.trainer import Trainer
-from headway.core.translation_task import TranslationTask
 from headway.translation import spec as kind
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import PRIOR, choose_length_penalty
 
 
@@ -62,7 +62,7 @@ class Scored(NamedTuple):
         return 0.0
 
 
-def bleu(task: TranslationTask, model: nn.Module, settings: DecodingSettings) -> Any:
+def bleu(task: CorpusTask, model: nn.Module, settings: DecodingSettings) -> Any:
     """Weights that a beam with the usual length penalty finds best are worst in all else."""
     total = sum(float(parameter.double().sum()) for parameter in model.parameters())
     usual = settings.method == "beam" and settings.length_penalty == 1.0
@@ -91,7 +91,7 @@ def trained(
     """A run whose updates are all made, and of which nothing is chosen yet."""
     settings = merge(SETTINGS, {"data": {"source_language": "en"}})
     del settings["decoding"]["length_penalty"]  # it is to be chosen
-    monkeypatch.setattr(TranslationTask, "bleu", bleu)
+    monkeypatch.setattr(CorpusTask, "bleu", bleu)
     monkeypatch.setattr(kind, "choose_length_penalty", lambda found: (0.6, "it is so"))
 
     def die(*_: Any) -> str:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from everyday_run import FLAGS, command
 
-from headway.core.translation_task import TranslationTask
 from headway.corpora.prepared import Prepared
 from headway.demo import generate
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.spec import read
 from headway.translator import Translator
 
@@ -42,13 +42,13 @@ def trained(folder: Path, valid: list[tuple[str, str]]) -> Path:
     return folder / "run"
 
 
-def opened(run: Path) -> tuple[Translator, TranslationTask, Prepared]:
+def opened(run: Path) -> tuple[Translator, CorpusTask, Prepared]:
     translator = Translator.load(run)
     settings = translator.settings
     prepared = read(settings, translator.subwords, lambda _: None).prepared
     rows = np.arange(len(prepared.valid))
     how = {"valid_rows": rows, "seed": 1, "device": translator.device}
-    return translator, TranslationTask(prepared, settings.training, **how), prepared
+    return translator, CorpusTask(prepared, settings.training, **how), prepared
 
 
 @pytest.fixture(scope="module")

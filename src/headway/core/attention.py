@@ -5,8 +5,9 @@ scores `[batch, heads, query, key]`.
 """
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -246,3 +247,24 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch heads length d_head"]:
         """One long vector per position cut into one short vector per head."""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+@contextmanager
+def watched(
+    attentions: Iterable[MultiHeadAttention],
+) -> Iterator[list[Float[Tensor, "batch heads query key"]]]:
+    """While it is open, the weights of every pass through the `attentions` are noted, in order.
+
+    They are computed once more from what went in: without dropout, and by the equation itself.
+    """
+    maps: list[Tensor] = []
+
+    def note(attention: Any, given: tuple[Any, ...], _: Tensor) -> None:
+        maps.append(attention.weights(*given))
+
+    handles = [attention.register_forward_hook(note) for attention in attentions]
+    try:
+        yield maps
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,5 +1,4 @@
-"""Named settings: two from the paper, two for small data and small machines, and one for each
-other type of model, about as large as `tiny` where the vocabulary has 10,000 sub-words.
+"""Named settings: two from the paper, two for small data and small machines.
 
 A preset is the lowest layer; a TOML file, then flags, go on top of it. The small ones normalize
 before each sub-layer: with the paper's post-norm their encoders collapsed (all positions alike,
@@ -62,44 +61,4 @@ PRESETS: dict[str, Sections] = {
         "training": {**PAPER_TRAINING, "max_steps": 300_000, "average": 20},
         "decoding": {"beam": 4, "length_penalty": 0.6},
     },
-    "recurrent": {
-        "model": {
-            "type": "recurrent",
-            "recurrence": "gru",
-            "encoder_layers": 2,
-            "decoder_layers": 1,
-            "d_embedding": 128,
-            "d_model": 256,
-            "dropout": 0.2,
-        },
-        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
-    },
-    "convolutional": {
-        "model": {
-            "type": "convolutional",
-            "encoder_layers": 5,
-            "decoder_layers": 4,
-            "d_model": 128,
-            "dropout": 0.2,
-        },
-        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
-    },
-    "bytenet": {
-        "model": {
-            "type": "bytenet",
-            "encoder_layers": 5,
-            "decoder_layers": 5,
-            "d_model": 128,
-            "d_inner": 168,
-            "extra": 5,
-            "dropout": 0.2,
-        },
-        "training": {"batch_tokens": 2048, "learning_rate": 2e-3},
-    },
 }
-
-PRESETS["ablated"] = {
-    **PRESETS["tiny"],
-    "model": {**PRESETS["tiny"]["model"], "type": "ablated"},
-}
-"""The sizes of `tiny`, from which parts are to be taken: their absence is then all that differs."""

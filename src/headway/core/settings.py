@@ -10,7 +10,7 @@ from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import RuntimeSettings
 from headway.core.schedules import paper_peak
-from headway.operations.planned import PlannedTraining
+from headway.core.training_settings import TrainingSettings
 
 TRANSLATION = "translation"
 """The task of a run that does not say: there was no other once."""
@@ -56,7 +56,7 @@ class Settings:
     model: Any
     data: Any
     training: Any
-    """A `PlannedTraining`, or what the task has made of it."""
+    """A `TrainingSettings`, or what the task has made of it."""
     runtime: RuntimeSettings
     text: Any = None
     decoding: Any = None
@@ -68,7 +68,7 @@ class Settings:
         of_text = kind.sections.get("text")
         if given.get("text", {}).get("unit") == "subwords" and not hasattr(of_text, "unit"):
             del given["text"]["unit"]  # a key of earlier versions, which meant nothing
-        own = {"training": PlannedTraining, **kind.sections, "runtime": RuntimeSettings}
+        own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
         known = ["run", "model", *own]
         for section, values in given.items():
             if section not in known and values:

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import cache
-from headway.core.attention import MultiHeadAttention, padding_mask
+from headway.core.attention import MultiHeadAttention, padding_mask, watched
 from headway.core.dropout import Dropout, check_dropout
 from headway.core.embedding import (
     LearnedPositions,
@@ -25,7 +25,6 @@ from headway.core.embedding import (
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
 from headway.core.layers import Activation, FeedForward, Layer, Norm, Stack
-from headway.nn.watching import watched
 
 _MOST = {
     **dict.fromkeys(("d_model", "heads", "d_k", "d_v"), 1 << 16),

@@ -1,16 +1,16 @@
 """Teacher forcing on pairs of id sequences; validation by loss and BLEU."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headway.core.batching import BatchStream, Indices, TokenBatches, pad
+from headway.core.batching import BatchStream, Indices, Rounds, TokenBatches, pad
 from headway.core.bleu import SentenceStatistics, bleu_by_language
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import Hypothesis
@@ -18,37 +18,57 @@ from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
-from headway.core.store import Store
+from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Batch, Position, Validation
 from headway.core.training_settings import TrainingSettings
-from headway.core.translate import attended
-from headway.corpora.prepared import Prepared
-from headway.languages.sentences import may_hold_sentences
-from headway.localization.checks.output_checks import Reading
+
+
+class Side(Protocol):
+    """One side of all rows."""
+
+    def __getitem__(self, row: int, /) -> NDArray[Any]: ...
+
+
+class Rows(Protocol):
+    """Pairs as ids, without markers."""
+
+    @property
+    def lengths(self) -> Mapping[str, NDArray[Any]]:
+        """Of `source` and `target`, in ids: [rows]."""
+        ...
+
+    def __getitem__(self, side: str, /) -> Side:
+        """`rows["source"][i]` are the source ids of row i: [length]."""
+        ...
+
+
+class PairedData(Protocol):
+    """What is learned from: a `headway.core.dataset.Dataset`, or more."""
+
+    @property
+    def train(self) -> Rows: ...
+    @property
+    def valid(self) -> Rows: ...
+    @property
+    def valid_texts(self) -> Sequence[tuple[str, str]]:
+        """Source and target of each row of `valid`."""
+        ...
+
+    @property
+    def subwords(self) -> Subwords: ...
 
 
 @dataclass(frozen=True)
 class TranslationTraining(TrainingSettings):
     """Section [training]."""
 
-    tune_length_penalty: bool = True
-    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
-    was set."""
     valid_sentences: int = 1000
     """How many validation sentences are translated at each checkpoint."""
-    forget_at_most: float = 0.5
-    """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
-    where its text files are still there."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.valid_sentences < 1:
             raise ConfigError(f"valid_sentences must be at least 1; got {self.valid_sentences}.")
-        if not 0 <= self.forget_at_most <= 100:
-            raise ConfigError(
-                "forget_at_most is BLEU that may be lost, from 0 to 100; got "
-                f"{self.forget_at_most:g}. Try 0.5."
-            )
 
 
 class TranslationTask:
@@ -59,26 +79,30 @@ class TranslationTask:
 
     def __init__(
         self,
-        prepared: Prepared,
+        data: PairedData,
         training: TranslationTraining,
         *,
         valid_rows: Indices,
+        valid_languages: Sequence[str | None],
         seed: int,
         device: torch.device,
+        rounds: Rounds | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        self.prepared, self.special, self.device = prepared, prepared.subwords.special, device
+        """`valid_languages` are those of the targets of `valid_rows`; `rounds` says which rows a
+        pass has, if not each once; `decode` searches."""
+        self.subwords, self.special, self.device = data.subwords, data.subwords.special, device
         self.decode = decode
-        self.train, self.valid, self.valid_rows = prepared.train, prepared.valid, valid_rows
+        self.train, self.valid, self.valid_rows = data.train, data.valid, valid_rows
         self.label_smoothing = training.label_smoothing
-        self.valid_sources = [prepared.valid_texts[row][0] for row in valid_rows]
-        self.valid_texts = [prepared.valid_texts[row][1] for row in valid_rows]
-        self.valid_languages = [prepared.valid_uses[row].target_language for row in valid_rows]
+        self.valid_sources = [data.valid_texts[row][0] for row in valid_rows]
+        self.valid_texts = [data.valid_texts[row][1] for row in valid_rows]
+        self.valid_languages = valid_languages
         batches = TokenBatches(
             list(self.train.lengths.values()),
             batch_tokens=training.batch_tokens,
             seed=seed,
-            rounds=prepared.rounds,
+            rounds=rounds,
         )
         self.stream = BatchStream(batches)
         self.valid_batches = self.batches_of(valid_rows)
@@ -91,7 +115,7 @@ class TranslationTask:
         return [rows[batch] for batch in some.epoch(0)]
 
     def tensors(
-        self, store: Store, indices: Indices
+        self, store: Rows, indices: Indices
     ) -> tuple[
         Int[Tensor, "batch source"], Int[Tensor, "batch target"], Int[Tensor, "batch target"]
     ]:
@@ -108,7 +132,7 @@ class TranslationTask:
         )
         return source, fed, expected
 
-    def batch(self, store: Store, rows: Indices) -> Batch:
+    def batch(self, store: Rows, rows: Indices) -> Batch:
         """Some pairs, and how many tokens they have with their end markers."""
         n_source = int(store.lengths["source"][rows].sum()) + len(rows)
         n_target = int(store.lengths["target"][rows].sum()) + len(rows)
@@ -141,14 +165,6 @@ class TranslationTask:
         store, rows = batch.rows
         return [self.batch(store, half) for half in np.array_split(rows, 2) if len(half)]
 
-    def groups(self) -> list[str]:
-        """What the scores of each validation pair are told under: its target language."""
-        return [language or "language not known" for language in self.valid_languages]
-
-    def before_words(self, hypotheses: Sequence[str]) -> str:
-        """For the card: what was before the first update, beside what is; nothing to be told."""
-        return ""
-
     def validation_loss(self, model: nn.Module, batches: list[Indices] | None = None) -> float:
         """Nats per target token of the validation pairs (or some of them), not smoothed."""
         nats, n_tokens = 0.0, 0
@@ -173,7 +189,7 @@ class TranslationTask:
         return bleu_by_language(hypotheses, self.valid_texts, self.valid_languages)
 
     def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
-        """The validation sources, translated, with their codes put back."""
+        """The validation sources, translated."""
         return self.written(self.search(model, settings))
 
     def search(
@@ -184,33 +200,14 @@ class TranslationTask:
         return self.decode(cast(StepDecoder, model), self.sources, request)
 
     def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
-        """The texts of the best ones, with the codes of the sources put back."""
-        written = self.prepared.subwords.decode_batch([one[0].ids for one in found])
-        return self.portions.joined(written) if self.portions else written
-
-    @cached_property
-    def portions(self) -> Any:
-        """The `ValidationPortions` where there are codes, or sources that `translate` cuts."""
-        if self.prepared.codes != "mask" and not any(map(may_hold_sentences, self.valid_sources)):
-            return None
-        from headway.translation.validation_portions import cut
-
-        return cut(self.prepared, self.valid_rows)
+        """The texts of the best ones."""
+        return self.subwords.decode_batch([one[0].ids for one in found])
 
     @property
-    def sources(self) -> Sequence[np.ndarray[Any, np.dtype[Any]]]:
-        """The validation sources as they are read, in portions where there are some."""
+    def sources(self) -> Sequence[NDArray[Any]]:
+        """The validation sources as they are read."""
         whole = self.valid["source"]
-        return self.portions.ids if self.portions else [whole[int(i)] for i in self.valid_rows]
-
-    def readings(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Reading]]:
-        """What was said of each validation source, or of its portions, in a search for evidence."""
-        subwords = self.prepared.subwords
-        each = [
-            Reading(subwords.pieces(ids.tolist()), one.token_log_probs, attended(one, len(ids)))
-            for ids, (one, *_) in zip(self.sources, found, strict=True)
-        ]
-        return self.portions.of_rows(each) if self.portions else [[one] for one in each]
+        return [whole[int(i)] for i in self.valid_rows]
 
     def position(self) -> Position:
         """See `headway.core.training_interfaces.Task`."""

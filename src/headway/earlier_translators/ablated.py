@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core import cache
-from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask
+from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask, watched
 from headway.core.embedding import project
 from headway.core.errors import ConfigError
 from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
@@ -30,7 +30,6 @@ from headway.earlier_translators.variants import (
     WithoutSublayer,
 )
 from headway.nn.positioned import PositionedConfig
-from headway.nn.watching import watched
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
+from headway.operations.planned import PlannedTraining
 
 if TYPE_CHECKING:
     from torch import nn
@@ -178,7 +179,7 @@ def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
 
 @dataclass(frozen=True)
 class Kind:
-    """A task, to everybody else. A new one is a value of this in a file below `tasks/`."""
+    """A task, to everybody else. A new one is a value of this, and a line in `headway.tasks`."""
 
     name: str
     """What `--task` and config.toml call it."""
@@ -227,3 +228,6 @@ class Kind:
     """Settings of a run that begins with another's weights, given what the user set."""
     load: Callable[[Settings], Load] | None = None
     """How a model of such settings gets its weights; else they are finite, and copied."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", {"training": PlannedTraining, **self.sections})

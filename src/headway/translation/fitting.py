@@ -12,10 +12,10 @@ from headway.core.errors import ConfigError
 from headway.core.interfaces import StepDecoder
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
-from headway.core.translation_task import TranslationTask
 from headway.corpora.prepared import Prepared
 from headway.models import MODELS
 from headway.runs.fitting import Ladder
+from headway.translation.corpus_task import CorpusTask
 
 LADDER = Ladder(
     names=("tiny", "small", "paper-base"),
@@ -36,13 +36,13 @@ model card: about eight times for every sentence, each half as long again with t
 which some hypothesis goes on to the end."""
 
 
-def rehearse(task: TranslationTask, model: nn.Module) -> None:
+def rehearse(task: CorpusTask, model: nn.Module) -> None:
     """A validation of as many steps as the sources are long: about what a trained model writes."""
     task.translate(model, DecodingSettings(method="greedy", max_extra_length=0))
     task.validation_loss(model)
 
 
-def rehearse_end(settings: Settings, task: TranslationTask, model: nn.Module) -> None:
+def rehearse_end(settings: Settings, task: CorpusTask, model: nn.Module) -> None:
     """The run's own search, of some sentences."""
     some = copy(task)
     some.valid_rows, some.portions = task.valid_rows[::EVERY], None

@@ -15,7 +15,6 @@ from headway.core.runtime import EngineName
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.translate import TextTranslator
-from headway.core.translation_task import TranslationTask
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import beyond, prepare
 from headway.engine.matrices import Precision
@@ -23,6 +22,7 @@ from headway.engine.supported import unsupported
 from headway.runs.quality_gate import Gate, keep, known, measured
 from headway.runs.task_spec import Say
 from headway.translation import tuning_data
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.validation_portions import uncut
 
 QUICKEST_FIRST: tuple[Precision, ...] = ("int8", "bf16")
@@ -113,7 +113,7 @@ def measured_now(
     if not done:
         say(f"{unknown}its validation pairs are longer than the compiled engine reads or writes")
         return None
-    task = TranslationTask(
+    task = CorpusTask(
         pairs.prepared,
         settings.training,
         valid_rows=rows[done],

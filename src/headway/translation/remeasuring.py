@@ -4,10 +4,10 @@ from pathlib import Path
 
 import torch
 
-from headway.core.translation_task import TranslationTask
 from headway.operations.shipped import only_writer_of_run, open_folder
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Say
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import decode_anew
 from headway.translation.measuring import Measured, measure
 from headway.translation.spec import KIND, read
@@ -36,7 +36,7 @@ def measured_again(run: Path, say: Say) -> Measured:
     settings = opened.settings
     data = read(settings, opened.vocabulary, say)
     rows = scored_rows(data, settings)
-    task = TranslationTask(
+    task = CorpusTask(
         data.prepared,
         settings.training,
         valid_rows=rows,

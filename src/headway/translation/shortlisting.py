@@ -13,13 +13,13 @@ from headway.core.search import SearchRequest
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.translate import TextTranslator
-from headway.core.translation_task import TranslationTask
 from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say
 from headway.operations.shipped import open_folder, refuse_shipped
 from headway.runs.quality_gate import Gate, measured
 from headway.translation import tuning_data
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import EngineSearch
 from headway.translation.lexicon import learned
 from headway.translation.pairs import Pairs
@@ -89,7 +89,7 @@ def _make(
     pairs = _own_pairs(folder.parent, plain)
     shortlist = _learned(pairs.prepared, plain.subwords.special, n)
     whole = opened(plain.model)[0]
-    task = TranslationTask(
+    task = CorpusTask(
         pairs.prepared,
         settings.training,
         valid_rows=tuning_data.scored_rows(pairs, settings),

@@ -10,14 +10,14 @@ import torch
 from torch import nn
 
 from headway.core.bleu import BleuAndChrf, SentenceStatistics, score_translations
-from headway.core.presets import PRESETS
+from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
-from headway.core.translation_task import TranslationTask, TranslationTraining
+from headway.core.translation_task import TranslationTraining
 from headway.corpora.prepared import TranslationText
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
@@ -26,8 +26,10 @@ from headway.runs.gradient import GRADIENT
 from headway.runs.task_spec import CardWords, Kind, Run, Say, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import decode_anew
 from headway.translation.measuring import measure
+from headway.translation.presets import PRESETS
 
 if TYPE_CHECKING:
     from headway.translation.tuning_data import TunedPairs
@@ -36,6 +38,21 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PlannedTranslation(PlannedTraining, TranslationTraining):
     """Section [training] of a translator's run."""
+
+    tune_length_penalty: bool = True
+    """Whether decoding.length_penalty is chosen on validation sentences at the end; never where it
+    was set."""
+    forget_at_most: float = 0.5
+    """BLEU that a run which goes on from another's weights may lose on that one's validation pairs,
+    where its text files are still there."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.forget_at_most <= 100:
+            raise ConfigError(
+                "forget_at_most is BLEU that may be lost, from 0 to 100; got "
+                f"{self.forget_at_most:g}. Try 0.5."
+            )
 
 
 LENGTH_PENALTIES = (0.6, 1.0, 1.4)  # tried at the end of a training
@@ -64,7 +81,7 @@ def build(settings: Settings, subwords: Tokens) -> nn.Module:
     return model(settings.model, vocabulary_size=len(subwords), padding=subwords.special.padding)
 
 
-def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> TranslationTask:
+def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> CorpusTask:
     """What the training loop asks for."""
     rows = data.valid_rows()[: settings.training.valid_sentences]
     seed, device = settings.runtime.seed, runtime.device
@@ -73,7 +90,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
         from headway.translation.tuning_task import tuning_task
 
         return tuning_task(settings, cast("TunedPairs", data), device, decode)
-    return TranslationTask(
+    return CorpusTask(
         data.prepared, settings.training, valid_rows=rows, seed=seed, device=device, decode=decode
     )
 
@@ -83,7 +100,7 @@ def task(settings: Settings, data: pairs.Pairs, runtime: Runtime) -> Translation
 
 def rank(run: Run) -> Callable[[nn.Module], Validation]:
     """By the validation sentences under the run's own search."""
-    task: TranslationTask = run.trainer.task
+    task: CorpusTask = run.trainer.task
     return lambda model: task.measured(model, run.settings.decoding)
 
 
@@ -113,7 +130,7 @@ def choose_length_penalty(bleu: Mapping[float, SentenceStatistics]) -> tuple[flo
 
 def card(run: Run) -> CardWords:
     """Score the chosen weights on the validation sentences, and word what the card says of them."""
-    task: TranslationTask = run.trainer.task
+    task: CorpusTask = run.trainer.task
     with torch.inference_mode():
         loss = task.validation_loss(run.trainer.eval_model)
         searched = task.search(run.trainer.eval_model, run.settings.decoding, evidence=True)

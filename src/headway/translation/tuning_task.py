@@ -13,7 +13,7 @@ from headway.core.search import Decode
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.training_interfaces import Position, Validation
-from headway.core.translation_task import TranslationTask
+from headway.translation.corpus_task import CorpusTask
 from headway.translation.replacements import Correction, replaced, taken_up
 from headway.translation.tuning_corrections import Taught
 from headway.translation.tuning_data import TunedPairs
@@ -53,8 +53,8 @@ class TakenUp(NamedTuple):
         )
 
 
-class TuningTask(TranslationTask):
-    """A `TranslationTask` whose first `n_new` validation pairs are new, the others the parent's.
+class TuningTask(CorpusTask):
+    """A `CorpusTask` whose first `n_new` validation pairs are new, the others the parent's.
 
     Of a review the last `n_like` are like what was corrected: they are scored by what is taken up
     alone (`TakenUp`), and none of them is among those that tell what is forgotten.
@@ -164,7 +164,7 @@ class TuningTask(TranslationTask):
         return [f"{name}, {language}" if several else name for name, language in both]
 
     def before_words(self, hypotheses: Sequence[str]) -> str:
-        """See `TranslationTask.before_words`."""
+        """See `CorpusTask.before_words`."""
         new, old = self.before["searched"]
         told = (
             f"Before the first update BLEU was {new:.2f} on the new pairs and {old:.2f} on the "

@@ -4,7 +4,6 @@ import itertools
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-import pytest
 import torch
 
 from headway.core.hypothesis import Rules
@@ -104,7 +103,6 @@ def run(function, decoder, source, max_lengths, *, forbidden=FORBIDDEN, **option
     )
 
 
-@pytest.fixture(scope="session")
 def toy():
     """The toy decoder's class, its ids, and a padded batch of sources."""
     return SimpleNamespace(

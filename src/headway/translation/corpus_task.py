@@ -1,0 +1,79 @@
+"""The task of a run: sources with codes, or of several sentences, are read as `translate` reads."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from headway.core.batching import Indices
+from headway.core.hypothesis import Hypothesis
+from headway.core.search import Decode, decode_all
+from headway.core.translate import attended
+from headway.core.translation_task import TranslationTask, TranslationTraining
+from headway.corpora.prepared import Prepared
+from headway.languages.sentences import may_hold_sentences
+from headway.localization.checks.output_checks import Reading
+
+
+class CorpusTask(TranslationTask):
+    """A `TranslationTask` on a corpus of any kind: weighted, of several languages, with codes."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        training: TranslationTraining,
+        *,
+        valid_rows: Indices,
+        seed: int,
+        device: torch.device,
+        decode: Decode = decode_all,
+    ) -> None:
+        super().__init__(
+            prepared,
+            training,
+            valid_rows=valid_rows,
+            valid_languages=[prepared.valid_uses[row].target_language for row in valid_rows],
+            seed=seed,
+            device=device,
+            rounds=prepared.rounds,
+            decode=decode,
+        )
+        self.prepared = prepared
+
+    def groups(self) -> list[str]:
+        """What the scores of each validation pair are told under: its target language."""
+        return [language or "language not known" for language in self.valid_languages]
+
+    def before_words(self, hypotheses: Sequence[str]) -> str:
+        """For the card: what was before the first update, beside what is; nothing to be told."""
+        return ""
+
+    @cached_property
+    def portions(self) -> Any:
+        """The `ValidationPortions` where there are codes, or sources that `translate` cuts."""
+        if self.prepared.codes != "mask" and not any(map(may_hold_sentences, self.valid_sources)):
+            return None
+        from headway.translation.validation_portions import cut
+
+        return cut(self.prepared, self.valid_rows)
+
+    @property
+    def sources(self) -> Sequence[NDArray[Any]]:
+        """The validation sources as they are read, in portions where there are some."""
+        return self.portions.ids if self.portions else super().sources
+
+    def written(self, found: Sequence[Sequence[Hypothesis]]) -> list[str]:
+        """The texts of the best ones, with the codes of the sources put back."""
+        written = super().written(found)
+        return self.portions.joined(written) if self.portions else written
+
+    def readings(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Reading]]:
+        """What was said of each validation source, or of its portions, in a search for evidence."""
+        subwords = self.prepared.subwords
+        each = [
+            Reading(subwords.pieces(ids.tolist()), one.token_log_probs, attended(one, len(ids)))
+            for ids, (one, *_) in zip(self.sources, found, strict=True)
+        ]
+        return self.portions.of_rows(each) if self.portions else [[one] for one in each]
