@@ -3,8 +3,7 @@
 Trains and measures every question on text and letters that are generated here (about 25 minutes on
 two cores), then writes docs/why.md, docs/why.zh-CN.md and their pictures; every verdict follows
 from the figures. Each finished cell (one training, mostly) is kept in the cache: started again
-after a kill, it goes on; --write-only writes the pages from what is there. With --data DIR the main
-questions are asked of Multi30k instead, and a table is printed.
+after a kill, it goes on; --write-only writes the pages from what is there.
 Run: make why, or: python benchmarks/why.py --only positions --only heads
 """
 
@@ -14,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import record
-from whys import multi30k
 from whys.cells import Left, do_all
 from whys.page import write_pages
 from whys.question import Question
@@ -66,12 +64,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=cache_root() / "why", metavar="DIR")
     parser.add_argument("--docs", type=Path, default=DOCS, metavar="DIR", help="of the pages")
     parser.add_argument("--write-only", action="store_true", help="measure nothing")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="ask of Multi30k: mt/multi30k")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the runs of --data")
-    record.add_record_option(parser)
     asked = parser.parse_args()
-    if asked.data:
-        return multi30k.ask(asked)
     return run(chosen(asked.only), asked)
 
 

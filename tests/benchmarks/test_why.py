@@ -15,7 +15,7 @@ import pytest
 import torch
 import why
 from whys import cells as whys_cells
-from whys import multi30k, norms
+from whys import norms
 from whys.cells import Cell, Left, do, do_all, found
 from whys.lessons import LESSONS, opened_lesson
 from whys.measures import removed, tensors, without
@@ -42,10 +42,6 @@ from whys.questions import QUESTIONS, depth, recipe
 from whys.training import built, denormals_flushed, learned, usual_figures
 
 import headway
-from headway.core.config import merge, parse_overrides
-from headway.core.errors import ConfigError
-from headway.core.settings import Settings
-from headway.translation.spec import KIND
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 
@@ -325,19 +321,6 @@ def test_rows_beyond_are_longer_than_any_in_training() -> None:
     assert all(source == target for source, target in texts.train)
     turned = LESSONS["reversed"]().train[:9]
     assert all(target.split() == source.split()[::-1] for source, target in turned)
-
-
-@pytest.mark.parametrize("flags", multi30k.trainings([]).values(), ids=multi30k.trainings([]))
-def test_every_run_on_multi30k_is_one_that_can_be_asked_for(flags) -> None:
-    _, preset, *rest = flags
-    given = merge(KIND.presets[preset], parse_overrides(rest))
-    settings = Settings.of(given, KIND)
-    assert settings.model_type == KIND.presets[preset]["model"]["type"]
-
-
-def test_a_question_that_is_not_asked_of_multi30k_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"scale, .*; got --only depth\. Leave out --data"):
-        multi30k.trainings(["scale", "depth"])
 
 
 def test_weights_that_vanish_have_no_entropy_where_denormals_are_flushed_too() -> None:
