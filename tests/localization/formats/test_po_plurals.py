@@ -9,7 +9,8 @@ import pytest
 from headway.core.cleaning import Pair, Report
 from headway.corpora.corpus import Corpus
 from headway.filling.filling import unit_of
-from headway.localization.formats.po import PoDocument, open_document, read_po
+from headway.localization.formats.documents import EditableDocument
+from headway.localization.formats.po import open_document, read_po
 from headway.localization.formats.units import Match
 from headway.localization.memory.building import memory_of, memory_of_pairs
 from headway.localization.memory.memory import Memories, Memory
@@ -55,7 +56,7 @@ def catalogue(
     return path
 
 
-def opened(path: Path) -> PoDocument:
+def opened(path: Path) -> EditableDocument:
     return open_document(path, None, None, False)
 
 

@@ -10,15 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headway.core.errors import DataError
-from headway.localization.formats.tables import TableDocument, open_jsonl, open_tsv
+from headway.localization.formats.spans import SpanDocument
+from headway.localization.formats.tables import open_jsonl, open_tsv
 from headway.localization.placeholders.segments import Document, Segment
 
-Open = Callable[..., TableDocument]
+Open = Callable[..., SpanDocument]
 
 
 def opened(
     open_document: Open, path: Path, data: bytes, *, overwrite: bool = False, to: str | None = "de"
-) -> TableDocument:
+) -> SpanDocument:
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     document = open_document(path, "en", to, overwrite)
     assert isinstance(document, Document)

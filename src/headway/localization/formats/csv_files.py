@@ -119,7 +119,7 @@ def _entry(text: str, row: _Row, columns: _Columns, sign: str) -> Entry:
     width = Width(int(most)) if re.fullmatch("[0-9]{1,9}", most) else None
     return Entry(
         source.text, row.line, there.start, there.end, write, key, there.text,
-        _remarks(row, columns), width=width,
+        _remarks(row, columns), width=width, beside=True,
     )  # fmt: skip
 
 

@@ -1,15 +1,15 @@
 """PO catalogues (gettext): read for training, and filled in without touching another byte."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report
 from headway.core.lines import damage_told, open_bytes, shown
 from headway.languages.codes import Languages, same_language
+from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
 from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.po_entries import (
     BYTE_ORDER_MARK,
@@ -26,14 +26,8 @@ from headway.localization.formats.po_plurals import (
     message_text,
 )
 from headway.localization.formats.po_text import wrapped
-from headway.localization.placeholders.segments import (
-    EXACT,
-    Counts,
-    Gap,
-    Segment,
-    among,
-    with_percents,
-)
+from headway.localization.formats.xml_edits import Edit
+from headway.localization.placeholders.segments import EXACT, Gap, Segment
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _LINE_END = re.compile(rb"(?<!\r)\r*+\n\Z")
@@ -93,154 +87,26 @@ def _language_by_name(path: Path) -> str | None:
     return stem if short and is_language(stem) else None
 
 
-class _PoPlace(NamedTuple):
-    """A translation of an entry."""
+class _Lines(NamedTuple):
+    """A file line by line; each has its end, and the last one gets one while it is written."""
 
-    entry: PoEntry
-    of: MessageForm
+    lines: Sequence[bytes]
+    starts: Sequence[int]
+    """Byte at which each begins, and that behind the last one."""
+    encoding: str
 
+    def instead(self, number: int, written: bytes) -> Edit:
+        """Another line in the place of line `number`, from 1."""
+        return Edit(self.starts[number - 1], self.starts[number], written)
 
-class PoDocument:
-    """A PO file that can be filled in; see `Document`."""
-
-    def __init__(
-        self, data: bytes, header: Header, entries: Iterator[PoEntry], *, overwrite: bool
-    ) -> None:
-        self._mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK) else b""
-        self._lines: list[bytes] = _LINE.findall(data.removeprefix(self._mark)) or [b""]
-        self._added_end = b"" if data.endswith(b"\n") else _line_end(self._lines[0])
-        self._lines[-1] += self._added_end  # taken away again in the end
-        self._header = header
-        self.source_language = header.source_language
-        self.target_language = header.target_language
-        self._places: list[_PoPlace] = []
-        left: Counter[str] = Counter()
-        sources, units = list[str](), list[int]()
-        for entry in entries:
-            if entry.obsolete or entry.header:
-                continue
-            forms = message_forms(entry, header)
-            sources.append(learned(forms).source)
-            places = [_PoPlace(entry, form) for form in forms if overwrite or not form.target]
-            reason = _why_left(entry, places)
-            if reason:
-                left[reason] += 1
-            else:
-                self._places += places
-                units += [len(sources) - 1] * len(places)
-        self.counts = Counts(len(sources), dict(left))
-        gaps = [self._gap(place) for place in self._places]
-        self.gaps: Sequence[Gap] = among(gaps, units, sources)
-
-    def _gap(self, place: _PoPlace) -> Gap:
-        entry, form = place
-        return Gap(
-            Segment((form.source,)),
-            entry.line,
-            filled=entry.complete,
-            key=message_text(entry, "msgctxt", self._header.encoding),
-            there=Segment((form.target,)) if form.target else None,
-            plural=form.plural,
-            remarks=entry.remarks,
-        )
-
-    def can_hold(self, translation: Segment) -> bool:
-        """Whether the file's encoding has all of its characters."""
-        try:
-            translation.text.encode(self._header.encoding)
-        except UnicodeError:
-            return False
-        return "\0" not in translation.text
-
-    def filled(
-        self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
-    ) -> bytes:
-        """The file with a translation in each gap; see `Document`.
-
-        It is marked fuzzy unless a memory had the very text. An entry that lacks one of its plural
-        forms' translations stays as it is.
-        """
-        wanted: dict[int, list[tuple[_PoPlace, Segment | None]]] = {}
-        known: dict[int, bool] = {}
-        both = with_percents(translations, percents)
-        for place, (translation, percent) in zip(self._places, both, strict=True):
-            line = place.entry.line
-            wanted.setdefault(line, []).append((place, translation))
-            known[line] = known.get(line, True) and percent == EXACT
-        edits = _Edits()
-        for found in wanted.values():
-            texts = {
-                place.of.form: _with_ends_of(place.of.source, translation.text)
-                for place, translation in found
-                if translation is not None
-            }
-            if all(translation is not None for _, translation in found):
-                entry = found[0][0].entry
-                self._fill(edits, entry, texts)
-                if not (entry.fuzzy or known[entry.line]):
-                    self._mark_fuzzy(edits, entry)
-        return self._mark + edits.made_in(self._lines).removesuffix(self._added_end)
-
-    def _fill(self, edits: "_Edits", entry: PoEntry, texts: dict[int, str]) -> None:
-        forms = entry.forms
-        if texts.keys() >= forms.keys():  # nothing is left that was made for an earlier text
-            edits.instead.update(dict.fromkeys(entry.previous_lines, b""))
-        for form, text in sorted(texts.items()):
-            old = forms.get(form, forms[max(forms)])
-            written = self._written(old, text, form)
-            if form in forms:
-                edits.instead.update(dict.fromkeys(old.lines, b""))
-                edits.instead[old.lines[0]] = written
-            else:
-                edits.behind[old.lines[-1]] = edits.behind.get(old.lines[-1], b"") + written
-
-    def _mark_fuzzy(self, edits: "_Edits", entry: PoEntry) -> None:
-        if entry.flags_line:
-            before, sign, flags = self._lines[entry.flags_line - 1].partition(b"#,")
-            new = b" fuzzy, " if flags.strip() else b" fuzzy"
-            edits.instead[entry.flags_line] = before + sign + new + flags.lstrip(b" \t")
-        else:
-            number = min([*entry.previous_lines, entry.line])
-            edits.before[number] = b"#, fuzzy" + _line_end(self._lines[number - 1])
-
-    def _written(self, old: PoText, text: str, form: int) -> bytes:
-        """The lines of a text, in the layout of the old one."""
-        first, last = (self._lines[old.lines[i] - 1] for i in (0, -1))
-        keyword = first.partition(b'"')[0].rstrip(b"\r\n").decode("ascii")
-        keyword = re.sub(r"\[[^][]*\]", f"[{form}]", keyword)
-        indent = last[: len(last) - len(last.lstrip())].decode("ascii")
-        return b"".join(
-            line.encode(self._header.encoding) + _line_end(first)
-            for line in wrapped(keyword if keyword[-1].isspace() else f"{keyword} ", text, indent)
-        )
-
-
-@dataclass
-class _Edits:
-    """What is to be written in front of, instead of and behind lines, by number from 1."""
-
-    before: dict[int, bytes] = field(default_factory=dict)
-    instead: dict[int, bytes] = field(default_factory=dict)
-    behind: dict[int, bytes] = field(default_factory=dict)
-
-    def made_in(self, lines: Sequence[bytes]) -> bytes:
-        return b"".join(
-            self.before.get(number, b"")
-            + self.instead.get(number, line)
-            + self.behind.get(number, b"")
-            for number, line in enumerate(lines, start=1)
-        )
-
-
-def _line_end(line: bytes) -> bytes:
-    """As this line has it; LF for a last line without one."""
-    found = _LINE_END.search(line)
-    return found[0] if found else b"\n"
+    def behind(self, number: int, written: bytes) -> Edit:
+        """More behind a line; 0: in front of the first."""
+        return Edit(self.starts[number], self.starts[number], written)
 
 
 def open_document(
     path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> PoDocument:
+) -> EditableDocument:
     """A PO file to be filled in: its empty translations, or all of them with `overwrite`.
 
     Raises:
@@ -249,14 +115,115 @@ def open_document(
     header = read_header(path) if target_language else named_header(path)
     with damage_told(path), open_bytes(path) as file:
         data = file.read()
-    return PoDocument(data, header, read_entries(path, header.encoding), overwrite=overwrite)
+    mark = BYTE_ORDER_MARK if data.startswith(BYTE_ORDER_MARK) else b""
+    lines: list[bytes] = _LINE.findall(data.removeprefix(mark)) or [b""]
+    added_end = b"" if data.endswith(b"\n") else _line_end(lines[0])
+    lines[-1] += added_end
+    known = _Lines(lines, [*accumulate(map(len, lines), initial=0)], header.encoding)
+    units = [
+        _unit(entry, header, known, overwrite=overwrite)
+        for entry in read_entries(path, header.encoding)
+        if not (entry.obsolete or entry.header)
+    ]
+
+    def can_hold(translation: Segment) -> bool:
+        try:
+            translation.text.encode(header.encoding)
+        except UnicodeError:
+            return False
+        return "\0" not in translation.text
+
+    return EditableDocument(
+        b"".join(lines),
+        lambda data: mark + data.removesuffix(added_end),
+        units,
+        (header.source_language, header.target_language),
+        can_hold=can_hold,
+    )
 
 
-def _why_left(entry: PoEntry, places: list[_PoPlace]) -> str:
+def _unit(entry: PoEntry, header: Header, lines: _Lines, *, overwrite: bool) -> EditableUnit:
+    """It is marked fuzzy unless a memory had the very text; one that lacks one of its plural forms'
+    translations stays as it is."""
+    forms = message_forms(entry, header)
+    wanted = [form for form in forms if overwrite or not form.target]
+    if reason := _why_left(entry, wanted):
+        return EditableUnit(learned(forms).source, reason=reason)
+    key = message_text(entry, "msgctxt", header.encoding)
+    gaps = [
+        Gap(
+            Segment((form.source,)),
+            entry.line,
+            filled=entry.complete,
+            key=key,
+            there=Segment((form.target,)) if form.target else None,
+            plural=form.plural,
+            remarks=entry.remarks,
+        )
+        for form in wanted
+    ]
+
+    def edits(translations: Translations) -> list[Edit]:
+        texts = {
+            form.form: _with_ends_of(form.source, new.text)
+            for form, (new, _) in zip(wanted, translations, strict=True)
+            if new is not None
+        }
+        if len(texts) < len(wanted):
+            return []
+        known = all(percent == EXACT for _, percent in translations)
+        marked = [] if entry.fuzzy or known else [_fuzzy(lines, entry)]
+        return [*marked, *_filled(lines, entry, texts)]
+
+    return EditableUnit(learned(forms).source, gaps, edits=edits)
+
+
+def _filled(lines: _Lines, entry: PoEntry, texts: dict[int, str]) -> Iterator[Edit]:
+    forms = entry.forms
+    if texts.keys() >= forms.keys():  # nothing is left that was made for an earlier text
+        yield from (lines.instead(number, b"") for number in entry.previous_lines)
+    for form, text in sorted(texts.items()):
+        old = forms.get(form, forms[max(forms)])
+        written = _written(lines, old, text, form)
+        if form in forms:
+            yield lines.instead(old.lines[0], written)
+            yield from (lines.instead(number, b"") for number in old.lines[1:])
+        else:
+            yield lines.behind(old.lines[-1], written)
+
+
+def _fuzzy(lines: _Lines, entry: PoEntry) -> Edit:
+    if entry.flags_line:
+        before, sign, flags = lines.lines[entry.flags_line - 1].partition(b"#,")
+        new = b" fuzzy, " if flags.strip() else b" fuzzy"
+        return lines.instead(entry.flags_line, before + sign + new + flags.lstrip(b" \t"))
+    number = min([*entry.previous_lines, entry.line])
+    return lines.behind(number - 1, b"#, fuzzy" + _line_end(lines.lines[number - 1]))
+
+
+def _written(lines: _Lines, old: PoText, text: str, form: int) -> bytes:
+    """The lines of a text, in the layout of the old one."""
+    first, last = (lines.lines[old.lines[i] - 1] for i in (0, -1))
+    keyword = first.partition(b'"')[0].rstrip(b"\r\n").decode("ascii")
+    keyword = re.sub(r"\[[^][]*\]", f"[{form}]", keyword)
+    indent = last[: len(last) - len(last.lstrip())].decode("ascii")
+    return b"".join(
+        line.encode(lines.encoding) + _line_end(first)
+        for line in wrapped(keyword if keyword[-1].isspace() else f"{keyword} ", text, indent)
+    )
+
+
+def _line_end(line: bytes) -> bytes:
+    """As this line has it; LF for a last line without one."""
+    found = _LINE_END.search(line)
+    return found[0] if found else b"\n"
+
+
+def _why_left(entry: PoEntry, wanted: Sequence[MessageForm]) -> str:
     """Why an entry has no gap, or nothing if it has."""
-    if not places:
+    if not wanted:
         return "fuzzy" if entry.fuzzy else "translated"
-    if any(Segment((place.of.source,)).blank for place in places):
+    if any(Segment((form.source,)).blank for form in wanted):
         return "blank_side"
     if not all(text.alone for text in entry.texts.values()):
         return "crowded_line"

@@ -11,6 +11,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import Languages
 from headway.languages.plurals import forms_of
+from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
 from headway.localization.formats.inline import (
     START_TAG,
     Gathered,
@@ -20,7 +21,6 @@ from headway.localization.formats.inline import (
     element_end,
     element_with,
 )  # fmt: skip
-from headway.localization.formats.xml_documents import Translations, XmlDocument, XmlUnit
 from headway.localization.formats.xml_edits import (
     Edit,
     indentation,
@@ -128,7 +128,7 @@ def qt_messages(path: Path, languages: Languages) -> Iterator[tuple[Message, lis
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> XmlDocument:
+) -> EditableDocument:
     """A file whose translations are unfinished.
 
     Raises:
@@ -146,7 +146,7 @@ def open_document(
         for message in found
         if message.kind not in _GONE
     ]
-    return XmlDocument(contents, units, languages)
+    return EditableDocument(contents.data, contents.restored, units, languages)
 
 
 def _why_left(message: Message, *, overwrite: bool) -> str:
@@ -159,11 +159,11 @@ def _why_left(message: Message, *, overwrite: bool) -> str:
     return ""
 
 
-def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> XmlUnit:
+def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> EditableUnit:
     forms = _forms(message, language)
     _, source = _learned(message, forms)
     if reason := _why_left(message, overwrite=overwrite):
-        return XmlUnit(source, reason=reason)
+        return EditableUnit(source, reason=reason)
     gaps: dict[int, Gap] = {}
     for number, (counted, plural) in enumerate(forms):
         text = message.texts[number] if number < len(message.texts) else None
@@ -185,7 +185,7 @@ def _unit(data: bytes, message: Message, language: str | None, *, overwrite: boo
             data, message, list(gaps), [gap.source for gap in gaps.values()], translations
         )
 
-    return XmlUnit(source, tuple(gaps.values()), edits=edits)
+    return EditableUnit(source, tuple(gaps.values()), edits=edits)
 
 
 def _forms(message: Message, language: str | None) -> list[QtForm]:

@@ -1,7 +1,6 @@
 """Text files that hold texts at known places: decoded, cut there, and put together again."""
 
 import codecs
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,11 @@ from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
 from headway.localization.placeholders.patterns import partners
 from headway.localization.placeholders.segments import (
-    Counts,
     Gap,
     PluralForm,
     Segment,
     Width,
-    among,
+    gaps_and_counts,
 )
 
 _MARKS = (
@@ -114,6 +112,8 @@ class Entry(NamedTuple):
     remarks: tuple[str, ...] = ()
     plural: PluralForm | None = None
     width: Width | None = None
+    beside: bool = False
+    """Its translation stands beside it, and not in its place."""
     tag: tuple[int, int] = (0, 0)
     """Of an attribute: the tag that it stands in, which may be a code of a text around it."""
 
@@ -149,24 +149,19 @@ class SpanDocument:
         self.source_language, self.target_language = languages
         self._decoded = decoded
         self._entries: list[Entry] = []
-        left: Counter[str] = Counter()
-        sources, units, gaps, found = list[str](), list[int](), list[Gap](), list[Keyed]()
+        found, units = list[Keyed](), list[tuple[str, Sequence[Gap], str]]()
         for entry in entries:
-            sources.append("" if isinstance(entry, str) else entry.segment.text)
             if isinstance(entry, str):
-                left[entry] += 1
+                units.append(("", (), entry))
                 continue
-            found.append(Keyed(entry.key, sources[-1], entry.line, entry.remarks))
-            if entry.segment.blank:
-                left["blank_side"] += 1
-            elif entry.there.strip() and not overwrite:
-                left["translated"] += 1
+            source = entry.segment.text
+            found.append(Keyed(entry.key, source, entry.line, entry.remarks))
+            if entry.segment.blank or (entry.there.strip() and not overwrite):
+                units.append((source, (), "blank_side" if entry.segment.blank else "translated"))
             else:
                 self._entries.append(entry)
-                units.append(len(sources) - 1)
-                gaps.append(_gap(entry))
-        self.counts = Counts(len(sources), dict(left))
-        self.gaps: Sequence[Gap] = among(gaps, units, sources)
+                units.append((source, (_gap(entry),), ""))
+        self.gaps, self.counts = gaps_and_counts(units)
         self.texts: Sequence[Keyed] = texts or found
         """Every text of the file, those without a gap too."""
 
@@ -193,7 +188,7 @@ class SpanDocument:
         new = [
             (entry, entry.write(nested_as(translation, entry.segment)))
             for entry, translation in zip(self._entries, translations, strict=True)
-            if translation is not None and translation != entry.segment
+            if translation is not None and (translation != entry.segment or entry.beside)
         ]
         edits, inside = list[_Edit](), dict[tuple[int, tuple[int, int]], list[_Edit]]()
         for entry, written in sorted(new, key=lambda one: (one[0].start, -one[0].end)):

@@ -1,23 +1,20 @@
 """Tables of pairs, TSV and JSON lines: read for training, and filled in line by line."""
 
-import codecs
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report, clean
 from headway.core.errors import DataError
-from headway.core.lines import damage_told, open_bytes, read_lines, shown
+from headway.core.lines import MAX_LINE_BYTES, read_lines, shown
 from headway.languages.codes import LanguagePair, Languages, same_language
 from headway.localization.formats.file_kinds import is_language, suffix_of
-from headway.localization.placeholders.segments import Counts, Gap, Segment, among
+from headway.localization.formats.spans import Decoded, Entry, SpanDocument, read_decoded
+from headway.localization.placeholders.segments import Segment
 
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _BREAKS = re.compile(r"[\t\r\n]+")
-_LINE_END = re.compile(rb"\r?\n?\Z")
 
 
 def read_tsv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]:
@@ -87,85 +84,19 @@ def jsonl_languages(path: Path, languages: Languages) -> tuple[str | None, str |
     return _named(keys_of(entry, path, 1, languages) if entry else ("source", "target"))
 
 
-class _CellPlace(NamedTuple):
-    """Where a translation belongs in a line."""
-
-    line: int
-    source: str
-    before: str
-    """What stands in front of it and behind it."""
-    after: str
-    there: str
-    """The translation that stands there already."""
-
-    @property
-    def filled(self) -> bool:
-        return bool(self.there.strip())
-
-
-class TableDocument:
-    """A table that can be filled in; see `Document`. There is no mark for what a machine wrote."""
-
-    def __init__(
-        self,
-        path: Path,
-        rows: Iterable[_CellPlace | str],
-        written: Callable[[str], str],
-        languages: tuple[str | None, str | None],
-        *,
-        overwrite: bool,
-    ) -> None:
-        self.source_language, self.target_language = languages
-        self._path, self._written = path, written
-        self._places: list[_CellPlace] = []
-        left: Counter[str] = Counter()
-        sources, units = list[str](), list[int]()
-        for row in rows:
-            sources.append("" if isinstance(row, str) else row.source)
-            if isinstance(row, str):
-                left[row] += 1
-            elif Segment((row.source,)).blank:
-                left["blank_side"] += 1
-            elif row.filled and not overwrite:
-                left["translated"] += 1
-            else:
-                self._places.append(row)
-                units.append(len(sources) - 1)
-        self.counts = Counts(len(sources), dict(left))
-        gaps = [
-            Gap(
-                Segment((place.source,)),
-                place.line,
-                place.filled,
-                there=Segment((place.there,)) if place.there.strip() else None,
-            )
-            for place in self._places
-        ]
-        self.gaps: Sequence[Gap] = among(gaps, units, sources)
-
-    def can_hold(self, translation: Segment) -> bool:
-        """Whether UTF-8 has all of its characters, which are all but halves of surrogate pairs."""
-        return translation.text == translation.text.encode(errors="ignore").decode()
-
-    def filled(
-        self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
-    ) -> bytes:
-        """The file with a translation in each gap; see `Document`."""
-        with damage_told(self._path), open_bytes(self._path) as file:
-            data = file.read()
-        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-        lines = _LINE.findall(data.removeprefix(mark))
-        for place, translation in zip(self._places, translations, strict=True):
-            if translation is not None:
-                text = place.before + self._written(translation.text) + place.after
-                end = _LINE_END.findall(lines[place.line - 1])[0]
-                lines[place.line - 1] = text.encode() + end
-        return mark + b"".join(lines)
+def _text_lines(decoded: Decoded) -> Iterator[tuple[int, int, str | None]]:
+    """Number, first character and text of each line as `read_lines` gives it."""
+    start = 0
+    for number, line in enumerate(decoded.text.split("\n"), start=1):
+        if line or start < len(decoded.text):
+            too_long = len(line.encode()) > MAX_LINE_BYTES
+            yield number, start, None if too_long else line.removesuffix("\r")
+        start += len(line) + 1
 
 
 def open_tsv(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> TableDocument:
+) -> SpanDocument:
     """A TSV whose second column is to be filled in, or the one that its header says.
 
     Raises:
@@ -174,35 +105,32 @@ def open_tsv(
     given = LanguagePair(source_language, target_language)
     header = header_of(first_line(path))
     turned = header is not None and turned_round(*header, given)
+    decoded = read_decoded(path)
 
-    def rows() -> Iterator[_CellPlace | str]:
-        for line, text in enumerate(read_lines(path), start=1):
+    def rows() -> Iterator[Entry | str]:
+        for line, start, text in _text_lines(decoded):
             if text is None:
                 yield "line_too_long"
             elif line == 1 and header:
                 yield "header"
-            elif turned:
-                target, tab, rest = text.partition("\t")
-                source = rest.partition("\t")[0]
-                yield _CellPlace(line, source, "", tab + rest, target)
             else:
-                source, tab, rest = text.partition("\t")
-                target, next_tab, others = rest.partition("\t")
-                after = next_tab + others
-                yield _CellPlace(line, source, source + "\t", after, target)
+                first, tab, rest = text.partition("\t")
+                second = rest.partition("\t")[0]
+                at = start if turned else start + len(first) + len(tab)
+                source, there = (second, first) if turned else (first, second)
+                write = partial(_cell, "" if tab or turned else "\t")
+                yield Entry(source, line, at, at + len(there), write, there=there, beside=True)
 
-    return TableDocument(
-        path,
-        rows(),
-        lambda text: _BREAKS.sub(" ", text),
-        tsv_languages(path, given),
-        overwrite=overwrite,
-    )
+    return SpanDocument(decoded, rows(), tsv_languages(path, given), overwrite=overwrite)
+
+
+def _cell(before: str, new: Segment) -> str:
+    return before + _BREAKS.sub(" ", new.text)
 
 
 def open_jsonl(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> TableDocument:
+) -> SpanDocument:
     """JSON lines whose target is to be filled in where it is missing, null or empty.
 
     Raises:
@@ -210,9 +138,10 @@ def open_jsonl(
     """
     given = LanguagePair(source_language, target_language)
     keys = _keys_to_fill(path, given)
+    decoded = read_decoded(path)
 
-    def rows() -> Iterator[_CellPlace | str]:
-        for line, text in enumerate(read_lines(path), start=1):
+    def rows() -> Iterator[Entry | str]:
+        for line, start, text in _text_lines(decoded):
             if text is None:
                 yield "line_too_long"
             elif not text.strip():
@@ -222,15 +151,9 @@ def open_jsonl(
             elif not isinstance(source := entry.get(keys[0]), str):
                 yield "missing_language"
             else:
-                yield _json_place(line, text, source, keys[1], entry.get(keys[1]))
+                yield _json_entry((line, start, text), source, keys[1], entry.get(keys[1]))
 
-    return TableDocument(
-        path,
-        rows(),
-        lambda text: json.dumps(text, ensure_ascii=False),
-        _named(keys),
-        overwrite=overwrite,
-    )
+    return SpanDocument(decoded, rows(), _named(keys), overwrite=overwrite)
 
 
 def _keys_to_fill(path: Path, given: LanguagePair) -> tuple[str, str]:
@@ -246,15 +169,22 @@ def _keys_to_fill(path: Path, given: LanguagePair) -> tuple[str, str]:
     return keys_of(entry, path, line, given)
 
 
-def _json_place(line: int, text: str, source: str, key: str, target: object) -> _CellPlace:
+def _json_entry(at: tuple[int, int, str], source: str, key: str, target: object) -> Entry:
     """Where the value of a key stands in an object, or where it can be added."""
-    spans = json_spans(text)
+    line, first, text = at
+    spans, before = json_spans(text), ""
     if key in spans:
         start, end = spans[key]
-        there = "" if target is None else target if isinstance(target, str) else text[start:end]
-        return _CellPlace(line, source, text[:start], text[end:], there)
-    end = max(end for _, end in spans.values())
-    return _CellPlace(line, source, f"{text[:end]}, {json.dumps(key)}: ", text[end:], "")
+    else:
+        start = end = max(end for _, end in spans.values())
+        before = f", {json.dumps(key)}: "
+    there = "" if target is None else target if isinstance(target, str) else text[start:end]
+    write = partial(_json_value, before)
+    return Entry(source, line, first + start, first + end, write, there=there, beside=True)
+
+
+def _json_value(before: str, new: Segment) -> str:
+    return before + json.dumps(new.text, ensure_ascii=False)
 
 
 def json_spans(text: str) -> dict[str, tuple[int, int]]:

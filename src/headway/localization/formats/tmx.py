@@ -14,6 +14,7 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, folded, same_language
+from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
 from headway.localization.formats.inline import (
     END_TAG,
     START_TAG,
@@ -22,24 +23,20 @@ from headway.localization.formats.inline import (
     Role,
     as_xml,
     element_end,
+    element_with,
 )
 from headway.localization.formats.xml_edits import (
     Edit,
-    edited,
     indentation,
     line_end,
     opened,
     with_attributes,
 )
-from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
+from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
 from headway.localization.formats.xml_events import XmlEvents
 from headway.localization.placeholders.segments import (
     EXACT,
-    Counts,
     Gap,
-    Segment,
-    among,
-    with_percents,
 )
 from headway.version import __version__
 
@@ -323,7 +320,7 @@ def unit_languages(path: Path) -> Iterator[set[str]]:
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> "TmxDocument":
+) -> EditableDocument:
     """A memory whose units lack a language, or have it empty.
 
     Raises:
@@ -334,131 +331,96 @@ def open_document(
         pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
     languages = tmx_languages(path, LanguagePair(source_language, target_language))
-    document = TmxDocument(path, contents, *languages, overwrite=overwrite)
-    if document.counts.units and not all(languages):
+    sides = TmxSides(*languages)
+    found = [
+        (unit, *sides.of(unit)) for unit in TmxUnits(path, contents.data).read([contents.data])
+    ]
+    if found and not all(languages):
         raise ConfigError(
             f"the language to translate into must be known; {path} has units in "
             f"{languages[0] or 'no language'} only. Give --target-language."
         )
-    return document
+    written = [target.language for *_, target in found if target]  # as the file has it
+    language = written[-1] if written else languages[1] or ""
+    units = [_unit(contents.data, *one, language, overwrite=overwrite) for one in found]
+    return EditableDocument(contents.data, contents.restored, units, languages)
 
 
-class TmxDocument:
-    """A memory to be filled in; see `Document`."""
+def _unit(
+    data: bytes,
+    unit: TmxUnit,
+    source: Variant | None,
+    target: Variant | None,
+    language: str,
+    *,
+    overwrite: bool,
+) -> EditableUnit:
+    """What is new bears the user `MT!`, or `TM!` if a memory had it; what is changed the time too:
+    that of `SOURCE_DATE_EPOCH` (seconds since 1970), so that the same bytes can come out again,
+    else the clock's."""
+    reason = _reason_to_leave(source, target)
+    if source is None or (reason and not (overwrite and reason in ("translated", "fuzzy"))):
+        return EditableUnit(source.seg.text if source else "", reason=reason)
+    there = target.seg.segment if target and reason else None
+    remarks = _remarks(unit, source, target)
+    segment = source.seg.segment
+    gap = Gap(segment, unit.line, bool(reason), unit.key, there=there, remarks=remarks)
 
-    def __init__(
-        self,
-        path: Path,
-        contents: Contents,
-        source: str | None,
-        target: str | None,
-        *,
-        overwrite: bool,
-    ) -> None:
-        self.source_language, self.target_language = source, target
-        self._contents = contents
-        self._places: list[tuple[TmxUnit, Variant, Variant | None]] = []
-        self._new_language = target or ""
-        """As the file writes it, where it has that language."""
-        gaps: list[Gap] = []
-        left_alone = Counter[str]()
-        sides = TmxSides(source, target)
-        sources, units = list[str](), list[int]()
-        for unit in TmxUnits(path, contents.data).read([contents.data]):
-            left, right = sides.of(unit)
-            sources.append(left.seg.text if left else "")
-            self._new_language = right.language if right else self._new_language
-            reason = _reason_to_leave(left, right)
-            if left is None or (reason and not (reason in ("translated", "fuzzy") and overwrite)):
-                left_alone[reason] += 1
-                continue
-            remarks = _remarks(unit, left, right)
-            filled = bool(reason)
-            there = right.seg.segment if right and filled else None
-            gaps.append(
-                Gap(left.seg.segment, unit.line, filled, unit.key, there=there, remarks=remarks)
-            )
-            units.append(len(sources) - 1)
-            self._places.append((unit, left, right))
-        self.gaps: Sequence[Gap] = among(gaps, units, sources)
-        self.counts = Counts(len(sources), dict(left_alone))
+    def edits(translations: Translations) -> list[Edit]:
+        [(translation, percent)] = translations
+        assert translation, "it is asked for what is translated"
+        user = MEMORY if percent == EXACT else MACHINE
+        text = as_xml(translation, segment).encode().replace(b"\n", line_end(data))
+        if target is None:
+            return [_new_variant(data, (unit, source), text, language, user)]
+        change = {"changeid": user, "changedate": _time_of_change()}
+        return _changed_variant(data, target, text, change)
 
-    def can_hold(self, _translation: Segment) -> bool:
-        """Always: XML writes by number what the encoding lacks."""
-        return True
+    return EditableUnit(source.seg.text, (gap,), edits=edits)
 
-    def filled(
-        self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
-    ) -> bytes:
-        """See `Document.filled`: what is new bears the user `MT!`, or `TM!` if a memory had it.
 
-        What is changed bears the time too: that of `SOURCE_DATE_EPOCH` (seconds since 1970), so
-        that the same bytes can come out again, else the clock's.
+def _new_variant(
+    data: bytes, place: tuple[TmxUnit, Variant], text: bytes, language: str, user: str
+) -> Edit:
+    """A variant behind the last one of a unit, laid out as the source's is."""
+    unit, source = place
+    last = unit.variants[-1]
+    end = element_end(data, last.start, last.end)
+    tag = START_TAG.match(data, source.start)
+    by_prefix = tag is not None and b"xml:lang" in tag[0]
+    values = {
+        "xml:lang" if by_prefix else "lang": language,
+        "creationtool": "headway",
+        "creationtoolversion": __version__,
+        "creationid": user,
+    }
+    closing = END_TAG.match(data, source.end)
+    return Edit(
+        end,
+        end,
+        indentation(data, source.start)
+        + with_attributes(b"<tuv>", values)
+        + indentation(data, source.seg_start)
+        + b"<seg>%b</seg>" % text
+        + (indentation(data, source.end) if closing else b"")
+        + b"</tuv>",
+    )
 
-        Raises:
-            ConfigError: `SOURCE_DATE_EPOCH` is no number of seconds.
-        """
-        time_of_change = _time_of_change()
-        newline = line_end(self._contents.data)
-        edits: list[Edit] = []
-        both = with_percents(translations, percents)
-        for (unit, source, target), (translation, percent) in zip(self._places, both, strict=True):
-            if translation is None:
-                continue
-            user = MEMORY if percent == EXACT else MACHINE
-            text = as_xml(translation, source.seg.segment).encode()
-            text = text.replace(b"\n", newline)
-            if target is None:
-                edits.append(self._new_variant(unit, source, text, user))
-            else:
-                change = {"changeid": user, "changedate": time_of_change}
-                edits += self._changed_variant(target, text, change)
-        return self._contents.restored(edited(self._contents.data, edits))
 
-    def _new_variant(self, unit: TmxUnit, source: Variant, text: bytes, user: str) -> Edit:
-        """A variant behind the last one, laid out as the source's is."""
-        data, last = self._contents.data, unit.variants[-1]
-        end = element_end(data, last.start, last.end)
-        tag = START_TAG.match(data, source.start)
-        by_prefix = tag is not None and b"xml:lang" in tag[0]
-        values = {
-            "xml:lang" if by_prefix else "lang": self._new_language,
-            "creationtool": "headway",
-            "creationtoolversion": __version__,
-            "creationid": user,
-        }
-        closing = END_TAG.match(data, source.end)
-        return Edit(
-            end,
-            end,
-            indentation(data, source.start)
-            + with_attributes(b"<tuv>", values)
-            + indentation(data, source.seg_start)
-            + b"<seg>%b</seg>" % text
-            + (indentation(data, source.end) if closing else b"")
-            + b"</tuv>",
-        )
-
-    def _changed_variant(
-        self, target: Variant, text: bytes, change: Mapping[str, str]
-    ) -> list[Edit]:
-        data = self._contents.data
-        tag = START_TAG.match(data, target.start)
-        assert tag, "a variant begins with its tag"
-        changed = with_attributes(tag[0], change)
-        if target.seg_start < 0:  # nothing in it, perhaps not even an end tag
-            end_tag = b"</tuv>" if tag[0].endswith(b"/>") else b""
-            return [
-                Edit(tag.start(), tag.end(), opened(changed)),
-                Edit(target.end, target.end, b"<seg>%b</seg>%b" % (text, end_tag)),
-            ]
-        seg = START_TAG.match(data, target.seg_start)
-        assert seg, "a seg begins with its tag"
-        end = element_end(data, target.seg_start, target.seg_end)
+def _changed_variant(
+    data: bytes, target: Variant, text: bytes, change: Mapping[str, str]
+) -> list[Edit]:
+    tag = START_TAG.match(data, target.start)
+    assert tag, "a variant begins with its tag"
+    changed = with_attributes(tag[0], change)
+    if target.seg_start < 0:  # nothing in it, perhaps not even an end tag
+        end_tag = b"</tuv>" if tag[0].endswith(b"/>") else b""
         return [
-            Edit(tag.start(), tag.end(), changed),
-            Edit(seg.start(), end, opened(seg[0]) + text + b"</seg>"),
+            Edit(tag.start(), tag.end(), opened(changed)),
+            Edit(target.end, target.end, b"<seg>%b</seg>%b" % (text, end_tag)),
         ]
+    seg = element_with(data, target.seg_start, target.seg_end, text)
+    return [Edit(tag.start(), tag.end(), changed), seg]
 
 
 def _time_of_change() -> str:

@@ -1,7 +1,6 @@
 """XLIFF, the localisation interchange format: read for training, and filled in."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, same_language
+from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
 from headway.localization.formats.inline import START_TAG, Mark, as_xml, element_end
 from headway.localization.formats.xliff_states import of_memoq, of_segment, of_studio, of_target
 from headway.localization.formats.xliff_units import XML, Element, XliffUnit, XliffUnits
@@ -22,8 +22,8 @@ from headway.localization.formats.xml_edits import (
     tag_name,
     with_attributes,
 )
-from headway.localization.formats.xml_encoding import Contents, read_contents, utf8_chunks
-from headway.localization.placeholders.segments import Counts, Gap, Segment, among, with_percents
+from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
+from headway.localization.placeholders.segments import Gap, Segment
 
 _MEMOQ_PREFIX = re.compile(rb"\s([\w.-]+):status\s*=")
 _LOOKED_AT = 1_000
@@ -99,7 +99,7 @@ def xliff_languages(path: Path, languages: Languages) -> tuple[str | None, str |
 
 def open_document(
     path: Path, source_language: str | None, target_language: str | None, overwrite: bool
-) -> "XliffDocument":
+) -> EditableDocument:
     """A file whose units lack their targets.
 
     Raises:
@@ -108,19 +108,21 @@ def open_document(
     for _ in XliffUnits(path).read(utf8_chunks(path)):
         pass  # what is to be refused is, before all of it is in memory
     contents = read_contents(path)
-    wanted = xliff_languages(path, LanguagePair(source_language, target_language))
-    return XliffDocument(path, contents, *wanted, overwrite=overwrite)
-
-
-class _Place(NamedTuple):
-    """Where a translation goes: a unit, or the segment of it that this mark is around."""
-
-    unit: int
-    mark: Mark | None
+    languages = xliff_languages(path, LanguagePair(source_language, target_language))
+    xliff = XliffUnits(path, contents.data)
+    found = list(xliff.read([contents.data]))
+    filling = _XliffFilling(contents.data, languages, xliff.second)
+    units = [filling.unit(unit, overwrite=overwrite) for unit in found]
+    also: list[Edit] = []
+    if languages[1] and xliff.second and "trgLang" not in xliff.root:
+        also = filling.changed_tag(xliff.root_start, {"trgLang": languages[1]})
+    if units and all(unit.reason == "missing_language" for unit in units):
+        languages = xliff_languages(path, LanguagePair(None, None))
+    return EditableDocument(contents.data, contents.restored, units, languages, also=also)
 
 
 class _Part(NamedTuple):
-    """A translation that goes into a unit."""
+    """A translation that goes into a unit, or into the segment of it that this mark is around."""
 
     mark: Mark | None
     translation: Segment
@@ -134,159 +136,102 @@ def _least(parts: Sequence[_Part]) -> int | None:
     return min(percents) if len(percents) == len(parts) else None
 
 
-class XliffDocument:
-    """A file to be filled in; see `Document`. Each segment of a unit that is cut is a gap."""
+class _XliffFilling(NamedTuple):
+    """How the units of a file are filled in; each segment of a unit that is cut is a gap."""
 
-    def __init__(
-        self,
-        path: Path,
-        contents: Contents,
-        source: str | None,
-        target: str | None,
-        *,
-        overwrite: bool,
-    ) -> None:
-        self.source_language, self.target_language = source, target
-        self._gaps: list[Gap] = []
-        self._contents = contents
-        self._overwrite = overwrite
-        self._places: list[_Place] = []
-        self._units: list[XliffUnit] = []
-        self._xliff = XliffUnits(path, contents.data)
-        left = Counter[str]()
-        sources, numbers = list[str](), list[int]()
-        for unit in self._xliff.read([contents.data]):
-            reason = self._add_gaps(unit)
-            left[reason] += bool(reason)
-            numbers += [len(sources)] * (len(self._gaps) - len(numbers))
-            sources.append(unit.source.content.text if unit.source else "")
-        self.gaps: Sequence[Gap] = among(self._gaps, numbers, sources)
-        self.counts = Counts(len(sources), dict(+left))
-        if sources and left["missing_language"] == len(sources):
-            self.source_language, self.target_language = xliff_languages(
-                path, LanguagePair(None, None)
-            )
+    data: bytes
+    languages: tuple[str | None, str | None]
+    second: bool
+    """Version 2 or later."""
 
-    def _add_gaps(self, unit: XliffUnit) -> str:
-        """Add what is to be translated of a unit; the reason why, if that is nothing."""
-        if not _fits(unit.languages, (self.source_language, self.target_language)):
-            return "missing_language"
+    def unit(self, unit: XliffUnit, *, overwrite: bool) -> EditableUnit:
+        """Its gaps, or why it has none."""
+        source = unit.source.content.text if unit.source else ""
+        if not _fits(unit.languages, self.languages):
+            return EditableUnit(source, reason="missing_language")
         if not unit.translate:
-            return "do_not_translate"
+            return EditableUnit(source, reason="do_not_translate")
         if unit.source is None or _is_nothing(unit.source.content.segment):
-            return "blank_side"
-        before, locked = len(self._gaps), False
+            return EditableUnit(source, reason="blank_side")
+        marks, gaps, locked = list[Mark | None](), list[Gap](), False
         for segment, mark, filled in _translatable(unit):
             locked = locked or unit.locked(mark)
-            if unit.locked(mark) or _is_nothing(segment):
-                continue
-            if self._overwrite or not filled:
-                self._gaps.append(self._gap(unit, segment, filled, mark))
-                self._places.append(_Place(len(self._units), mark))
-        if len(self._gaps) == before:
-            if locked:
-                return "locked"
-            return "translated" if unit.trusted else "fuzzy"
-        self._units.append(unit)
-        return ""
+            if not (unit.locked(mark) or _is_nothing(segment)) and (overwrite or not filled):
+                marks.append(mark)
+                gaps.append(_gap(unit, segment, filled, mark))
+        if not gaps:
+            reason = "locked" if locked else "translated" if unit.trusted else "fuzzy"
+            return EditableUnit(source, reason=reason)
 
-    def _gap(self, unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Gap:
-        key = f"{unit.key}/{mark.name}" if mark else unit.key
-        there = _there(unit, mark) if filled else None
-        return Gap(
-            segment,
-            unit.line,
-            filled,
-            key,
-            there=there,
-            width=unit.width,
-            remarks=unit.remarks,
-        )
+        def edits(translations: Translations) -> list[Edit]:
+            parts = [
+                _Part(mark, new, percent)
+                for mark, (new, percent) in zip(marks, translations, strict=True)
+                if new is not None
+            ]
+            return [*self.filled_target(unit, parts), *self.marked_unit(unit, parts)]
 
-    def can_hold(self, _translation: Segment) -> bool:
-        """Always: XML writes by number what the encoding lacks."""
-        return True
+        return EditableUnit(source, gaps, edits=edits)
 
-    def filled(
-        self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
-    ) -> bytes:
-        """See `Document.filled`; the marks are those of `xliff_states.py`."""
-        data = self._contents.data
-        given: dict[int, list[_Part]] = {}
-        both = with_percents(translations, percents)
-        for place, (translation, percent) in zip(self._places, both, strict=True):
-            if translation is not None:
-                part = _Part(place.mark, translation, percent)
-                given.setdefault(place.unit, []).append(part)
-        edits: list[Edit] = []
-        for number, parts in given.items():
-            unit = self._units[number]
-            edits += self._filled_target(unit, parts)
-            edits += self._marked_unit(unit, parts)
-        declared = not self._xliff.second or "trgLang" in self._xliff.root
-        if edits and self.target_language and not declared:
-            edits += self._changed_tag(self._xliff.root_start, {"trgLang": self.target_language})
-        return self._contents.restored(edited(data, edits))
-
-    def _marked_unit(self, unit: XliffUnit, parts: Sequence["_Part"]) -> list[Edit]:
+    def marked_unit(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
         """What says of the unit, or of its segments, where the translation is from."""
         values: dict[str, str] = {}
-        if self._xliff.second:
+        if self.second:
             values = of_segment(_least(parts))
         elif unit.attributes.get("approved") == "yes":
             values = {"approved": "no"}
         if unit.memoq:
-            tag = START_TAG.match(self._contents.data, unit.start)
+            tag = START_TAG.match(self.data, unit.start)
             found = _MEMOQ_PREFIX.search(tag[0]) if tag else None
             prefix = found[1].decode() if found else "mq"
             values |= {f"{prefix}:{name}": of for name, of in of_memoq(_least(parts)).items()}
-        edits = self._changed_tag(unit.start, values) if values else []
+        edits = self.changed_tag(unit.start, values) if values else []
         for mark, _, percent in parts:
             if mark is not None and mark.name in unit.studio:
-                edits += self._changed_tag(unit.studio[mark.name].start, of_studio(percent))
+                edits += self.changed_tag(unit.studio[mark.name].start, of_studio(percent))
         return edits
 
-    def _changed_tag(self, start: int, values: Mapping[str, str]) -> list[Edit]:
-        found = START_TAG.match(self._contents.data, start)
+    def changed_tag(self, start: int, values: Mapping[str, str]) -> list[Edit]:
+        found = START_TAG.match(self.data, start)
         assert found, "an element begins with its tag"
         return [Edit(*found.span(), with_attributes(found[0], values))]
 
-    def _filled_target(self, unit: XliffUnit, parts: Sequence["_Part"]) -> list[Edit]:
+    def filled_target(self, unit: XliffUnit, parts: Sequence[_Part]) -> list[Edit]:
         """The target with these translations in it, written anew where it has no place for them."""
         source, target = unit.source, unit.target
         assert source, "a unit without a source has no gaps"
-        elsewhere = self._xliff.second or unit.memoq or unit.studio
+        elsewhere = self.second or unit.memoq or unit.studio
         values = {} if elsewhere else of_target(_least(parts))
         mark, translation, _ = parts[0]
         if mark is None:
-            text = self._written(translation, source.content.segment)
+            text = self.written(translation, source.content.segment)
         elif target is not None and all(mark and mark.name in unit.answers for mark, _, _ in parts):
-            edits = [self._filled_mark(target, mark, text) for mark, text, _ in parts if mark]
-            return [*edits, *(self._changed_tag(target.start, values) if values else ())]
+            edits = [self.filled_mark(target, mark, text) for mark, text, _ in parts if mark]
+            return [*edits, *(self.changed_tag(target.start, values) if values else ())]
         else:
-            text = self._from_source(unit, parts)
+            text = self.from_source(unit, parts)
         if target is None:
-            return [self._new_target(unit, source, values, text)]
-        tag = START_TAG.match(self._contents.data, target.start)
+            return [self.new_target(unit, source, values, text)]
+        tag = START_TAG.match(self.data, target.start)
         assert tag, "a target begins with its tag"
-        end = element_end(self._contents.data, target.start, target.end)
+        end = element_end(self.data, target.start, target.end)
         written = opened(with_attributes(tag[0], values)) + text + b"</%b>" % tag_name(tag[0])
         return [Edit(target.start, end, written)]
 
-    def _filled_mark(self, target: Element, of_source: Mark, translation: Segment) -> Edit:
+    def filled_mark(self, target: Element, of_source: Mark, translation: Segment) -> Edit:
         """The mark in the target that answers to one in the source, with a new text."""
         mark = next(mark for mark in target.content.marks if mark.name == of_source.name)
-        tag = START_TAG.match(self._contents.data, mark.start)
+        tag = START_TAG.match(self.data, mark.start)
         assert tag, "a mark begins with its tag"
-        text = self._written(translation, of_source.segment)
+        text = self.written(translation, of_source.segment)
         if tag.end() == mark.end and tag[0].endswith(b"/>"):
             return Edit(*tag.span(), opened(tag[0]) + text + b"</%b>" % tag_name(tag[0]))
         return Edit(tag.end(), mark.end, text)
 
-    def _from_source(self, unit: XliffUnit, parts: Sequence["_Part"]) -> bytes:
+    def from_source(self, unit: XliffUnit, parts: Sequence[_Part]) -> bytes:
         """The inside of `seg-source`, each segment of it translated, as it was, or else empty."""
         assert unit.seg_source, "marks stand in it"
-        data, source = self._contents.data, unit.seg_source
+        data, source = self.data, unit.seg_source
         translations = {mark.name: translation for mark, translation, _ in parts if mark}
         start = _behind_tag(data, source.start)
         edits = []
@@ -294,21 +239,21 @@ class XliffDocument:
             known, there = translations.get(mark.name), unit.answers.get(mark.name)
             if known or there or not mark.segment.blank:
                 was = data[_behind_tag(data, there.start) : there.end] if there else b""
-                text = self._written(known, mark.segment) if known else was
+                text = self.written(known, mark.segment) if known else was
                 inside = _behind_tag(data, mark.start)
                 edits.append(Edit(inside - start, mark.end - start, text))
         return edited(data[start : source.end], edits)
 
-    def _new_target(
+    def new_target(
         self, unit: XliffUnit, source: Element, values: Mapping[str, str], text: bytes
     ) -> Edit:
         """A target behind the source, laid out as that is."""
-        data = self._contents.data
+        data = self.data
         last = max(
             (side for side in (source, unit.seg_source) if side), key=lambda side: side.start
         )
         end = element_end(data, last.start, last.end)
-        language = unit.languages[1] or self.target_language
+        language = unit.languages[1] or self.languages[1]
         if XML + "lang" in source.attributes and language:
             values = {"xml:lang": language, **values}
         if XML + "space" in source.attributes:
@@ -320,8 +265,8 @@ class XliffDocument:
         layout = indentation(data, source.start)
         return Edit(end, end, layout + opening + text + b"</%b>" % name)
 
-    def _written(self, translation: Segment, source: Segment) -> bytes:
-        newline = line_end(self._contents.data)
+    def written(self, translation: Segment, source: Segment) -> bytes:
+        newline = line_end(self.data)
         return as_xml(translation, source).encode().replace(b"\n", newline)
 
 
@@ -344,6 +289,13 @@ def _translatable(unit: XliffUnit) -> Iterator[tuple[Segment, Mark | None, bool]
     for mark in unit.seg_source.content.marks if unit.seg_source else ():
         there = answers.get(mark.name)
         yield mark.segment, mark, unit.translated and (not answers or bool(there and there.written))
+
+
+def _gap(unit: XliffUnit, segment: Segment, filled: bool, mark: Mark | None) -> Gap:
+    key = f"{unit.key}/{mark.name}" if mark else unit.key
+    there = _there(unit, mark) if filled else None
+    width, remarks = unit.width, unit.remarks
+    return Gap(segment, unit.line, filled, key, there=there, width=width, remarks=remarks)
 
 
 def _there(unit: XliffUnit, mark: Mark | None) -> Segment | None:

@@ -16,9 +16,9 @@ class Edit(NamedTuple):
 
 
 def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """All edits done; no two of them may overlap."""
+    """All edits done; no two of them may overlap, and those at one place stay in order."""
     pieces, position = list[bytes](), 0
-    for start, end, written in sorted(edits):
+    for start, end, written in sorted(edits, key=lambda edit: edit[:2]):
         assert position <= start <= end, "edits overlap"
         pieces += data[position:start], written
         position = end

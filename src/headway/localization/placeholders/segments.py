@@ -1,5 +1,6 @@
 """What stands in a unit of a translation file: text with codes in it, and the gaps to be filled."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -133,13 +134,19 @@ class Counts:
     """Units without a gap, by reason: `translated`, `missing_language`, `blank_side`, ..."""
 
 
-def among(gaps: Sequence[Gap], units: Sequence[int], sources: Sequence[str]) -> list[Gap]:
-    """The gaps with what stands before and after each: `units` are their places in `sources`."""
-    around = ["", *sources, ""]
-    return [
-        replace(gap, before=around[unit], after=around[unit + 2])
-        for gap, unit in zip(gaps, units, strict=True)
+def gaps_and_counts(
+    units: Sequence[tuple[str, Sequence[Gap], str]],
+) -> tuple[Sequence[Gap], Counts]:
+    """All gaps with what stands before and after each; units are a source, its gaps, and why it has
+    none."""
+    around = ["", *(source for source, _, _ in units), ""]
+    gaps = [
+        replace(gap, before=around[number], after=around[number + 2])
+        for number, (_, some, _) in enumerate(units)
+        for gap in some
     ]
+    left = Counter(reason for _, _, reason in units if reason)
+    return gaps, Counts(len(units), dict(left))
 
 
 def with_percents(
