@@ -13,11 +13,11 @@ from typing import NamedTuple, cast
 
 from headway.core.cleaning import Report
 from headway.core.disk import digest, read_sealed, sealed_folder
-from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared
+from headway.corpora.store import SideEncoder, Store, write_store
 from headway.demo import finished, generate
 from headway.demo.sampling import Writer
 from headway.demo.sentences import KINDS

@@ -7,15 +7,16 @@ import pytest
 import torch
 
 from headway.core.cleaning import Pair, Report
+from headway.core.dataset import SIDES
 from headway.core.loss import label_smoothed
-from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import SIDES, Prepared, as_written
+from headway.corpora.prepared import Prepared, as_written
+from headway.corpora.store import SideEncoder, Store, write_store
 from headway.demo import generate
 from headway.translation.corpus_task import CorpusTask
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headway.core.store import Store
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.store import Store
 
 WORDS = "one two three four five six seven eight nine ten".split()
 

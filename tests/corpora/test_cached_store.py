@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.core.store import SideEncoder
 from headway.corpora.cached_store import cached_store
+from headway.corpora.store import SideEncoder
 
 WORDS = {"good": [4, 5], "bad": [6], "": []}
 TEXTS = SideEncoder(lambda texts: [WORDS[text] for text in texts], 9)

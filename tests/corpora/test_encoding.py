@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core.cleaning import Pair
-from headway.core.store import SideEncoder, Store, write_store
 from headway.corpora.encoding import StorePiece, join_stores
+from headway.corpora.store import SideEncoder, Store, write_store
 
 SPELLED = SideEncoder(lambda texts: [list(text.encode()) for text in texts], 256, unknown=0)
 side = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

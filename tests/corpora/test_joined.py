@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.core.store import SideEncoder, Store, write_store
 from headway.corpora.joined import AmendedStore, JoinedStore, some_rows, texts_of, without
+from headway.corpora.store import SideEncoder, Store, write_store
 
 
 def store(folder: Path, texts: list[str], file: str) -> Store:

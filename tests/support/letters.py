@@ -24,9 +24,9 @@ from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
-from headway.core.store import SideEncoder, Store
 from headway.core.training_interfaces import Batch, Position, Validation
 from headway.corpora.cached_store import cached_store
+from headway.corpora.store import SideEncoder, Store
 from headway.runs.gradient import GRADIENT
 from headway.runs.task_spec import CardWords, Kind, Learned, Learner, Opening, Run, Say, Sizes
 

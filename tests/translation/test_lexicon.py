@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.core.store import SideEncoder, Store, write_store
+from headway.corpora.store import SideEncoder, Store, write_store
 from headway.translation import lexicon
 
 N_TOKENS = 12

@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
 from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
-from headway.core.store import Ids, refusal
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import Subwords
 
@@ -18,25 +17,26 @@ SIDES = ("source", "target")
 
 _CHUNK = 2_000  # pairs encoded at a time
 
+StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
+
 
 class EncodedPairs:
-    """Ids of pairs, without markers; used as a `headway.core.store.Store` is."""
+    """Ids of pairs, without markers, in memory."""
 
-    def __init__(self, rows: Sequence[Sequence[Ids]]) -> None:
+    def __init__(self, rows: Sequence[Sequence[StoredIds]]) -> None:
         """Take source and target of each pair."""
         self._sides = {name: [row[place] for row in rows] for place, name in enumerate(SIDES)}
         self.lengths: dict[str, NDArray[np.int32]] = {
             name: np.fromiter(map(len, side), np.int32, len(side))
             for name, side in self._sides.items()
         }
-        """Of each side in ids: [rows]."""
 
     def __len__(self) -> int:
         """How many pairs there are."""
         return len(self._sides["source"])
 
-    def __getitem__(self, side: str) -> Sequence[Ids]:
-        """One side: `pairs["source"][i]` are the source ids of pair i: [length]."""
+    def __getitem__(self, side: str) -> Sequence[StoredIds]:
+        """One side."""
         return self._sides[side]
 
 
@@ -117,8 +117,8 @@ def _encoded(
     pairs: Iterable[Pair], subwords: Subwords, max_length: int, report: Report
 ) -> tuple[EncodedPairs, list[Pair]]:
     """The pairs that are short enough, as ids and as text; `report` counts the others."""
-    kind = np.dtype(np.uint16 if len(subwords) <= 1 << 16 else np.uint32)
-    pairs, rows, kept = list(pairs), list[tuple[Ids, Ids]](), list[Pair]()
+    kind = id_type(len(subwords))
+    pairs, rows, kept = list(pairs), list[tuple[StoredIds, StoredIds]](), list[Pair]()
     for start in range(0, len(pairs), _CHUNK):
         some = pairs[start : start + _CHUNK]
         sources = subwords.encode_batch([pair.source for pair in some])
@@ -130,3 +130,15 @@ def _encoded(
             rows.append((np.array(left, kind), np.array(right, kind)))
             kept.append(pair)
     return EncodedPairs(rows), kept
+
+
+def id_type(n_ids: int) -> np.dtype[Any]:
+    """What holds ids below `n_ids` in the fewest bytes."""
+    return np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
+
+
+def refusal(lengths: Sequence[int], max_length: int) -> str:
+    """Why a row with so many ids on each side is left out; empty if it is not."""
+    if not min(lengths):
+        return "no_tokens"
+    return "too_many_tokens" if max_length and max(lengths) > max_length else ""

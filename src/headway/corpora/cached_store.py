@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from headway.core.store import FORMAT, SideEncoder, Store, write_store
 from headway.corpora.cache import Say, cache_root, key_of, made_once, silent
+from headway.corpora.store import FORMAT, SideEncoder, Store, write_store
 
 
 def cached_store(

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from headway.core.cleaning import Report
 from headway.core.disk import sealed_folder
-from headway.core.store import Store
 from headway.corpora.cache import reopened
 from headway.corpora.many_pieces import in_order
 from headway.corpora.pieces import Piece
+from headway.corpora.store import Store
 
 WriteStore = Callable[[Piece, Path], Store]
 """Writes the store of a piece into a folder; picklable."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from headway.core.batching import Indices
-from headway.core.store import Ids, Store
+from headway.core.dataset import StoredIds
+from headway.corpora.store import Store
 
 
 class JoinedStore(Store):
@@ -44,17 +45,17 @@ class _JoinedSide:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def __getitem__(self, i: int) -> Ids:
+    def __getitem__(self, i: int) -> StoredIds:
         if not 0 <= i < len(self.lengths):
             raise IndexError(f"row {i} of {len(self.lengths)}")
         number = int(np.searchsorted(self._first, i, side="right")) - 1
         side, rows = self._parts[number]
-        ids: Ids = side[int(rows[i - self._first[number]])]
+        ids: StoredIds = side[int(rows[i - self._first[number]])]
         return ids
 
-    def read(self, begin: int, end: int) -> Ids:
+    def read(self, begin: int, end: int) -> StoredIds:
         """The ids of rows `begin` up to `end`, end to end."""
-        ids: Ids = np.concatenate([self[i] for i in range(begin, end)])
+        ids: StoredIds = np.concatenate([self[i] for i in range(begin, end)])
         return ids
 
 
@@ -104,6 +105,6 @@ class _AmendedSide:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def __getitem__(self, i: int) -> Ids:
-        ids: Ids = self._anew[i] if i in self._anew else self._side[i]
+    def __getitem__(self, i: int) -> StoredIds:
+        ids: StoredIds = self._anew[i] if i in self._anew else self._side[i]
         return ids

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from headway.core.dataset import SIDES
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, directions
@@ -18,7 +19,6 @@ from headway.localization.formats.tmx import unit_languages
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks
 
-SIDES = ("source", "target")
 _XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
 _PASSED_OVER = (".tmx", ".po", *_XLIFF)
 """Kinds whose reader leaves out, and counts, the units that are in another language."""

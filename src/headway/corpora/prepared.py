@@ -13,13 +13,13 @@ from headway.core import subword_training
 from headway.core.cleaning import Pair, Report
 from headway.core.disk import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, refuse_beyond
-from headway.core.store import FORMAT, SideEncoder, Store, write_store
 from headway.core.subwords import Encode, Subwords, TextSettings
 from headway.corpora.cache import Say, cache_root, key_of, made_once, silent
 from headway.corpora.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.corpora.corpus import Corpus, Direction, directions, languages
 from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.pieces import NotedCleaning, Piece, Progress
+from headway.corpora.store import FORMAT, SideEncoder, Store, write_store
 from headway.corpora.weighted import RowWeights, WeightedRounds
 from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern, compiled
 from headway.tokenizers import tokenizer_files
@@ -27,9 +27,6 @@ from headway.tokenizers.wordpiece import LEARNERS, Algorithm
 
 if TYPE_CHECKING:
     from headway.corpora.coded import Shown
-
-SIDES = ("source", "target")
-"""Of the stores that are made here."""
 
 _FEW = 1_000  # pairs; among more, most words come again, and are looked up
 _MOST = {"max_ratio": 1e9, "max_characters": 1 << 30, "max_length": 1 << 24, "workers": 1 << 10}

@@ -13,10 +13,10 @@ from torch import nn
 from headway.core.disk import disk_errors
 from headway.core.errors import ConfigError, RunError
 from headway.core.settings import Settings
-from headway.core.store import Store
 from headway.core.subwords import SpecialIds
 from headway.core.tensor_files import Part, check, save_parts
 from headway.corpora.cache import cache_root, key_of
+from headway.corpora.store import Store
 from headway.language_models.ngram import NgramConfig
 from headway.language_models.ngram_counting import count_ngrams
 from headway.language_models.ngram_counts import FORMAT, Counting, NgramCounts

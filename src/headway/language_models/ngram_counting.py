@@ -32,7 +32,7 @@ AT_ONCE = 1 << 21
 
 @runtime_checkable
 class IdRows(Protocol):
-    """Rows of ids, each with its end marker, as a side of a `headway.core.store.Store`."""
+    """Rows of ids, each with its end marker, as a side of a `headway.corpora.store.Store`."""
 
     lengths: NDArray[np.int32]
 

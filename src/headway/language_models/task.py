@@ -13,9 +13,9 @@ from headway.core.batching import BatchStream
 from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.interfaces import Carried, NeuralLanguageModel
 from headway.core.loss import Loss, projected_label_smoothed
-from headway.core.store import Store
 from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Batch, Position, Validation
+from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
 from headway.operations.planned import PlannedTraining
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from headway.core.store import Store
+from headway.corpora.store import Store
 
 Integers = Int[np.ndarray, " cooccurrences"]
 ROUNDS = 4

@@ -16,11 +16,11 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from headway.core.batching import Indices
+from headway.core.dataset import SIDES
 from headway.core.interfaces import StepDecoder
 from headway.core.search import SearchRequest
-from headway.core.store import Store
 from headway.corpora.joined import AmendedStore
-from headway.corpora.prepared import SIDES
+from headway.corpora.store import Store
 from headway.localization.memory.words import pieces
 from headway.runs.loading import open_run
 from headway.tasks import kind_named

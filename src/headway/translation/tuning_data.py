@@ -11,6 +11,7 @@ import numpy as np
 from headway.core.batching import Indices
 from headway.core.cleaning import LEAST_PAIRS, Report
 from headway.core.config import Sections, merge
+from headway.core.dataset import SIDES
 from headway.core.errors import DataError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
@@ -18,7 +19,7 @@ from headway.core.subwords import Subwords
 from headway.corpora.corpus import read_pairs
 from headway.corpora.joined import JoinedStore, some_rows, texts_of, without
 from headway.corpora.pieces import clean_noted
-from headway.corpora.prepared import SIDES, Prepared, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
 from headway.corpora.weighted import RowWeights
 from headway.runs.parent import tuned_rate
 from headway.runs.resuming import refuse_changed_data

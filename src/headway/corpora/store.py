@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.core.dataset import StoredIds, id_type, refusal
 from headway.core.disk import read_sealed, sealed_folder
 from headway.core.errors import DataError
 
@@ -21,7 +22,6 @@ FORMAT = 5
 
 _CHUNK = 2_000  # rows encoded at a time
 
-Ids = NDArray[np.uint16] | NDArray[np.uint32]
 Item = TypeVar("Item")
 
 
@@ -87,21 +87,21 @@ class _Side:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def read(self, begin: int, end: int) -> Ids:
+    def read(self, begin: int, end: int) -> StoredIds:
         """The ids of rows `begin` up to `end`, end to end, in memory of their own.
 
         To be read once from front to back: pages of a mapped file would stay in memory.
         """
         first, behind = int(self.offsets[begin]), int(self.offsets[end])
-        ids: Ids = np.fromfile(
+        ids: StoredIds = np.fromfile(
             self._file, self.ids.dtype, count=behind - first, offset=first * self.ids.itemsize
         )
         return ids
 
-    def __getitem__(self, i: int) -> Ids:
+    def __getitem__(self, i: int) -> StoredIds:
         if not 0 <= i < len(self.lengths):
             raise IndexError(f"row {i} of {len(self.lengths)}")
-        ids: Ids = self.ids[self.offsets[i] : self.offsets[i + 1]]
+        ids: StoredIds = self.ids[self.offsets[i] : self.offsets[i + 1]]
         return ids
 
 
@@ -179,7 +179,7 @@ class _SideWriter:
     def __init__(self, name: str, encoder: SideEncoder, new: Callable[[str], BinaryIO]) -> None:
         self.name = name
         self.encode, n_ids, self._unknown = encoder
-        self.kind = np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
+        self.kind = id_type(n_ids)
         self._ids, self._lengths = new(f"{name}.ids"), new(f"{name}.lengths")
         self._offsets = new(f"{name}.offsets")
         self._offsets.write(np.zeros(1, np.int64).tobytes())
@@ -195,10 +195,3 @@ class _SideWriter:
         self.n_tokens += len(ids)
         if self._unknown is not None:
             self.n_unknown += int((ids == self._unknown).sum())
-
-
-def refusal(lengths: Sequence[int], max_length: int) -> str:
-    """Why a row with so many ids on each side is left out; empty if it is not."""
-    if not min(lengths):
-        return "no_tokens"
-    return "too_many_tokens" if max_length and max(lengths) > max_length else ""

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.core import store as store_module
 from headway.core.cleaning import Pair
 from headway.core.errors import DataError
-from headway.core.store import SideEncoder, Store, write_store
 from headway.core.subwords import Subwords
+from headway.corpora import store as store_module
+from headway.corpora.store import SideEncoder, Store, write_store
 from headway.tokenizers import tokenizer_files
 
 SUBWORDS = Subwords.train(["a bb ccc dddd", "ein zwei drei"] * 3, vocabulary_size=300)
