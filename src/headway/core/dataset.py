@@ -30,13 +30,14 @@ class EncodedPairs:
             name: np.fromiter(map(len, side), np.int32, len(side))
             for name, side in self._sides.items()
         }
+        """Of each side in ids: [rows]."""
 
     def __len__(self) -> int:
         """How many pairs there are."""
         return len(self._sides["source"])
 
     def __getitem__(self, side: str) -> Sequence[StoredIds]:
-        """One side."""
+        """One side: `pairs["source"][i]` are the source ids of pair i: [length]."""
         return self._sides[side]
 
 
