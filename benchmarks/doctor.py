@@ -7,7 +7,6 @@ all at once and no two to one pair:
   (`truncated`);
 - 81 targets have half of their words from the source (`half_translated`);
 - in 2% with accents every letter with one becomes a question mark (`lost_letters`);
-- in 2% with accents these are taken off (`accents_missing`; where a text has at least two).
 And, where there is a third language, once more with 10% of the targets in that one
 (`mixed_languages`).
 
@@ -49,7 +48,7 @@ CORPORA = {
     "tatoeba en-zh": ("tatoeba-en-zh", "en", "zh", ""),
     "pydocs en-zh": ("pydocs-en-zh", "en", "zh", ""),
 }
-KINDS = ("unrelated_pair", "truncated", "half_translated", "lost_letters", "accents_missing")
+KINDS = ("unrelated_pair", "truncated", "half_translated", "lost_letters")
 HALF = 81
 
 
@@ -154,8 +153,7 @@ def damage(texts: Texts, draw: random.Random) -> tuple[Texts, dict[str, set[int]
     long = [row for row in free if len(texts[row][0].split()) >= 6]
     half = long[: min(HALF, len(long))]
     left = [row for row in free if row not in set(half)]
-    accented = [row for row in left if _n_accents(texts[row][1]) >= 2]
-    lost, bare = (accented[i : i + n // 50] for i in (0, n // 50))
+    lost = [row for row in left if _n_accents(texts[row][1]) >= 2][: n // 50]
     new = list(texts)
     targets = [texts[row][1] for row in shuffled]
     for row, target in zip(shuffled, targets[1:] + targets[:1], strict=True):
@@ -164,12 +162,11 @@ def damage(texts: Texts, draw: random.Random) -> tuple[Texts, dict[str, set[int]
         (cut, lambda _s, t: cut_off(t, draw.uniform(0.4, 0.7))),
         (half, lambda s, t: half_translated(s, t, draw)),
         (lost, lambda _s, t: "".join("?" if _n_accents(c) else c for c in t)),
-        (bare, lambda _s, t: "".join(unicodedata.normalize("NFD", c)[0] for c in t)),
     ]
     for rows, way in ways:
         for row in rows:
             new[row] = texts[row][0], way(*texts[row])
-    kinds = zip(KINDS, (shuffled, cut, half, lost, bare), strict=True)
+    kinds = zip(KINDS, (shuffled, cut, half, lost), strict=True)
     return new, {kind: {row + 1 for row in rows if new[row] != texts[row]} for kind, rows in kinds}
 
 

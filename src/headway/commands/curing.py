@@ -17,7 +17,6 @@ from headway.corpora.corpus import Corpus, CorpusFiles, directions
 from headway.corpora.mixing import both_ways
 from headway.corpora.pieces import NotedCleaning
 from headway.corpora.reasons import NOTICED, REASONS
-from headway.doctor.accents import AccentCheck
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.belonging import TranslationCheck
 from headway.doctor.characters import CharacterCheck
@@ -228,7 +227,7 @@ def _write(
 
 
 _SYMPTOMS: tuple[Symptom, ...] = (
-    *(*TranslationCheck.symptoms, *AccentCheck.symptoms, *CharacterCheck.symptoms),
+    *(*TranslationCheck.symptoms, *CharacterCheck.symptoms),
     *(*AgreementCheck.symptoms, OTHER_LANGUAGE, *ScriptCheck.symptoms, *RepeatCheck.symptoms),
 )
 _NOT_OF_FILES = frozenset(("held_out", "no_tokens", "too_many_tokens", "header"))

@@ -15,7 +15,6 @@ from headway.corpora.cleaned import CleanedCorpus, unseen
 from headway.corpora.corpus import Direction
 from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
-from headway.doctor.accents import AccentCheck
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.alignment import Alignment
 from headway.doctor.batches import PairBatch, batches
@@ -100,7 +99,7 @@ def examine(
         drawn = _drawn(cleaned, seed)
         checks = (
             *(writing, repeats, CharacterCheck(log), AgreementCheck(log, tools.own_codes)),
-            *(TranslationCheck(log, drawn, declared), AccentCheck(log, drawn, declared)),
+            TranslationCheck(log, drawn, declared),
         )
         sample = _Sample(log, report.kept, seed, source_language, target_language, tools)
         n_pairs = 0

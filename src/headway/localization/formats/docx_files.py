@@ -22,7 +22,6 @@ from headway.localization.formats.markup import (
     Token,
     closings,
     escaped,
-    merged,
     tokens,
     trimmed,
 )
@@ -175,7 +174,7 @@ def _entry(text: str, atoms: Sequence[_Atom], number: int) -> Entry:
         looks[atom.look] += len(atom.part) if isinstance(atom.part, str) else 0
     base = looks.most_common(1)[0][0]
     opens = dict[str, str]()
-    segment = Segment(tuple(_parts(atoms, base, opens)))
+    segment = Segment.of(_parts(atoms, base, opens))
     start, end = atoms[0].start, atoms[-1].end
     if len(atoms) == 1:  # only what stands in its w:t is replaced
         found = re.search(r"<w:t(?:\s[^<>]*)?>([^<]*)</w:t>", text[start:end])
@@ -207,7 +206,7 @@ def _parts(atoms: Sequence[_Atom], base: str, opens: dict[str, str]) -> list[str
                 parts[-1:] = [part, closes]
             else:
                 parts += [Code(f"<{name}>", look or "<w:rPr/>"), part, closes]
-    return merged(parts)
+    return parts
 
 
 def _written(base: str, opens: Mapping[str, str], new: Segment) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from headway.core.errors import ConfigError
 from headway.languages.names import named_language
 from headway.localization.formats.html_files import page_entries
-from headway.localization.formats.markup import MarkupPiece, joined, merged
+from headway.localization.formats.markup import MarkupPiece, joined
 from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.localization.placeholders.segments import Code, Segment
 
@@ -269,7 +269,7 @@ def _worded(new: Segment) -> list[str | Code]:
             parts.pop()
         else:
             parts.append(part)
-    return merged(parts)
+    return list(Segment.of(parts).parts)
 
 
 def _begun(written: str) -> str:

@@ -2,7 +2,7 @@
 between them as segments with codes."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -161,21 +161,10 @@ def trimmed(pieces: Sequence[MarkupPiece]) -> Sequence[MarkupPiece]:
     return pieces[first : last + 1]
 
 
-def merged(parts: Iterable[str | Code]) -> list[str | Code]:
-    """Texts that stand side by side as one."""
-    found: list[str | Code] = []
-    for part in parts:
-        if isinstance(part, str) and found and isinstance(last := found[-1], str):
-            found[-1] = last + part
-        else:
-            found.append(part)
-    return found
-
-
 def joined(pieces: Sequence[MarkupPiece]) -> tuple[Segment, int, int]:
     """One segment of several pieces, without what is around it, and where it begins and ends."""
     pieces = trimmed(pieces)
-    segment = Segment(tuple(merged(one.part for one in pieces)))
+    segment = Segment.of(one.part for one in pieces)
     return segment, *((pieces[0].start, pieces[-1].end) if pieces else (0, 0))
 
 

@@ -51,22 +51,11 @@ def restored(source: Segment, trimmed: Trimmed, translated: Segment) -> Segment:
     own = Counter(source.codes)
     parts: list[str | Code] = [trimmed.before]
     for part in translated.parts:
-        if not isinstance(part, str) and own[part]:
-            own[part] -= 1
-            parts.append(part)
-            continue
-        text = part if isinstance(part, str) else part.text
-        last = parts[-1]
-        if isinstance(last, str):
-            parts[-1] = last + text
-        else:
-            parts.append(text)
-    last = parts[-1]
-    if isinstance(last, str):
-        parts[-1] = last + trimmed.after
-    else:
-        parts.append(trimmed.after)
-    return Segment(tuple(part for part in parts if part))
+        is_own = not isinstance(part, str) and own[part] > 0
+        if not isinstance(part, str):
+            own[part] -= is_own
+        parts.append(part if is_own or isinstance(part, str) else part.text)
+    return Segment.of([*parts, trimmed.after])
 
 
 def _cleaned(text: str) -> list[str | Code]:

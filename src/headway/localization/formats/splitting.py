@@ -82,15 +82,7 @@ def _placed(segment: Segment) -> Iterator[tuple[int, str | Code]]:
 
 def joined(pieces: Iterable[Segment]) -> Segment:
     """One segment of several."""
-    parts: list[str | Code] = []
-    for piece in pieces:
-        for part in piece.parts:
-            last = parts[-1] if parts else None
-            if isinstance(part, str) and isinstance(last, str):
-                parts[-1] = last + part
-            else:
-                parts.append(part)
-    return Segment(tuple(parts))
+    return Segment.of(part for piece in pieces for part in piece.parts)
 
 
 def joined_translations(pieces: Sequence[tuple[Segment, Segment]]) -> Segment:

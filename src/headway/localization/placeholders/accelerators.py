@@ -137,11 +137,4 @@ def _worded(part: str | Code) -> bool:
 
 def _joined(parts: Sequence[str | Code]) -> Segment:
     """Codes that only stood for text are text again."""
-    joined: list[str | Code] = []
-    for part in parts:
-        text = part.text if isinstance(part, Code) and not part.raw else part
-        if isinstance(text, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += text
-        else:
-            joined.append(text)
-    return Segment(tuple(joined))
+    return Segment.of(p.text if isinstance(p, Code) and not p.raw else p for p in parts)

@@ -62,17 +62,7 @@ class Check(NamedTuple):
 
 def parsed(segment: Segment, own: Sequence[OwnPattern] = ()) -> Segment:
     """The same text, with the codes in its plain parts found; `own` as in `find`."""
-    parts: list[str | Code] = []
-    for part in segment.parts:
-        if not isinstance(part, str):
-            parts.append(part)
-            continue
-        place = 0
-        for start, end, _ in find(part, own):
-            parts += [part[place:start]] * (start > place) + [Code(part[start:end])]
-            place = end
-        parts += [part[place:]] * (place < len(part))
-    return Segment(tuple(parts))
+    return segment.with_codes(lambda text: (one[:2] for one in find(text, own)))
 
 
 def parsed_text(text: str, own: Sequence[OwnPattern] = ()) -> Segment:
@@ -121,13 +111,9 @@ def with_placeholders(segment: Segment, codes: Codes) -> str:
 
 def unmask(text: str, codes: Codes) -> Segment:
     """Put the codes back; a placeholder that stands for nothing becomes a code by itself."""
-    parts: list[str | Code] = []
-    for part in _PLACEHOLDER.split(text):
-        if part in codes:
-            parts.append(codes[part])
-        elif part:
-            parts.append(Code(part) if part in PLACEHOLDERS else part)
-    return Segment(tuple(parts))
+    parts = _PLACEHOLDER.split(text)
+    own = (Code(part) if part in PLACEHOLDERS else part for part in parts)
+    return Segment.of(codes.get(part, one) for part, one in zip(parts, own, strict=True))
 
 
 def check(source: Segment, output: Segment) -> Check:

@@ -5,7 +5,7 @@ only those that the model's vocabulary does not hold as one piece. A user's own 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.kinds import OF_FILES, may_hold_codes
@@ -64,21 +64,15 @@ class OwnCodes:
     def parsed(self, segment: Segment) -> Segment:
         """As `headway.localization.placeholders.codes.parsed`, with these codes found as well."""
         whole = parsed(segment, self.patterns)
-        return _split(whole, lambda text: names_in(text, self.known))
+        return whole.with_codes(lambda text: names_in(text, self.known))
 
     def alone(self, segment: Segment) -> Segment:
         """Only these codes, and those that the segment has; all others are text, as before."""
         given = set(segment.codes)
-        parts: list[str | Code] = []
-        for part in self.parsed(segment).parts:
-            text = part if isinstance(part, str) else part.text
-            if not isinstance(part, str) and (part in given or is_own(part)):
-                parts.append(part)
-            elif parts and isinstance(last := parts[-1], str):
-                parts[-1] = last + text
-            else:
-                parts.append(text)
-        return Segment(tuple(parts))
+        return Segment.of(
+            part if isinstance(part, str) or part in given or is_own(part) else part.text
+            for part in self.parsed(segment).parts
+        )
 
 
 def with_codes_of(kind: str, segment: Segment) -> Segment:
@@ -94,7 +88,7 @@ def with_codes_of(kind: str, segment: Segment) -> Segment:
             if n == len(others) or end <= others[n].start:
                 yield start, end
 
-    return _split(segment, places) if patterns else segment
+    return segment.with_codes(places) if patterns else segment
 
 
 def is_own(code: Code) -> bool:
@@ -108,7 +102,7 @@ def located(output: Segment, source: Segment) -> Segment:
     if names:
         whole = "|".join(map(_bounded, names))
         pattern = re.compile(whole, re.ASCII)
-        output = _split(output, lambda text: _matches(pattern, text))
+        output = output.with_codes(lambda text: _matches(pattern, text))
     return parsed(output)
 
 
@@ -120,17 +114,3 @@ def _bounded(code: str) -> str:
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in pattern.finditer(text) if match[0])
-
-
-def _split(segment: Segment, find: Callable[[str], Iterable[tuple[int, int]]]) -> Segment:
-    parts: list[str | Code] = []
-    for part in segment.parts:
-        if not isinstance(part, str):
-            parts.append(part)
-            continue
-        place = 0
-        for start, end in find(part):
-            parts += [part[place:start]] * (start > place) + [Code(part[start:end])]
-            place = end
-        parts += [part[place:]] * (place < len(part))
-    return Segment(tuple(parts))

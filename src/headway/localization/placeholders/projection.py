@@ -249,7 +249,7 @@ class _Spaces:
             after = after and behind.isalnum() and _spaced(behind)
             parts += [between + " " * before, self.codes[code], " " * after]
         parts.append(self.target[written:])
-        return Segment(tuple(part for part in parts if part))
+        return Segment.of(parts)
 
     def _place(self, word: int, code: int) -> int:
         """Before the word, or right behind the one before it for what clings to that."""

@@ -1,7 +1,7 @@
 """What stands in a unit of a translation file: text with codes in it, and the gaps to be filled."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -24,6 +24,31 @@ class Segment:
     """Text and codes, in their order."""
 
     parts: tuple[str | Code, ...] = ()
+
+    @classmethod
+    def of(cls, parts: Iterable[str | Code]) -> "Segment":
+        """Texts that stand side by side are one, and empty ones none."""
+        joined: list[str | Code] = []
+        for part in parts:
+            if isinstance(part, str) and joined and isinstance(last := joined[-1], str):
+                joined[-1] = last + part
+            elif part or isinstance(part, Code):
+                joined.append(part)
+        return cls(tuple(joined))
+
+    def with_codes(self, find: Callable[[str], Iterable[tuple[int, int]]]) -> "Segment":
+        """The same with these stretches of its texts as codes, too."""
+        parts: list[str | Code] = []
+        for part in self.parts:
+            if isinstance(part, Code):
+                parts.append(part)
+                continue
+            place = 0
+            for start, end in find(part):
+                parts += [part[place:start], Code(part[start:end])]
+                place = end
+            parts.append(part[place:])
+        return Segment.of(parts)
 
     @property
     def text(self) -> str:

@@ -78,11 +78,4 @@ def _with_tags(segment: Segment, placed: list[tuple[int, Code]]) -> Segment:
             parts.append(code)
         parts += [part[start:] if isinstance(part, str) else part]
         at += size
-    parts += [code for _, code in left]
-    joined: list[str | Code] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        elif part:
-            joined.append(part)
-    return Segment(tuple(joined))
+    return Segment.of([*parts, *(code for _, code in left)])
