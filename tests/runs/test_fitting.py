@@ -12,6 +12,7 @@ import torch
 from headway.core.config import merge
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
+from headway.core.train import fitted_warmup
 from headway.runs import fitting, gradient
 from headway.runs.fitting import (
     SEEN,
@@ -22,7 +23,6 @@ from headway.runs.fitting import (
     spacing,
     time_to_learn,
 )
-from headway.runs.gradient import fit_warmup
 from headway.runs.task_spec import Opening, Sizes
 from headway.translation.presets import PRESETS
 from headway.translation.spec import KIND
@@ -111,7 +111,7 @@ def test_tuning_is_shorter_and_warms_up_faster_than_training_from_the_start():
             for tuned in (True, False)
         ]  # fmt: skip
         assert 3 * tokens <= 1000 * lengths[0] < 1000 * lengths[1]
-        assert 1 <= fit_warmup(lengths[0], tuned=True) <= fit_warmup(lengths[0])
+        assert 1 <= fitted_warmup(lengths[0], tuned=True) <= fitted_warmup(lengths[0])
     assert fit_validations(None, 1.0, tuned=True) < fit_validations(None, 1.0)
 
 
@@ -133,7 +133,7 @@ def test_validations_of_a_short_training_are_not_closer_than_tells_anything(step
 
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 1), (80, 10), (10**6, 4000)])
 def test_the_warm_up_is_an_eighth_up_to_the_papers(steps, warmup):
-    assert fit_warmup(steps) == warmup
+    assert fitted_warmup(steps) == warmup
 
 
 def test_a_budget_that_teaches_nothing_is_said_with_one_that_is_enough():

@@ -75,7 +75,7 @@ class TranslationTask:
     """Teacher forcing on pairs of ids; validation of `valid_rows` by loss, and by BLEU of texts."""
 
     unit = "target tokens"
-    counted = ("source_tokens", "target_tokens")
+    counted: tuple[str, ...] = ("source_tokens", "target_tokens")
 
     def __init__(
         self,

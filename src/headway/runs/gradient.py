@@ -9,11 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from headway.core.console import ConsoleReporter, clock, stop_on_signal
-from headway.core.error_commands import command
-from headway.core.errors import StoppedError
+from headway.core import train
+from headway.core.console import ConsoleReporter, clock
 from headway.core.optimizer import (
-    FlatAdam,
     ParametersApart,
     exact_parameters,
     load_weights,
@@ -55,24 +53,24 @@ def trainer_of(
     dtype: torch.dtype,
     reporter: Reporter,
 ) -> Trainer[Any]:
-    """A trainer with all that hangs on it: frozen parts, recovery, a time to keep to."""
+    """The core's, with all that hangs on it: frozen parts, recovery, a time to keep to."""
+    return train.trainer_of(
+        model, eval_model, task, folder, settings,
+        dtype=dtype,
+        reporter=reporter,
+        apart=parameters_apart(model, dtype, settings),
+        callbacks=(*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS,
+    )  # fmt: skip
+
+
+def parameters_apart(
+    model: nn.Module, dtype: torch.dtype, settings: PlannedTraining
+) -> list[ParametersApart]:
+    """What is not Adam's: parts that are frozen, or need no gradient, stay as they are; and of a
+    module with `sparse` set, such as `nn.Embedding(.., sparse=True)`, only rows in a batch are
+    updated."""
     if settings.freeze:
         frozen.freeze(model, settings.freeze)
-    return Trainer(
-        model,
-        eval_model,
-        optimizer_of(model, dtype, settings),
-        task,
-        folder,
-        settings,
-        reporter=reporter,
-        callbacks=(*ALWAYS, TIME_BUDGET) if settings.within_s or settings.plans else ALWAYS,
-    )
-
-
-def optimizer_of(model: nn.Module, dtype: torch.dtype, settings: PlannedTraining) -> FlatAdam:
-    """Adam; parameters that need no gradient stay as they are, and of those of a module with
-    `sparse` set, such as `nn.Embedding(.., sparse=True)`, only rows in a batch are updated."""
     betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
     parameters = dict(model.named_parameters())
     in_rows = parameters_of(model, lambda module: getattr(module, "sparse", False))
@@ -83,14 +81,13 @@ def optimizer_of(model: nn.Module, dtype: torch.dtype, settings: PlannedTraining
         apart.append(RowAdam(rows, betas, epsilon))
     if still:
         apart.append(frozen.Frozen(still, exact_parameters(model, dtype), dtype))
-    return FlatAdam(model, dtype, betas=betas, epsilon=epsilon, apart=apart)
+    return apart
 
 
 def drawn(run: Run) -> nn.Module:
     """The model of a run, with weights drawn from the run's seed."""
-    torch.manual_seed(run.settings.runtime.seed)
-    model = run.kind.build(run.settings, run.data.vocabulary)
-    return model.to(run.runtime.device)
+    seed, device = run.settings.runtime.seed, run.runtime.device
+    return train.drawn(lambda: run.kind.build(run.settings, run.data.vocabulary), seed, device)
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
@@ -101,14 +98,11 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     training = settings.training
     if training.freeze or training.init_from:
         parent.refuse_unfitting(drawn(opening.rehearsal(settings)), training)
-    if not training.batch_tokens:
-        training = replace(training, batch_tokens=4096)
-    if not training.learning_rate and training.schedule != "paper":
-        training = replace(training, learning_rate=1e-3)
+    training = train.usual(training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fitting.fit_length(replace(settings, training=training), opening, build_trainer)
     if not training.warmup_steps:
-        warmup_steps = fit_warmup(training.max_steps, tuned=bool(training.init_from))
+        warmup_steps = train.fitted_warmup(training.max_steps, tuned=bool(training.init_from))
         training = replace(training, warmup_steps=warmup_steps)
     elif training.warmup_steps > training.max_steps // 2:
         opening.say(fitting.long_warmup(training))
@@ -120,12 +114,13 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     return settings
 
 
-def fit_warmup(max_steps: int, *, tuned: bool = False) -> int:
-    """An eighth of the updates, at most the paper's 4000.
-
-    A twentieth for a model that begins with another run's weights: only the optimizer is new.
-    """
-    return min(4000, max(1, max_steps // (20 if tuned else 8)))
+def begin(run: Run) -> None:
+    """What comes before the first update: frozen parts are told, a parent's weights taken."""
+    training, trainer = run.settings.training, run.trainer
+    if training.freeze:
+        run.say(frozen.in_words(trainer.model, training.freeze))
+    if training.init_from and not trainer.progress.validated:
+        parent.begin_with(run)
 
 
 def learn(run: Run, resume: bool) -> Learned:
@@ -137,21 +132,7 @@ def learn(run: Run, resume: bool) -> Learned:
     reporter = ConsoleReporter(training.max_steps)
     with reporter.bar:
         trainer = run.trainer = build_trainer(run, reporter)
-        if resume and trainer.resume():
-            say(f"goes on from step {trainer.progress.step:,}")
-        elif resume:
-            say("no checkpoint yet: starts at step 0")
-        if training.freeze:
-            say(frozen.in_words(trainer.model, training.freeze))
-        if training.init_from and not trainer.progress.validated:
-            parent.begin_with(run)
-        with stop_on_signal(reporter.say) as stop_asked:
-            progress = trainer.train(stop_asked)
-            if not progress.finished:
-                raise StoppedError(
-                    f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
-                    f"Go on with: {command('train', '--out', folder.path, '--resume')}"
-                )
+        train.learn(trainer, say, resume=resume, begin=lambda trainer: begin(run))
     choose = parent.choose if trainer.begun_with else Trainer.choose
     chosen = choose(trainer, run.kind.rank(run))
     say(f"the model is {chosen}")
@@ -163,6 +144,7 @@ def learn(run: Run, resume: bool) -> Learned:
         now: Any = trainer.settings
         ended = replace(now, within_s=0.0, closing_s=0.0)
         run.settings = replace(run.kind.tune(run), training=ended)
+    progress = trainer.progress
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""
     return Learned(

@@ -9,10 +9,11 @@ from typing import Any
 from headway.core import runtime as machine
 from headway.core.checkpoint import WEIGHTS, folder_of, resumable
 from headway.core.config import Sections, merge
-from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings, preset, type_of
 from headway.core.tensor_files import shapes
+from headway.core.train import refuse_changed
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.task_spec import Kind, Request, Run, Say
 
@@ -99,13 +100,7 @@ def refusal(section: str, key: str, had: object, got: object) -> ConfigError:
 
 def refuse_changed_data(folder: RunFolder, data: Any) -> None:
     """Raise DataError when a file is no longer what the run began with."""
-    record = folder.record()["sha256"]
-    for name, found in data.checksums.items():
-        if record.get(str(Path(name).absolute())) != found:
-            raise DataError(
-                f"A run goes on with the files that it began with; {name} has changed since. "
-                "Put it back, or start a new run."
-            )
+    refuse_changed(folder, {str(Path(name).absolute()): of for name, of in data.checksums.items()})
 
 
 def refuse_unwritable(folder: RunFolder) -> None:

@@ -1,0 +1,319 @@
+"""From two text files to a run folder that translates: the whole job on one page.
+
+`headway train` is made of the same parts, with what hangs on them.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from headway.core import runtime as machine
+from headway.core.bleu import score_translations
+from headway.core.cleaning import CleaningSettings, refuse_unusable
+from headway.core.config import Sections, merge
+from headway.core.console import ConsoleReporter, stop_on_signal
+from headway.core.dataset import Dataset, prepare_in_memory
+from headway.core.disk import checksum
+from headway.core.error_commands import command
+from headway.core.errors import ConfigError, DataError, StoppedError, refuse_below
+from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
+from headway.core.presets import PRESETS
+from headway.core.run_folder import RunFolder
+from headway.core.schedules import paper_peak
+from headway.core.search_settings import DecodingSettings
+from headway.core.settings import Settings
+from headway.core.settings import preset as sections_of
+from headway.core.subwords import TextSettings
+from headway.core.tensor_files import load_tensors
+from headway.core.trainer import Trainer
+from headway.core.training_interfaces import Callback, Reporter, Task
+from headway.core.training_settings import TrainingSettings
+from headway.core.transformer import Transformer, TransformerConfig
+from headway.core.translation_task import TranslationTask, TranslationTraining
+
+AnyTask = TypeVar("AnyTask", bound=Task)
+Say = Callable[[str], None]
+PASSES, VALIDATIONS = 10, 20
+"""Through the corpus, and in all, where the length of a training was left open."""
+
+
+@dataclass(frozen=True)
+class PairsSettings(CleaningSettings):
+    """Section [data]: two text files, and two to validate on."""
+
+    source: tuple[Path, ...] = ()
+    """Texts to learn from, one sentence a line."""
+    target: tuple[Path, ...] = ()
+    """Their translations, in the same order."""
+    valid_source: tuple[Path, ...] = ()
+    """Texts to validate on."""
+    valid_target: tuple[Path, ...] = ()
+    """Their translations."""
+    valid_size: int = 0
+    """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
+    source_language: str | None = None
+    """Code of the source's language."""
+    target_language: str | None = None
+    """Code of the target's language."""
+    max_length: int = 256
+    """The longest side of a pair that is kept, in sub-words without markers; 0 for any."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_below(self, {"valid_size": 0, "max_length": 0}, above="data.")
+
+    def files(self) -> tuple[tuple[Path, Path], tuple[Path, Path] | None]:
+        """The two to learn from, and the two to validate on, if any."""
+        named = (self.source, self.target), (self.valid_source, self.valid_target)
+        learned, valid = (tuple(path for side in pair for path in side) for pair in named)
+        if len(learned) != 2 or len(valid) not in (0, 2):
+            raise ConfigError(
+                "headway.core learns from one source file and one target file; got "
+                f"{len(learned)} files, and {len(valid)} to validate on. headway train takes more."
+            )
+        return (learned[0], learned[1]), (valid[0], valid[1]) if valid else None
+
+
+class Sectioned(NamedTuple):
+    """A task, as far as its settings go: a `headway.core.settings.TaskSections`."""
+
+    name: str
+    sections: Mapping[str, type]
+    models: Mapping[str, tuple[type, Any]]
+    default_model: str
+    presets: Mapping[str, Sections]
+
+
+TRANSLATION = Sectioned(
+    "translation",
+    {
+        "text": TextSettings,
+        "data": PairsSettings,
+        "training": TranslationTraining,
+        "decoding": DecodingSettings,
+    },
+    {"transformer": (TransformerConfig, Transformer)},
+    "transformer",
+    PRESETS,
+)
+
+
+def train(
+    source: str | Path,
+    target: str | Path,
+    out: str | Path,
+    *,
+    preset: str = "tiny",
+    sections: Mapping[str, Mapping[str, Any]] | None = None,
+    resume: bool = False,
+    say: Say = print,
+) -> RunFolder:
+    """Learn to translate the lines of `source` into those of `target`; `out` becomes a run folder.
+
+    `sections` go on top of the preset: `{"training": {"max_steps": 1000}}`. With `resume`, a run
+    that was stopped or killed goes on, bit for bit as if it had not been.
+
+    Raises:
+        UserError: a file, setting or folder cannot be used.
+        StoppedError: Ctrl-C, SIGTERM or SIGHUP; everything is saved.
+    """
+    folder = RunFolder(Path(out))
+    again = resume and folder.config.exists()
+    if again:
+        settings = Settings.of_run(folder, TRANSLATION)
+    else:
+        folder.refuse_taken()
+        files = {"source": [str(Path(source).absolute())], "target": [str(Path(target).absolute())]}
+        given = merge({"data": files}, sections or {})
+        settings = Settings.of(merge(sections_of(TRANSLATION, preset, given), given), TRANSLATION)
+    runtime = machine.start(settings.runtime)
+    data = read(settings, say)
+    read_files = [path for pair in settings.data.files() if pair for path in pair]
+    sums = {str(path): checksum(path) for path in read_files}
+    if again:
+        refuse_changed(folder, sums)
+    else:
+        settings = filled_in(settings, data)
+        record = {"train": data.report.as_dict(), "valid": data.valid_report.as_dict()}
+        folder.write_data({"sha256": sums, **record, "versions": {"headway": "core"}})
+        data.subwords.save(folder.tokenizer)
+        folder.write_settings(settings.sections())
+    if folder.finished:
+        say(f"{out} is finished; nothing to resume.")
+        return folder
+
+    def build() -> nn.Module:
+        size, padding = len(data.subwords), data.subwords.special.padding
+        return Transformer(settings.model, vocabulary_size=size, padding=padding)
+
+    training, rows = settings.training, np.arange(len(data.valid))
+    rows = rows[: training.valid_sentences]
+    languages = [settings.data.target_language] * len(rows)
+    task = TranslationTask(
+        data,
+        training,
+        valid_rows=rows,
+        valid_languages=languages,
+        seed=settings.runtime.seed,
+        device=runtime.device,
+    )
+    eval_model, model = (drawn(build, settings.runtime.seed, runtime.device) for _ in range(2))
+    reporter, dtype = ConsoleReporter(training.max_steps), runtime.dtype
+    with reporter.bar:
+        trainer = trainer_of(
+            model, eval_model, task, folder, training, dtype=dtype, reporter=reporter
+        )
+        learn(trainer, say, resume=again)
+    chosen = trainer.choose(lambda model: task.measured(model, settings.decoding))
+    load_weights(trainer.eval_model, load_tensors(folder.model))
+    folder.write_card(card(settings, task, trainer.eval_model, f"The weights are {chosen}."))
+    folder.finish(settings.sections())
+    return folder
+
+
+def read(settings: Settings, say: Say) -> Dataset:
+    """The pairs of two text files, cleaned, split and encoded; says what was dropped and why."""
+    (source, target), valid = settings.data.files()
+    data = prepare_in_memory(
+        source,
+        target,
+        valid=valid,
+        cleaning=settings.data,
+        max_length=settings.data.max_length,
+        vocabulary_size=settings.text.vocabulary_size,
+        sample_lines=settings.text.sample_lines,
+        hold_out=settings.data.valid_size or None,
+        seed=settings.runtime.seed,
+        say=say,
+    )
+    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in data.report.dropped.items())
+    say(
+        f"read {data.report.read:,} pairs, kept {data.report.kept:,} (dropped: {dropped or 'none'})"
+    )
+    refuse_unusable(data.report)
+    return data
+
+
+def filled_in(settings: Settings, data: Dataset) -> Settings:
+    """What was left open, by rules of thumb; `headway train` measures the machine instead."""
+    training = usual(settings.training)
+    tokens = int(data.train.lengths["target"].sum()) + len(data.train)
+    steps = training.max_steps or math.ceil(PASSES * tokens / training.batch_tokens)
+    every = training.checkpoint_every or math.ceil(steps / VALIDATIONS)
+    training = replace(training, max_steps=steps, checkpoint_every=every)
+    training = replace(training, warmup_steps=training.warmup_steps or fitted_warmup(steps))
+    if training.schedule == "paper":
+        peak = paper_peak(settings.model.d_model, training.warmup_steps)
+        training = replace(training, learning_rate=peak)
+    text = replace(settings.text, vocabulary_size=len(data.subwords))
+    return replace(settings, training=training, text=text)
+
+
+def usual(training: TrainingSettings) -> Any:
+    """Batches of 4,096 tokens and a peak rate of 0.001, where these were left open."""
+    training = replace(training, batch_tokens=training.batch_tokens or 4096)
+    free = training.schedule != "paper"
+    return replace(training, learning_rate=training.learning_rate or 1e-3) if free else training
+
+
+def fitted_warmup(max_steps: int, *, tuned: bool = False) -> int:
+    """An eighth of the updates, at most the paper's 4000.
+
+    A twentieth for a model that begins with another run's weights: only the optimizer is new.
+    """
+    return min(4000, max(1, max_steps // (20 if tuned else 8)))
+
+
+def refuse_changed(folder: RunFolder, sums: Mapping[str, str]) -> None:
+    """Raise DataError where a file is no longer what the run began with."""
+    record = folder.record()["sha256"]
+    for name, found in sums.items():
+        if record.get(name) != found:
+            raise DataError(
+                f"A run goes on with the files that it began with; {name} has changed since. "
+                "Put it back, or start a new run."
+            )
+
+
+# -- the parts that `headway train` is made of, too -----------------------------------------------
+
+
+def drawn(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
+    """A model with weights drawn from a seed."""
+    torch.manual_seed(seed)
+    return build().to(device)
+
+
+def trainer_of(
+    model: nn.Module,
+    eval_model: nn.Module,
+    task: AnyTask,
+    folder: RunFolder,
+    settings: TrainingSettings,
+    *,
+    dtype: torch.dtype,
+    reporter: Reporter,
+    apart: Sequence[ParametersApart] = (),
+    callbacks: Sequence[Callback] = (),
+) -> Trainer[AnyTask]:
+    """Adam for a model, and its trainer; `apart` are parameters that Adam does not learn."""
+    betas, epsilon = (settings.adam_beta1, settings.adam_beta2), settings.adam_epsilon
+    optimizer = FlatAdam(model, dtype, betas=betas, epsilon=epsilon, apart=apart)
+    return Trainer(
+        model, eval_model, optimizer, task, folder, settings, reporter=reporter, callbacks=callbacks
+    )
+
+
+def learn(
+    trainer: Trainer[AnyTask],
+    say: Say,
+    *,
+    resume: bool,
+    begin: Callable[[Trainer[AnyTask]], object] = lambda trainer: None,
+) -> None:
+    """Make the updates that are left; `begin` comes before the first.
+
+    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
+    """
+    if resume and trainer.resume():
+        say(f"goes on from step {trainer.progress.step:,}")
+    elif resume:
+        say("no checkpoint yet: starts at step 0")
+    begin(trainer)
+    with stop_on_signal(trainer.reporter.say) as stop_asked:
+        progress = trainer.train(stop_asked)
+    if not progress.finished:
+        raise StoppedError(
+            f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "
+            f"Go on with: {command('train', '--out', trainer.folder.path, '--resume')}"
+        )
+
+
+def card(settings: Settings, task: TranslationTask, model: nn.Module, weights: str) -> str:
+    """README.md of a run: what it is, and its scores on the validation sentences."""
+    with torch.inference_mode():
+        loss = task.validation_loss(model)
+        written = task.translate(model, settings.decoding)
+    languages = settings.data.source_language, settings.data.target_language
+    found = score_translations(written, task.valid_texts, target_language=languages[1])
+    rows = "\n".join(
+        f"| {name} | {of.score:.2f} | {of.low:.2f} to {of.high:.2f} | `{of.signature}` |"
+        for name, of in (("BLEU", found.bleu), ("chrF", found.chrf))
+    )
+    return f"""# {languages[0] or "source"} -> {languages[1] or "target"}, trained with headway.core
+
+{weights} Every setting is in `config.toml`.
+
+On {len(written):,} validation sentences, by which the weights were chosen: scores on other text
+will be lower. Cross-entropy is {loss:.4f} nats per target token.
+
+| metric | score | 95% interval | signature |
+|---|---|---|---|
+{rows}
+"""

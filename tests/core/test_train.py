@@ -1,0 +1,138 @@
+"""The core alone: two text files become a run folder that all of headway opens."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from everyday_run import command, write_corpus
+
+from headway.core.errors import ConfigError, DataError, RunError
+from headway.core.run_folder import RunFolder
+from headway.core.tensor_files import load_tensors
+from headway.core.train import train
+from headway.core.translate import TextTranslator
+from headway.translator import Translator
+
+SECTIONS = {
+    "text": {"vocabulary_size": 400},
+    "data": {"target_language": "zh"},
+    "model": {"d_model": 32, "d_ff": 48, "heads": 2, "encoder_layers": 1, "decoder_layers": 1},
+    "training": {"max_steps": 24, "checkpoint_every": 8, "batch_tokens": 512, "warmup_steps": 3},
+    "runtime": {"threads": 1, "precision": "fp32", "engine": "torch"},
+}
+ALONE = """
+import json, sys
+from headway.core.train import train
+source, target, out, sections, resume = json.loads(sys.argv[1])
+train(source, target, out, sections=sections, resume=resume)
+beside = [m for m in sys.modules if m.startswith("headway.") and not m.startswith("headway.core")]
+assert set(beside) <= {"headway.version", "headway.old_paths"}, beside
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def alone(corpus: tuple[Path, Path], out: Path, resume: bool = False) -> "subprocess.Popen[str]":
+    """`train` in a process of its own, which has nothing of headway but the core."""
+    given = json.dumps([*map(str, corpus), str(out), SECTIONS, resume])
+    source = Path(sys.modules["headway"].__file__ or "").parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", ALONE, given], env=environment, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def run(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    out = tmp_path_factory.mktemp("core") / "run"
+    done = alone(corpus, out)
+    _, error = done.communicate()
+    assert done.returncode == 0, error
+    return RunFolder.open(out)
+
+
+def test_its_weights_are_those_of_headway_train_to_the_bit(
+    run: RunFolder, corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    flags = [
+        f"--{section}.{key.replace('_', '-')}={value}"
+        for section, keys in SECTIONS.items()
+        for key, value in keys.items()
+    ]
+    names = ["--source", str(corpus[0]), "--target", str(corpus[1]), "--out", str(tmp_path / "run")]
+    assert command("train", *names, "--preset=tiny", *flags).status == 0
+    for file in ("model.safetensors", "tokenizer.json"):
+        assert (tmp_path / "run" / file).read_bytes() == (run.path / file).read_bytes()
+    for step in ("step-8", "step-16", "step-24"):
+        place = Path("checkpoints", step, "weights.safetensors")
+        theirs, ours = load_tensors(tmp_path / "run" / place), load_tensors(run.path / place)
+        assert theirs.keys() == ours.keys()
+        for name, tensor in ours.items():
+            np.testing.assert_array_equal(tensor.numpy(), theirs[name].numpy())
+
+
+def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
+    run: RunFolder, corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    process = alone(corpus, out)
+    while not (out / "checkpoints" / "step-8" / "state.json").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not RunFolder.open(out).finished
+    again = alone(corpus, out, resume=True)
+    _, error = again.communicate()
+    assert again.returncode == 0, error
+    assert (out / "model.safetensors").read_bytes() == run.model.read_bytes()
+    assert (out / "README.md").read_text("utf-8") == run.card.read_text("utf-8")
+
+
+def test_all_of_headway_opens_what_it_writes(run: RunFolder) -> None:
+    texts = ["The dog runs.", "", "A cat sleeps."]
+    ours = TextTranslator.load(run.path).translate(texts)
+    assert ours == Translator.load(run.path, engine="torch").translate(texts)
+    assert ours[1] == ""
+    assert command("check", str(run.path)).status == 0
+    assert "BLEU" in run.card.read_text("utf-8")
+    assert run.finished
+
+
+def test_it_refuses_what_it_cannot_use_and_changes_nothing(
+    run: RunFolder, corpus: tuple[Path, Path], tmp_path: Path
+) -> None:
+    before = run.config.read_bytes()
+    with pytest.raises(RunError, match="already holds a run"):
+        train(*corpus, run.path, sections=SECTIONS)
+    assert run.config.read_bytes() == before
+    with pytest.raises(ConfigError, match="heads"):
+        train(*corpus, tmp_path / "x", sections={**SECTIONS, "model": {"heads": 7}})
+    with pytest.raises(DataError, match="nothing.txt"):
+        train(tmp_path / "nothing.txt", corpus[1], tmp_path / "x", sections=SECTIONS)
+    assert not (tmp_path / "x" / "config.toml").exists()
+
+
+def test_a_run_goes_on_with_its_own_files_only(corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    files = tmp_path / "b.en", tmp_path / "b.zh"
+    for file, original in zip(files, corpus, strict=True):
+        file.write_bytes(original.read_bytes())
+    process = alone((files[0], files[1]), tmp_path / "run")
+    while not (tmp_path / "run" / "config.toml").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    files[0].write_text(files[0].read_text("utf-8") + "One more.\n", encoding="utf-8")
+    files[1].write_text(files[1].read_text("utf-8") + "再来一个。\n", encoding="utf-8")
+    with pytest.raises(DataError, match="changed since"):
+        train(*files, tmp_path / "run", resume=True)
