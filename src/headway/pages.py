@@ -36,25 +36,9 @@ dd { margin: 0 0 0 0.8rem; white-space: pre-wrap; }
   gap: 0.8rem; align-items: start; }
 figure { margin: 0; padding: 0.6rem; border: 1px solid var(--rule); border-radius: 8px; }
 figcaption { font-size: 0.9rem; margin-bottom: 0.3rem; }
-svg { width: 100%; height: auto; display: block; } svg text { font-size: 11px; fill: var(--soft); }
-.grid { stroke: var(--rule); } .area { fill-opacity: 0.25; stroke-width: 1.5; }
-.area.one { fill: var(--one); stroke: var(--one); } .area.two { fill: var(--two);
-  stroke: var(--two); } .bar.one { fill: var(--one); } .bar.two { fill: var(--two); }
-.line { fill: none; stroke-width: 1.5; } .line.one { stroke: var(--one); }
-.line.two { stroke: var(--two); } .dot.one { fill: var(--one); } .dot.two { fill: var(--two); }
-.line.three { stroke: var(--three); } .dot.three, .bar.three { fill: var(--three); }
-.key i.three { background: var(--three); }
-.line.four { stroke: var(--four); } .dot.four, .bar.four { fill: var(--four); }
-.key i.four { background: var(--four); }
-.line.five { stroke: var(--five); } .dot.five, .bar.five { fill: var(--five); }
-.key i.five { background: var(--five); }
-.line.six { stroke: var(--six); } .dot.six, .bar.six { fill: var(--six); }
-.key i.six { background: var(--six); }
-.bar.lost { fill: var(--look); } .curve { fill: none; stroke: var(--one); stroke-width: 1.5; }
-line.mark { stroke: var(--look); stroke-dasharray: 4 3; } svg text.mark { fill: var(--look); }
+svg { width: 100%; height: auto; display: block; }
 .key { margin-left: 0.8rem; white-space: nowrap; } .key i { display: inline-block; width: 0.8em;
-  height: 0.8em; margin-right: 0.3em; border-radius: 2px; } .key i.one { background: var(--one); }
-.key i.two { background: var(--two); }
+  height: 0.8em; margin-right: 0.3em; border-radius: 2px; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 td, th { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; overflow-wrap: normal;
   border-bottom: 1px solid var(--rule); }

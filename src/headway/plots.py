@@ -1,18 +1,24 @@
-"""Small plots as SVG, drawn from plain numbers; colours come from the page's style sheet."""
+"""Small plots as SVG, drawn by matplotlib from plain numbers; colours come from the page's style
+sheet, so that they follow the light or dark of the system."""
 
-import math
+import io
+import re
+import warnings
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-_WIDTH, _HEIGHT = 360, 190
-_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 10, 28
-_ROW = 24  # of a bar chart with names
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STYLES = ("one", "two", "three", "four", "five", "six")
-"""Classes of the style sheet, each of a colour of its own; beyond them they are used again."""
+"""Colours of the style sheet, each a variable there; beyond them they are used again."""
 DOTTED = 40
 """A line of up to so many points shows each of them."""
+_SIZE = 3.75, 2.1
+_ROW = 0.25  # of a bar chart with names
+_INK = {name: f"#{n:02x}fe{n:02x}" for n, name in enumerate((*STYLES, "look", "soft", "rule"), 1)}
+"""What stands for each colour until a plot is text."""
 
 
 class Series(NamedTuple):
@@ -20,7 +26,7 @@ class Series(NamedTuple):
 
     name: str
     style: str
-    """A class of the style sheet."""
+    """One of `STYLES`, or `look`."""
     counts: Sequence[int]
     width: float
 
@@ -32,97 +38,13 @@ class VerticalMark(NamedTuple):
     label: str
 
 
-def histogram(title: str, unit: str, series: Sequence[Series]) -> str:
-    """Outlines of one or two histograms over the same axis, each as shares of its total."""
-    top = max((len(one.counts) * one.width for one in series), default=0.0)
-    shares = [_shares(one.counts) for one in series]
-    peak = max((max(share, default=0.0) for share in shares), default=0.0)
-    if not top or not peak:
-        return ""
-    parts = [_axes(top, peak, x_name=unit, y_percent=True)]
-    for one, share in zip(series, shares, strict=True):
-        points = [(0.0, 0.0)]
-        for i, value in enumerate(share):
-            points += [(i * one.width, value), ((i + 1) * one.width, value)]
-        points.append((len(share) * one.width, 0.0))
-        parts.append(_path(points, top, 0.0, peak, f"area {one.style}"))
-    names = [(one.name, one.style) for one in series]
-    return _figure(title, parts, names if len(names) > 1 else [])
-
-
-def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[VerticalMark]) -> str:
-    """Values between 0 and 1 (or down to -1) in their order, with marks at some of them."""
-    if not values:
-        return ""
-    low = min(0.0, *values)
-    right = float(max(len(values) - 1, 1))
-    parts = [_axes(right, 1.0, x_name=unit, y_percent=False, low=low, ticks=False)]
-    for mark in marks:
-        x = _x(mark.at, right)
-        parts.append(f'<line class="mark" x1="{x}" x2="{x}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
-        anchor = "start" if mark.at < right / 2 else "end"
-        parts.append(
-            f'<text class="mark" x="{x}" y="{_HEIGHT - _BOTTOM - 4}" text-anchor="{anchor}" '
-            f'dx="{4 if anchor == "start" else -4}">{escape(mark.label)}</text>'
-        )
-    points = [(float(i), value) for i, value in enumerate(values)]
-    parts.append(_path(points, right, low, 1.0, "curve"))
-    if len(points) == 1:
-        parts.append(
-            f'<circle class="curve" r="3" cx="{_x(0.0, right)}" cy="{_y(values[0], low, 1.0)}"/>'
-        )
-    return _figure(title, parts, [])
-
-
-def named_bars(title: str, rows: Sequence[tuple[str, float, str]], style: str) -> str:
-    """One horizontal bar for each (name, length, label); lengths are relative to the longest."""
-    longest = max((length for _, length, _ in rows), default=0.0)
-    if not longest:
-        return ""
-    parts = []
-    for i, (name, length, label) in enumerate(rows):
-        y = i * _ROW
-        width = max(1.0, (_WIDTH - 210) * length / longest)
-        parts.append(
-            f'<text x="112" y="{y + 16}" text-anchor="end">{escape(name)}</text>'
-            f'<rect class="bar {style}" x="118" y="{y + 5}" width="{width:.1f}" height="14"/>'
-            f'<text x="{122 + width:.1f}" y="{y + 16}">{escape(label)}</text>'
-        )
-    return _figure(title, parts, [], height=len(rows) * _ROW + 4)
-
-
 class Line(NamedTuple):
     """A line through points (x, y), in the order of x."""
 
     name: str
     style: str
+    """One of `STYLES`, or a colour such as #1f77b4."""
     points: Sequence[tuple[float, float]]
-
-
-def lines(title: str, x_name: str, y_name: str, series: Sequence[Line]) -> str:
-    """One or several lines over the same axes; x begins at 0, y where the lowest is."""
-    shown = [one for one in series if one.points]
-    xs = [x for one in shown for x, _ in one.points]
-    ys = [y for one in shown for _, y in one.points]
-    right = max(xs, default=0.0)
-    if right <= 0:
-        return ""
-    low, high = min(ys), max(ys)
-    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    low, high = (0.0 if 0 <= low <= 0.5 * high else low - room), high + room
-    parts = [_plain_axes(right, low, high, x_name, y_name)]
-    for one in shown:
-        parts.append(_path(one.points, right, low, high, f"line {one.style}"))
-        if len(one.points) <= DOTTED:
-            parts += [
-                f'<circle class="dot {one.style}" r="2.5" cx="{_x(x, right)}" '
-                f'cy="{_y(y, low, high)}"/>'
-                for x, y in one.points
-            ]
-    ends = "; ".join(
-        f"{one.name} from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in shown
-    )
-    return _figure(title, parts, [(one.name, one.style) for one in series], told=ends)
 
 
 class Bars(NamedTuple):
@@ -131,31 +53,6 @@ class Bars(NamedTuple):
     name: str
     style: str
     heights: Sequence[float | None]
-
-
-def grouped_bars(title: str, x_name: str, labels: Sequence[str], series: Sequence[Bars]) -> str:
-    """Bars from 0, those of one label beside each other."""
-    high = 1.05 * max((h for one in series for h in one.heights if h is not None), default=0.0)
-    if high <= 0:
-        return ""
-    parts = [_plain_axes(None, 0.0, high, x_name, "")]
-    group = (_WIDTH - _LEFT - _RIGHT) / len(labels)
-    width = 0.8 * group / len(series)
-    for i, label in enumerate(labels):
-        begin = _LEFT + i * group
-        parts.append(
-            f'<text x="{begin + group / 2:.1f}" y="{_HEIGHT - 14}" text-anchor="middle">'
-            f"{escape(label)}</text>"
-        )
-        for k, one in enumerate(series):
-            height = one.heights[i]
-            if height is not None:
-                top = _y(height, 0.0, high)
-                parts.append(
-                    f'<rect class="bar {one.style}" x="{begin + 0.1 * group + k * width:.1f}" '
-                    f'y="{top}" width="{0.92 * width:.1f}" height="{_HEIGHT - _BOTTOM - top:.1f}"/>'
-                )
-    return _figure(title, parts, [(one.name, one.style) for one in series])
 
 
 class Interval(NamedTuple):
@@ -168,135 +65,170 @@ class Interval(NamedTuple):
     high: float
 
 
+def histogram(title: str, unit: str, series: Sequence[Series]) -> str:
+    """Outlines of one or two histograms over the same axis, each as shares of its total."""
+    if not any(any(one.counts) for one in series):
+        return ""
+    axes = _axes()
+    for one in series:
+        shares = [n / max(sum(one.counts), 1) for n in one.counts]
+        edges = [one.width * n for n in range(len(shares) + 1)]
+        axes.stairs(shares, edges, fill=True, color=_INK[one.style], alpha=0.25)
+        axes.stairs(shares, edges, color=_INK[one.style], linewidth=1.2)
+    axes.set(xlim=(0, None), ylim=(0, None), xlabel=unit)
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:.1%}")
+    return _figure(title, axes, series if len(series) > 1 else ())
+
+
+def curve(title: str, unit: str, values: Sequence[float], marks: Sequence[VerticalMark]) -> str:
+    """Values between 0 and 1 (or down to -1) in their order, with marks at some of them."""
+    if not values:
+        return ""
+    axes = _axes()
+    axes.plot(values, color=_INK["one"], linewidth=1.2, marker="o" if len(values) == 1 else "")
+    for mark in marks:
+        axes.axvline(mark.at, color=_INK["look"], linewidth=1, linestyle="--")
+        right = mark.at < len(values) / 2
+        axes.annotate(
+            _plain(mark.label), (mark.at, min(0.0, *values)), (4 if right else -4, 4),
+            textcoords="offset points", ha="left" if right else "right", **_words("look"),
+        )  # fmt: skip
+    axes.set(ylim=(min(0.0, *values), 1.0), xlabel=unit, xticks=[])
+    return _figure(title, axes)
+
+
+def named_bars(title: str, rows: Sequence[tuple[str, float, str]], style: str) -> str:
+    """One horizontal bar for each (name, length, label); lengths are relative to the longest."""
+    if not any(length for _, length, _ in rows):
+        return ""
+    axes = _axes(len(rows))
+    names, lengths, labels = zip(*rows, strict=True)
+    bars = axes.barh(range(len(rows)), lengths, height=0.6, color=_INK[style])
+    axes.bar_label(bars, [*map(_plain, labels)], padding=3, **_words("soft"))
+    axes.set_yticks(range(len(rows)), [*map(_plain, names)])
+    axes.set(xticks=[], xlim=(0, 1.35 * max(lengths)))
+    axes.invert_yaxis()
+    return _figure(title, axes)
+
+
+def lines(title: str, x_name: str, series: Sequence[Line]) -> str:
+    """One or several lines over the same axes; x begins at 0, y at 0 or where the lowest is."""
+    shown = [one for one in series if one.points]
+    if max((x for one in shown for x, _ in one.points), default=0.0) <= 0:
+        return ""
+    axes = _drawn(shown)
+    lowest, highest = (end(y for one in shown for _, y in one.points) for end in (min, max))
+    axes.set(xlim=(0, None), xlabel=x_name)
+    if 0 <= lowest <= 0.5 * highest or lowest == highest == 0:
+        axes.set_ylim(0, highest * 1.05 or 1.0)
+    return _figure(title, axes, series, _ends(shown))
+
+
+def log_lines(title: str, x_name: str, series: Sequence[Line]) -> str:
+    """Lines through points above 0, both axes logarithmic; the page has a key of its own."""
+    shown = [one for one in series if one.points]
+    if not shown:
+        return ""
+    axes = _drawn(shown)
+    axes.set(xscale="log", yscale="log", xlabel=x_name)
+    xs = sorted({x for one in shown for x, _ in one.points})
+    axes.set_xticks(xs, [f"{x:,}" for x in xs], rotation=30)
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    return _figure(title, axes, (), _ends(shown))
+
+
+def grouped_bars(title: str, x_name: str, labels: Sequence[str], series: Sequence[Bars]) -> str:
+    """Bars from 0, those of one label beside each other."""
+    if not any(height or 0 for one in series for height in one.heights):
+        return ""
+    axes = _axes()
+    width = 0.8 / len(series)
+    for k, one in enumerate(series):
+        known = [(i, height) for i, height in enumerate(one.heights) if height is not None]
+        places = [i + (k + 0.5) * width - 0.4 for i, _ in known]
+        axes.bar(places, [height for _, height in known], 0.92 * width, color=_INK[one.style])
+    axes.set_xticks(range(len(labels)), [*map(_plain, labels)])
+    axes.set(xlabel=x_name, ylim=(0, None))
+    return _figure(title, axes, series)
+
+
 def intervals(title: str, rows: Sequence[Interval]) -> str:
     """A dot with its interval for each row, over one axis."""
     if not rows:
         return ""
-    low, high = min(row.low for row in rows), max(row.high for row in rows)
-    room = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
-    left, span = low - room, high - low + 2 * room
-    height = len(rows) * _ROW + 24
-
-    def place(value: float) -> float:
-        return round(118 + (_WIDTH - 118 - 12) * (value - left) / span, 1)
-
-    parts = [
-        f'<line class="grid" x1="{place(x)}" x2="{place(x)}" y1="2" y2="{height - 18}"/>'
-        f'<text x="{place(x)}" y="{height - 5}" text-anchor="middle">{_short(x)}</text>'
-        for x in _ticks(left, left + span)
-    ]
-    for i, row in enumerate(rows):
-        y = i * _ROW + 14
-        parts.append(
-            f'<text x="112" y="{y + 4}" text-anchor="end">{escape(row.name)}</text>'
-            f'<line class="line {row.style}" x1="{place(row.low)}" x2="{place(row.high)}" '
-            f'y1="{y}" y2="{y}"/>'
-            f'<circle class="dot {row.style}" r="4" cx="{place(row.value)}" cy="{y}"/>'
-        )
-    told = "; ".join(f"{row.name} {row.value:.4g}" for row in rows)
-    return _figure(title, parts, [], height=height, told=told)
+    axes = _axes(len(rows) + 1)
+    for n, row in enumerate(rows):
+        beside = [[row.value - row.low], [row.high - row.value]]
+        axes.errorbar(row.value, n, xerr=beside, fmt="o", color=_INK[row.style], linewidth=1.5)
+    axes.set_yticks(range(len(rows)), [_plain(row.name) for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="x", color=_INK["rule"])
+    return _figure(title, axes, (), "; ".join(f"{row.name} {row.value:.4g}" for row in rows))
 
 
-def _plain_axes(right: float | None, low: float, high: float, x_name: str, y_name: str) -> str:
-    """Numbers on both axes; on the x axis none where `right` is None."""
-    parts = []
-    for y in _ticks(low, high):
-        place = _y(y, low, high)
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{place}" y2="{place}"/>'
-            f'<text x="{_LEFT - 4}" y="{place + 4}" text-anchor="end">{_short(y)}</text>'
-        )
-    for x in _ticks(0.0, right) if right else ():
-        anchor = "middle" if _x(x, right or 1.0) < _WIDTH - 24 else "end"
-        parts.append(
-            f'<text x="{_x(x, right or 1.0)}" y="{_HEIGHT - 14}" text-anchor="{anchor}">'
-            f"{_short(x)}</text>"
-        )
-    for name, x_at, anchor, y_at in (
-        (x_name, _WIDTH - _RIGHT, "end", _HEIGHT - 1),
-        (y_name, _LEFT + 4, "start", _TOP + 2),
-    ):
-        if name:
-            parts.append(
-                f'<text class="unit" x="{x_at}" y="{y_at}" text-anchor="{anchor}">'
-                f"{escape(name)}</text>"
-            )
-    return "".join(parts)
+def _axes(n_rows: int = 0) -> "Axes":
+    """An empty plot, as high as a picture or as so many rows."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((_SIZE[0], n_rows * _ROW + 0.3 if n_rows else _SIZE[1]), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_frame_on(False)
+    axes.tick_params(length=0, labelsize=8, colors=_INK["soft"])
+    axes.xaxis.label.set(size=8, color=_INK["soft"])
+    axes.set_axisbelow(True)
+    if not n_rows:
+        axes.grid(axis="y", color=_INK["rule"])
+    return axes
 
 
-def _short(value: float) -> str:
-    """With thousands and millions as k and M."""
-    for power, letter in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= power:
-            return f"{value / power:.4g}{letter}"
-    return f"{value:.4g}"
+def _words(ink: str) -> dict[str, Any]:
+    return {"color": _INK[ink], "fontsize": 8}
+
+
+def _plain(text: str) -> str:
+    """matplotlib reads what stands between dollars as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _drawn(series: Sequence[Line]) -> "Axes":
+    axes = _axes()
+    for one in series:
+        marker = "o" if len(one.points) <= DOTTED else ""
+        across, up = zip(*one.points, strict=True)
+        colour = _INK.get(one.style, one.style)
+        axes.plot(across, up, color=colour, linewidth=1.2, marker=marker, markersize=3)
+    return axes
+
+
+def _ends(series: Sequence[Line]) -> str:
+    """In words, for who does not see."""
+    return "; ".join(
+        f"{one.name} from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in series
+    )
 
 
 def _figure(
-    title: str,
-    parts: Sequence[str],
-    names: Sequence[tuple[str, str]],
-    height: int = _HEIGHT,
-    told: str = "",
+    title: str, axes: "Axes", series: Sequence[Series | Line | Bars] = (), told: str = ""
 ) -> str:
-    """`told` says in words what is drawn."""
+    """A plot with its title and a key; `told` says in words what is drawn."""
+    import matplotlib
+
+    out = io.StringIO()
+    as_text: Any = {"svg.fonttype": "none", "svg.hashsalt": "headway"}
+    figure: Any = axes.figure
+    with matplotlib.rc_context(as_text), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a browser has the letters that a font of ours has not
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    drawn = re.sub(r"(?s)^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->", "", out.getvalue())
+    drawn = re.sub(r' id="(?:figure|axes|patch|text|line2d|[xy]tick|matplotlib)[\w.]*"', "", drawn)
+    drawn = re.sub(r'(?:width|height)="[\d.]+pt"', "", drawn)
+    for name, ink in _INK.items():
+        drawn = drawn.replace(ink, f"var(--{name})")
     label = escape(f"{title}: {told}" if told else title)
+    drawn = drawn.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
     legend = "".join(
-        f'<span class="key"><i class="{style}"></i>{escape(name)}</span>' for name, style in names
+        f'<span class="key"><i style="background: var(--{one.style})"></i>{escape(one.name)}</span>'
+        for one in series
     )
-    return (
-        f"<figure><figcaption>{escape(title)}{legend}</figcaption>"
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</svg></figure>"
-    )
-
-
-def _axes(
-    right: float, peak: float, *, x_name: str, y_percent: bool, low: float = 0.0, ticks: bool = True
-) -> str:
-    parts = []
-    for y in _ticks(low, peak):
-        place = _y(y, low, peak)
-        label = f"{y:.1%}" if y_percent else f"{y:.1f}"
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{place}" y2="{place}"/>'
-            f'<text x="{_LEFT - 4}" y="{place + 4}" text-anchor="end">{label}</text>'
-        )
-    parts += [
-        f'<text x="{_x(x, right)}" y="{_HEIGHT - 14}" text-anchor="middle">{x:g}</text>'
-        for x in (_ticks(0.0, right) if ticks else ())
-    ]
-    parts.append(
-        f'<text class="unit" x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 1}" text-anchor="end">'
-        f"{escape(x_name)}</text>"
-    )
-    return "".join(parts)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Three to six round values from `low` to `high`."""
-    rough = (high - low) / 4
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(s * power for s in (1, 2, 5, 10) if s * power >= rough * 0.999)
-    first = math.ceil(low / step)
-    return [round(n * step, 9) for n in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _path(
-    points: Sequence[tuple[float, float]], right: float, low: float, high: float, style: str
-) -> str:
-    steps = " ".join(f"{_x(x, right)},{_y(y, low, high)}" for x, y in points)
-    return f'<polyline class="{style}" points="{steps}"/>'
-
-
-def _x(value: float, right: float) -> float:
-    return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * value / right, 1)
-
-
-def _y(value: float, low: float, high: float) -> float:
-    return round(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - value) / (high - low), 1)
-
-
-def _shares(counts: Sequence[int]) -> list[float]:
-    total = max(sum(counts), 1)
-    return [count / total for count in counts]
+    return f"<figure><figcaption>{escape(title)}{legend}</figcaption>{drawn}</figure>"

@@ -96,7 +96,7 @@ def test_the_whole_command(capsys, tmp_path):
     assert attention["in_n"]["operations"] == pytest.approx(2)
     assert all(point["peak_bytes"] > 0 for point in found["over_n"])
     assert found["crossings"]["rnn"]["operations"]["n"] == pytest.approx(8, rel=0.1)
-    assert found["layers"][1]["longest_path_by_brute_force"] == {"n": 16, "found": 8, "formula": 8}
+    assert found["layers"][1]["longest_path"] == 4
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 5
     assert "script" not in html

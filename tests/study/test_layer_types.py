@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from layer_paths import found_path, found_sequential
 
 from headway.study.complexity import counted
 from headway.study.layer_types import CONTENDERS, Reach, decoding_steps, middle_layer
-from headway.study.paths import found_path, found_sequential
 
 REACH = Reach(kernel=3, window=2)
 

@@ -126,7 +126,7 @@ def _size_plots(found: dict[str, Any]) -> Iterator[str]:
 def _share_plots(found: dict[str, Any]) -> Iterator[str]:
     counts = sorted(found["dropped"].items(), key=lambda item: -item[1])
     rows = [(name.replace("_", " "), float(n), f"{n:,}") for name, n in counts]
-    yield named_bars("Dropped, by reason", rows, "lost")
+    yield named_bars("Dropped, by reason", rows, "look")
     for name, title in (("scripts", "Scripts of the letters"), ("languages", "Languages heard")):
         for side, style in (("source", "one"), ("target", "two")):
             shares = [(k, share) for k, share in found[name].get(side, {}).items() if share > 5e-4]

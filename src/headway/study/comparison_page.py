@@ -120,7 +120,7 @@ def _curves(found: Mapping[str, Any]) -> Iterator[str]:
             ]
             over = words or f"{unit} of training"
             short = {"updates": "updates", "tokens": "tokens", "time_s": "time"}[axis]
-            plots.append(lines(f"{title} over {short}", over, "", series))
+            plots.append(lines(f"{title} over {short}", over, series))
         yield f'<div class="plots three">{"".join(plots)}</div>'
 
 

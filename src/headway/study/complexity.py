@@ -16,7 +16,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.runtime import cpu_name
 from headway.study.layer_types import CONTENDERS, Reach, decoding_steps, middle_layer
-from headway.study.paths import found_path, found_sequential
 from headway.study.timing import peak_bytes, timed
 
 FITTED = 3
@@ -25,9 +24,6 @@ MOST_S = 8.0
 """A layer is measured at no larger size where it takes longer than this."""
 FEW = 4
 """Steps of a recurrent layer whose operations are counted."""
-SHORT = 16
-"""Positions over which paths are found by brute force; chains of operations, over twice as many
-too."""
 
 
 class Sweep(NamedTuple):
@@ -198,17 +194,8 @@ def row(
         "title": contender.title,
         "cost": contender.cost,
         "sequential": contender.sequential,
-        "deepest_chain": {
-            "n": [SHORT, 2 * SHORT],
-            "found": [found_sequential(name, n, sweep.reach) for n in (SHORT, 2 * SHORT)],
-        },
         "path": contender.path,
         "longest_path": contender.longest(reached, sweep.reach),
-        "longest_path_by_brute_force": {
-            "n": SHORT,
-            "found": found_path(name, SHORT, sweep.reach),
-            "formula": contender.longest(SHORT, sweep.reach),
-        },
         "in_n": {
             "theory": contender.in_n,
             "time": exponent(mine_n, "n", sweep.clock),

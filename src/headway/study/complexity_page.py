@@ -1,19 +1,17 @@
 """What `headway complexity` measured as one HTML file: no script, nothing from elsewhere."""
 
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
 from headway.pages import STYLE, document
+from headway.plots import Line, log_lines
 from headway.study.complexity_table import TIMES, exponents, theory
 from headway.study.layer_types import CONTENDERS
 
-_CURVES = """
-svg text { font-size: 11px; fill: var(--soft); } .grid { stroke: var(--rule); }
-.trace { fill: none; stroke-width: 1.8; } .key { margin: 0 0.9rem 0 0; }
-.key i { width: 1em; height: 0.25em; vertical-align: middle; }
-"""
+_KEY = (
+    ".key { margin: 0 0.9rem 0 0; } .key i { width: 1em; height: 0.25em; vertical-align: middle; }"
+)
 COLOURS = dict(
     zip(
         CONTENDERS,
@@ -21,7 +19,6 @@ COLOURS = dict(
         strict=True,
     )
 )
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 440, 280, 56, 20, 12, 34
 
 
 def page(found: dict[str, Any]) -> str:
@@ -37,7 +34,7 @@ def page(found: dict[str, Any]) -> str:
         f"<h2>As measured</h2><p>{_keys(found)}</p>",
         f'<div class="plots">{"".join(_plots(found))}</div>',
     )
-    return document(title, parts, STYLE + _CURVES)
+    return document(title, parts, STYLE + _KEY)
 
 
 def _table(title: str, rows: Sequence[Sequence[str]]) -> str:
@@ -63,66 +60,27 @@ def _plots(found: dict[str, Any]) -> Iterator[str]:
     length, width = "length n (positions)", "size d"
     clock = found["clock"]
     time = TIMES[clock].capitalize()
-    yield log_log(f"{time} by length, {d}", over_n, "n", clock, length, 1e3, "ms")
-    yield log_log(f"Operations counted by length, {d}", over_n, "n", "operations", length, 1, "")
-    yield log_log(f"{time} by size, {n}", over_d, "d", clock, width, 1e3, "ms")
-    yield log_log(
-        f"Memory beyond the input, at most, {d}", over_n, "n", "peak_bytes", length, 1e-6, "MB"
-    )
-    yield log_log(
-        f"One more token with a cache, {d}", found["decoding"], "n", clock,
-        "tokens before it", 1e6, "microseconds",
-    )  # fmt: skip
+    yield _plot(f"{time} by length, {d} (ms)", over_n, "n", clock, length, 1e3)
+    yield _plot(f"Operations counted by length, {d}", over_n, "n", "operations", length)
+    yield _plot(f"{time} by size, {n} (ms)", over_d, "d", clock, width, 1e3)
+    memory = f"Memory beyond the input, at most, {d} (MB)"
+    yield _plot(memory, over_n, "n", "peak_bytes", length, 1e-6)
+    step = f"One more token with a cache, {d} (microseconds)"
+    yield _plot(step, found["decoding"], "n", clock, "tokens before it", 1e6)
 
 
-def log_log(
+def _plot(
     title: str,
     points: Sequence[dict[str, Any]],
     of: str,
     value: str,
     x_name: str,
-    times: int | float,
-    unit: str,
+    times: int | float = 1,
 ) -> str:
     """A line for each layer, both axes logarithmic."""
-    known = [(p["layer"], p[of], float(times * p[value])) for p in points if p[value] > 0]
-    if not known:
-        return ""
-    left, right = (math.log10(end(x for _, x, _ in known)) for end in (min, max))
-    low = math.floor(math.log10(min(y for *_, y in known)))
-    high = math.ceil(math.log10(max(y for *_, y in known)))
-
-    def place(x: int | float, y: int | float) -> tuple[float, float]:
-        across = (math.log10(x) - left) / max(right - left, 1e-9)
-        up = (math.log10(y) - low) / max(high - low, 1)
-        return (
-            _LEFT + across * (_WIDTH - _LEFT - _RIGHT),
-            _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM),
-        )
-
-    parts = []
-    for power in range(low, high + 1):
-        y = place(10**left, 10.0**power)[1]
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text x="{_LEFT - 4}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
-        )
-    parts += [
-        f'<text x="{place(x, 10.0**low)[0]:.1f}" y="{_HEIGHT - _BOTTOM + 14}" '
-        f'text-anchor="middle">{x}</text>'
-        for x in sorted({x for _, x, _ in known})
-    ]
-    for name in dict.fromkeys(name for name, *_ in known):
-        line = " ".join(
-            "{:.1f},{:.1f}".format(*place(x, y)) for other, x, y in known if other == name
-        )
-        parts.append(f'<polyline class="trace" stroke="{COLOURS[name]}" points="{line}"/>')
-    parts.append(
-        f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 4}" text-anchor="end">{escape(x_name)}</text>'
-    )
-    caption = f"{title} ({unit})" if unit else title
-    return (
-        f"<figure><figcaption>{escape(caption)}</figcaption>"
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(caption)}">'
-        f"{''.join(parts)}</svg></figure>"
-    )
+    series: dict[str, list[tuple[float, float]]] = {}
+    for point in points:
+        if point[value] > 0:
+            series.setdefault(point["layer"], []).append((point[of], times * point[value]))
+    named = (Line(CONTENDERS[name].title, COLOURS[name], known) for name, known in series.items())
+    return log_lines(title, x_name, list(named))

@@ -45,31 +45,13 @@ def lines(found: dict[str, Any]) -> list[str]:
 
 
 def theory(found: dict[str, Any]) -> Sequence[Sequence[str]]:
-    """The paper's three columns, and chains and paths in numbers."""
-    first = found["layers"][0]
-    chained = f"found at n = {numbers(first['deepest_chain']['n'])}"
-    searched = f"found at n = {first['longest_path_by_brute_force']['n']}"
+    """The paper's three columns, and paths in numbers."""
     at = f"at n = {found['reached']:,}"
-    rows = [("layer", "operations", "sequential", chained, "longest path", at, searched)]
+    rows = [("layer", "operations", "sequential", "longest path", at)]
     for row in found["layers"]:
-        brute = row["longest_path_by_brute_force"]
-        rows.append(
-            (
-                row["title"],
-                f"O({row['cost']})",
-                row["sequential"],
-                numbers(row["deepest_chain"]["found"]),
-                row["path"],
-                f"{row['longest_path']:,}",
-                f"{brute['found']}, formula {brute['formula']}",
-            )
-        )
+        path = f"{row['longest_path']:,}"
+        rows.append((row["title"], f"O({row['cost']})", row["sequential"], row["path"], path))
     return rows
-
-
-def numbers(few: Sequence[int]) -> str:
-    """With commas between."""
-    return ", ".join(map(str, few))
 
 
 def exponents(found: dict[str, Any]) -> Sequence[Sequence[str]]:
