@@ -37,4 +37,4 @@ class OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.modules[module.__name__] = importlib.import_module(MOVED[module.__name__])
 
 
-sys.meta_path.insert(0, OldPaths())
+sys.meta_path.append(OldPaths())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import torch
 from torch import nn
@@ -33,11 +33,10 @@ from headway.localization.checks.calibration import Trust
 from headway.localization.checks.checker import Checker, Verdict
 from headway.localization.checks.output_checks import Reading
 from headway.localization.checks.training_stats import TrainingStats
-from headway.localization.placeholders.kinds import may_hold_codes, no_text
+from headway.localization.placeholders.may_hold import may_hold_codes, no_text
 from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of
 from headway.localization.placeholders.segments import Segment
-from headway.localization.terms.keeping import Terms
 from headway.operations.argument_types import in_shape, path, paths, string
 from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
@@ -47,7 +46,10 @@ from headway.translation.decoding import EngineSearch
 from headway.translation.portions import Portions, translate_segments
 from headway.translation.prefixes import PrefixProcessor, prefixes_of
 from headway.translation.spec import KIND
-from headway.translation.terms import Glossaries, TermProcessor, wanted_terms
+
+if TYPE_CHECKING:
+    from headway.localization.terms.keeping import Terms
+    from headway.translation.terms import Glossaries, TermProcessor
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -63,7 +65,7 @@ class Translator:
         device: torch.device,
         checks: Mapping[str, Any] | None = None,
         codes: Patterns = (),
-        terms: Terms | None = None,
+        terms: "Terms | None" = None,
     ) -> None:
         """`checks` is what checks.json has: what the model's training held, if that is known.
 
@@ -109,6 +111,8 @@ class Translator:
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:
+            from headway.localization.terms.keeping import Terms
+
             folder.refuse_missing(folder.glossary)
             terms = Terms.read([folder.glossary], opened.settings.data)
         own: Patterns = ()
@@ -174,7 +178,7 @@ class Translator:
         want_scores: bool = True,
         done: Callable[[int], None] = lambda n: None,
         generator: torch.Generator | None = None,
-        glossary: Glossaries = None,
+        glossary: "Glossaries" = None,
         prefixes: str | Sequence[str] = (),
         **decoding: Any,
     ) -> Any:
@@ -212,7 +216,7 @@ class Translator:
         return in_shape(texts, find)
 
     def processors(
-        self, tag: str, glossary: Glossaries = None, prefixes: Sequence[str] = ()
+        self, tag: str, glossary: "Glossaries" = None, prefixes: Sequence[str] = ()
     ) -> list[Processor]:
         """What stands before and after the model, the outermost first."""
         terms = self.terms(tag, glossary)
@@ -233,14 +237,14 @@ class Translator:
     def _with_codes(
         self,
         tag: str,
-        terms: TermProcessor | None,
+        terms: "TermProcessor | None",
         texts: Sequence[str],
         request: SearchRequest,
         translate: Translate,
     ) -> list[Translation]:
         """Cleaned, and by way of `CodeProcessor` where a text or a translation may hold codes."""
         cleaned, found = [clean(text) for text in texts], None
-        held = any(map(self._may_hold_codes, cleaned))
+        held = any(self._may_hold_codes(text) or no_text(text) for text in cleaned)
         if not held:
             found = translate(cleaned, request)
             held = any(self._may_hold_codes(one.written) for each in found for one in each.n_best)
@@ -254,7 +258,7 @@ class Translator:
         segments: Sequence[Segment],
         *,
         tag: str | None = None,
-        glossary: Glossaries = None,
+        glossary: "Glossaries" = None,
         want_alignment: bool = False,
         done: Callable[[int], None] = lambda n: None,
         **decoding: Any,
@@ -302,7 +306,7 @@ class Translator:
         long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
         return long or may_hold_sentences(text)
 
-    def codes(self, tag: str, terms: TermProcessor | None = None) -> CodeProcessor:
+    def codes(self, tag: str, terms: "TermProcessor | None" = None) -> CodeProcessor:
         """What texts with codes need; codes, and names that nobody knows, may be parts of terms."""
 
         def known(text: str, start: int, end: int) -> bool:
@@ -315,13 +319,17 @@ class Translator:
         masks = self.settings.text.codes == "mask"
         return CodeProcessor(self.subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
 
-    def terms(self, tag: str, glossary: Glossaries = None) -> TermProcessor | None:
+    def terms(self, tag: str, glossary: "Glossaries" = None) -> "TermProcessor | None":
         """What has translations hold the terms of a glossary; of none, those of the run."""
         asked = self.own_terms if glossary is None else glossary
+        if asked is None:
+            return None
+        from headway.translation.terms import TermProcessor, wanted_terms  # they read XML
+
         terms = wanted_terms(asked, self.settings.data)
         return None if terms is None else TermProcessor(self.plain, terms, tag)
 
-    def _nearest(self, tag: str, terms: TermProcessor | None) -> list[Processor]:
+    def _nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
         """What stands next to the model: the tag, then terms, which are looked for behind it."""
 
         def with_tag(
@@ -342,7 +350,7 @@ class Translator:
 
     def _may_hold_codes(self, text: str) -> bool:
         own = any(pattern.stands_in(text) for pattern in self.own_codes)
-        return own or may_hold_codes(text) or bool(no_text(text))
+        return own or may_hold_codes(text)
 
     def chosen_tag(self, asked: str | None) -> str:
         known = self.settings.data.tags

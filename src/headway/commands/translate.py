@@ -63,12 +63,21 @@ def translate(
         from headway.commands.translate_documents import read_standard_input
 
         read_standard_input(run, told)
-    if run is None or told.beyond_a_model or not plain(named):
+    if run is None or beyond_a_model(told) or not plain(named):
         from headway.commands.translate_documents import translate_beyond_lines
 
         return translate_beyond_lines(run, named, told, load)
     translate_lines(Path(named[0]) if named else None, told, load)
     return None
+
+
+def beyond_a_model(told: TranslateOptions) -> bool:
+    """Whether more is asked for than what a model makes of lines of text."""
+    return any((
+        told.overwrite, told.in_place, told.memory, told.fuzzy_from, told.glossary, told.report,
+        told.leave_below, told.no_own_memory, told.onto, told.as_, told.keep_going,
+        told.source_language, told.target_language,
+    ))  # fmt: skip
 
 
 def translate_lines(

@@ -95,12 +95,3 @@ class TranslateOptions:
     scores: bool = False
     alignment: bool = False
     codes: Several = ()
-
-    @property
-    def beyond_a_model(self) -> bool:
-        """Whether more is asked for than what a model makes of lines of text."""
-        return any((
-            self.overwrite, self.in_place, self.memory, self.fuzzy_from, self.glossary, self.report,
-            self.leave_below, self.no_own_memory, self.onto, self.as_, self.keep_going,
-            self.source_language, self.target_language,
-        ))  # fmt: skip

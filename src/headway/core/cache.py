@@ -17,17 +17,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from headway.core.attention import MultiHeadAttention, ReadyMask, additive, softmax
-from headway.core.layers import Residual, Stack
+from headway.core.layers import Residual, Stack, alignment_layer
 
 EVEN = 16
 """A step attends to a multiple of so many keys, the last ones hidden: with fewer, torch's batched
 products take a path that is several times slower, and softmax is not vectorized."""
-
-
-def alignment_layer(n_layers: int) -> int:
-    """The decoder layer whose cross-attention says which source word a token stands for: the one
-    before the last (Garg et al. 2019, section 3.1), but the first only where it is alone."""
-    return max(n_layers - 2, min(1, n_layers - 1))
 
 
 def evened(n_keys: int) -> int:

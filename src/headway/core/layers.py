@@ -142,3 +142,9 @@ class Stack(nn.ModuleList):
         for layer in self:
             x = layer(x, mask, source, source_mask)
         return x
+
+
+def alignment_layer(n_layers: int) -> int:
+    """The decoder layer whose cross-attention says which source word a token stands for: the one
+    before the last (Garg et al. 2019, section 3.1), but the first only where it is alone."""
+    return max(n_layers - 2, min(1, n_layers - 1))

@@ -25,7 +25,7 @@ from headway.corpora.pieces import (
     taken_out,
     write_piece,
 )
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 
 Split = Literal["train", "valid"]
 

@@ -41,7 +41,7 @@ from headway.corpora.pieces import (
     write_piece,
 )
 from headway.corpora.repeats import find_repeats
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 
 PIECE_PAIRS = 50_000
 """Pairs read for a piece. Another number gives the same corpus from other pieces."""

@@ -12,12 +12,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headway.core import cache
 from headway.core.attention import MultiHeadAttention, causal_mask, padding_mask, watched
 from headway.core.embedding import project
 from headway.core.errors import ConfigError
 from headway.core.interfaces import NEEDS_SOURCE, AttentionWeights, Step
-from headway.core.layers import Layer, Residual, Stack
+from headway.core.layers import Layer, Residual, Stack, alignment_layer
 from headway.core.transformer import Transformer
 from headway.earlier_translators.variants import (
     AdditiveHeads,
@@ -181,7 +180,7 @@ class Ablated(Transformer):
         """Feed one token per row, and with it again all that were fed before; see `StepDecoder`."""
         state = replace(state, fed=torch.cat([state.fed, last[:, None]], 1))
         layers = list(self.decoder)
-        across = layers[cache.alignment_layer(len(layers))].cross_attention
+        across = layers[alignment_layer(len(layers))].cross_attention
         with watched([across] if want_attention and across is not None else []) as maps:
             features = self.decode(state.fed, state.encoded, state.source_visible)
         logits = project(features[:, -1], self.output_weight, self.output_bias).float()

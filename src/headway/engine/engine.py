@@ -17,7 +17,7 @@ from headway.decoding.begun import unbegun
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.matrices import Precision
 from headway.engine.packing import Packed
-from headway.engine.shortlist import opened
+from headway.engine.shortlist import Shortlist, opened
 from headway.engine.supported import CHANGED, unsupported
 from headway.engine.translating import Search, translate
 
@@ -40,8 +40,7 @@ class NativeEngine:
     ) -> list[list[Hypothesis]]:
         """See `Engine`. Of a decoder that is another, or has a hook by now, nothing is found."""
         results: list[list[Hypothesis]] = [[] for _ in sources]
-        plain, beginning = unbegun(decoder)
-        plain, shortlist = opened(plain)
+        plain, beginning, shortlist = unwrapped(decoder)
         if reason := self._foreign(plain) or beyond(request.settings):
             if reason != self.left:
                 self.leave(reason)
@@ -101,7 +100,7 @@ def prepare(
 ) -> NativeEngine | str:
     """The engine with the weights as they are now, of products in `precision`; else why there is
     none for this model or machine. `leave` is that of `NativeEngine`."""
-    plain = opened(unbegun(decoder)[0])[0]
+    plain = unwrapped(decoder)[0]
     if reason := unsupported(plain, device):
         return reason
     model = cast(Transformer, plain)
@@ -109,6 +108,15 @@ def prepare(
         return NativeEngine(model, Packed(model, engine_library(), precision), leave)
     except NoEngineError as error:
         return str(error)
+
+
+def unwrapped(decoder: StepDecoder) -> tuple[StepDecoder, list[int], Shortlist | None]:
+    """A model, and what its outputs were to begin with and to be written with, if anything."""
+    if type(decoder) is Transformer:
+        return decoder, [], None
+    plain, beginning = unbegun(decoder)
+    plain, shortlist = opened(plain)
+    return plain, beginning, shortlist
 
 
 def beyond(settings: DecodingSettings) -> str:

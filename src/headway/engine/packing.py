@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention
-from headway.core.cache import alignment_layer
 from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.layers import Layer as TorchLayer
+from headway.core.layers import alignment_layer
 from headway.engine.building import EngineLibrary
 from headway.engine.matrices import Numbers, Precision, packed
 from headway.engine.structures import Floats, LayerStruct, Matrix, Model, Norm, zeros

@@ -12,10 +12,9 @@ import torch
 from torch import nn
 
 from headway.core.attention import MultiHeadAttention
-from headway.core.cache import alignment_layer
 from headway.core.embedding import LearnedPositions, sinusoids
 from headway.core.errors import ConfigError
-from headway.core.layers import Layer, Residual
+from headway.core.layers import Layer, Residual, alignment_layer
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.exchange.agreement import Ids

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -14,6 +15,7 @@ import torch
 from headway.core.config import Sections, merge
 from headway.core.console import ConsoleReporter
 from headway.core.errors import ConfigError
+from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.schedules import paper_peak
 from headway.core.settings import Settings, presets_of_type, type_of
@@ -152,8 +154,8 @@ def fit_length(
         warmup_steps=10**6,
         learning_rate=training.learning_rate or 1e-3,
     )
-    rehearsal = opening.rehearsal(replace(settings, training=measuring))
-    trainer = build_trainer(rehearsal, ConsoleReporter(0))
+    unkept = rehearsal(replace(settings, training=measuring), opening)
+    trainer = build_trainer(unkept, ConsoleReporter(0))
     units_per_step, step_s = timed_updates(trainer)
     with torch.inference_mode():
         task, model = trainer.task, trainer.eval_model
@@ -201,6 +203,12 @@ def fit_length(
                 opening.say(line)
     every = training.checkpoint_every or spacing(max_steps, n_validations, tuned=tuned)
     return replace(training, max_steps=max_steps, checkpoint_every=every)
+
+
+def rehearsal(settings: Settings, opening: Opening) -> Run:
+    """A run with these settings that is not to be kept: it has no folder."""
+    kind, folder = opening.kind, RunFolder(Path())
+    return Run(kind, folder, settings, opening.data, opening.runtime, opening.say)
 
 
 def shortened_validation(

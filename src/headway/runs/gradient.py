@@ -97,7 +97,7 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     """
     training = settings.training
     if training.freeze or training.init_from:
-        parent.refuse_unfitting(drawn(opening.rehearsal(settings)), training)
+        parent.refuse_unfitting(drawn(fitting.rehearsal(settings, opening)), training)
     training = train.usual(training)
     if training.budget or not (training.max_steps and training.checkpoint_every):
         training = fitting.fit_length(replace(settings, training=training), opening, build_trainer)

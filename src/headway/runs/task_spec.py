@@ -127,10 +127,6 @@ class Opening:
     """When the command began (`time.monotonic`): a budget counts from there."""
     say: Say
 
-    def rehearsal(self, settings: Settings) -> Run:
-        """A run with these settings that is not to be kept: it has no folder."""
-        return Run(self.kind, RunFolder(Path()), settings, self.data, self.runtime, self.say)
-
 
 class Learner(NamedTuple):
     """How weights come to be: by gradient (`headway.runs.gradient.GRADIENT`), or by counting."""

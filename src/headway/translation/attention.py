@@ -10,7 +10,7 @@ from headway.core.cleaning import clean
 from headway.core.errors import ConfigError
 from headway.core.translate import TextTranslator
 from headway.corpora.mixing import tagged
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.translation.coded import CodeProcessor
 
 

@@ -20,7 +20,7 @@ from headway.localization.placeholders.codes import (
     unmask,
     with_placeholders,
 )
-from headway.localization.placeholders.kinds import no_text
+from headway.localization.placeholders.may_hold import no_text
 from headway.localization.placeholders.names import OwnCodes, is_own, located
 from headway.localization.placeholders.projection import Plain, TokenSpans, project, without_codes
 from headway.localization.placeholders.segments import Code, Segment

@@ -12,7 +12,7 @@ from headway.core.translate import TextTranslator, Translate, Translation
 from headway.corpora.mixing import tagged
 from headway.decoding.begun import Begun
 from headway.engine.shortlist import opened
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.operations.argument_errors import ArgumentTypeError
 from headway.operations.argument_types import strings

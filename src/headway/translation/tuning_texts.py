@@ -9,7 +9,6 @@ from headway.core.errors import HeadwayError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.corpora.cache import cache_root, made_once, silent
-from headway.demo import DEMO_SEED, DEMO_SIZES, generate, split
 from headway.operations.shipped import SHIPPED
 from headway.runs.own_files import why_not_read
 from headway.tasks import kind_named
@@ -21,6 +20,8 @@ def settings_of(folder: RunFolder) -> Settings:
     settings = Settings.of_run(folder, kind_named("translation"))
     if folder.path != SHIPPED:
         return settings
+    from headway.demo import DEMO_SEED, DEMO_SIZES, generate, split  # a grammar that few need
+
     place = cache_root() / f"demo-texts-{DEMO_SEED}-of-2026-11-24"
 
     def make(_work: Path) -> None:

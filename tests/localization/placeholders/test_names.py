@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.localization.placeholders.codes import parsed
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.names import OwnCodes, located, names_in
 from headway.localization.placeholders.segments import Code, Segment
 

@@ -16,7 +16,7 @@ from headway.languages.numbers import odd_numbers
 from headway.languages.sentences import CODE, sentences
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.training_stats import TrainingStats, script_counts
-from headway.localization.placeholders.kinds import may_hold_codes
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import hidden
 

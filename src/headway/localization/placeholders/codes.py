@@ -20,7 +20,7 @@ from headway.localization.placeholders.word_boundaries import at_boundaries
 VERSION = 4
 """Raised whenever other codes are found, or they are masked in another way."""
 
-PLACEHOLDERS = tuple(chr(0xE000 + n) for n in range(64))
+PLACEHOLDERS = tuple(map(chr, range(0xE000, 0xE040)))
 """What codes are masked as; the 65th different code of a text stays as it is."""
 
 _PLACEHOLDER = re.compile(f"([{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}])")

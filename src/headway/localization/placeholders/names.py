@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from headway.localization.placeholders.codes import parsed
-from headway.localization.placeholders.kinds import OF_FILES, may_hold_codes
+from headway.localization.placeholders.kinds import OF_FILES
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import find, kind_of
 from headway.localization.placeholders.segments import Code, Segment

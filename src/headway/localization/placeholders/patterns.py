@@ -3,17 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
-from headway.localization.placeholders.kinds import BB, BEGINS, PATTERNS, ROLE, may_hold_codes
+from headway.localization.placeholders.kinds import BB, BEGINS, PATTERNS, ROLE
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 
 KINDS = (*PATTERNS, "private")
 """The names of the kinds of codes."""
 
-_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in PATTERNS.items())
-_CODE = re.compile(f"{BEGINS}(?:{_ANY})", re.VERBOSE | re.ASCII)
-_FRAMES = [(name, f"close{name[4:]}") for name in _CODE.groupindex if name.startswith("open")]
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
@@ -46,6 +45,15 @@ class Frame(NamedTuple):
     opens: bool
     closes: bool
     """Both only where what came before decides, as with a single backtick."""
+
+
+@cache
+def _codes() -> tuple[re.Pattern[str], list[tuple[str, str]]]:
+    """Whatever is a code, put together when it is first looked for, and its groups that frame."""
+    every = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in PATTERNS.items())
+    code = re.compile(f"{BEGINS}(?:{every})", re.VERBOSE | re.ASCII)
+    opening = [name for name in code.groupindex if name.startswith("open")]
+    return code, [(name, f"close{name[4:]}") for name in opening]
 
 
 def find(text: str, own: Sequence[OwnPattern] = ()) -> list[CodeMatch]:
@@ -91,9 +99,10 @@ def _own(text: str, patterns: Sequence[OwnPattern]) -> list[CodeMatch]:
 
 def _find(text: str, start: int, end: int) -> list[CodeMatch]:
     found: list[CodeMatch] = []
-    for match in _CODE.finditer(text, start, end):
+    code, frames = _codes()
+    for match in code.finditer(text, start, end):
         kind = match.lastgroup or ""
-        for opening, closing in _FRAMES:
+        for opening, closing in frames:
             if match[opening] is not None:
                 found.append(CodeMatch(*match.span(opening), kind))
                 found += _find(text, match.end(opening), match.start(closing))
@@ -106,7 +115,7 @@ def _find(text: str, start: int, end: int) -> list[CodeMatch]:
 
 def kind_of(code: str) -> str:
     """The kind of a code that stands alone; empty where it is none of ours."""
-    match = _CODE.fullmatch(code)
+    match = _codes()[0].fullmatch(code)
     return "private" if _PRIVATE.fullmatch(code) else (match and match.lastgroup) or ""
 
 
