@@ -40,28 +40,10 @@ def tmx(rows: list[tuple[str, str]]) -> str:
     return f'<tmx version="1.4"><header srclang="en"/>\r\n<body>{units}\r\n</body></tmx>\r\n'
 
 
-def xliff(rows: list[tuple[str, str]]) -> str:
-    units = "".join(
-        f'\n<trans-unit id="x"><source>{escaped(s)}</source><target>{escaped(t)}</target>'
-        "</trans-unit>"
-        for s, t in rows
-    )
-    head = '<xliff version="1.2"><file source-language="en" target-language="zh"><body>'
-    return f"{head}{units}\n</body></file></xliff>"
-
-
-def po(rows: list[tuple[str, str]]) -> str:
-    head = 'msgid ""\nmsgstr ""\n"Language: zh\\n"\n"X-Source-Language: en\\n"\n\n'
-    entries = (f'#: a.c\nmsgid "{s}"\nmsgstr "{t}"\n\n' for s, t in rows)
-    return head + "".join(entries) + '#~ msgid "old"\n#~ msgstr "alt"\n'
-
-
 WRITERS = {
     "a.tsv": lambda rows: "".join(f"{s}\t{t}\tx\r\n" for s, t in rows),
     "a.jsonl": lambda rows: "".join(f'{{"en": "{s}",  "zh": "{t}"}}\n' for s, t in rows),
     "a.tmx": tmx,
-    "a.xlf": xliff,
-    "a.po": po,
 }
 
 

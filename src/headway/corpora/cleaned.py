@@ -59,7 +59,6 @@ class CleanedCorpus:
     """Whether there is a pair with what may be codes on both sides."""
 
     def pairs(self, split: Split) -> Iterator[Pair]:
-        """The clean pairs in the order of the files."""
         return chain.from_iterable(piece.pairs() for piece in self.pieces[split])
 
     def train_lines(self) -> Iterator[str]:

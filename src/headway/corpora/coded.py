@@ -38,7 +38,6 @@ class Shown:
 
     @classmethod
     def of(cls, codes: CodeHandling, corpus: Corpus, own: tuple[OwnPattern, ...] = ()) -> "Shown":
-        """How pairs of this corpus are shown."""
         tags = {part.name: part.use.tag for part in corpus.parts if part.use.tag}
         return cls(codes, tags, own)
 
@@ -57,7 +56,6 @@ class Shown:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The symbols that stand for codes."""
         return tuple(PLACEHOLDERS) if self.codes == "mask" else ()
 
     def key(self) -> dict[str, Any]:

@@ -35,8 +35,6 @@ class JoinedStore(Store):
 
 
 class _JoinedSide:
-    """One side of all rows."""
-
     def __init__(self, parts: Sequence[tuple[Any, Indices]]) -> None:
         self._parts = parts
         self._first = np.cumsum([0, *(len(rows) for _, rows in parts)])
@@ -94,8 +92,6 @@ class AmendedStore(Store):
 
 
 class _AmendedSide:
-    """One side of all rows."""
-
     def __init__(self, side: Any, anew: Mapping[int, Sequence[int]]) -> None:
         self._side, self._anew = side, {row: np.asarray(ids) for row, ids in anew.items()}
         self.lengths = np.array(side.lengths)

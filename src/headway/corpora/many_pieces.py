@@ -123,7 +123,6 @@ class PairColumns(NamedTuple):
     columns: tuple[tuple[Any, ...], ...]
 
     def pairs(self) -> list[Pair]:
-        """The same, pair by pair."""
         return list(map(Pair, *self.columns))
 
 
@@ -185,7 +184,6 @@ def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str)
 
 
 def hashes(piece: Piece) -> PairHashes:
-    """Those that `clean_block` wrote."""
     both = np.fromfile(piece.folder / f"{piece.name}.hashes", np.uint64)
     source, target = np.split(both, 2)
     return PairHashes(source, target, pair_hashes(source, target))

@@ -122,8 +122,6 @@ def _judged(skip_notes: Sequence[str], pair: Pair) -> tuple[Pair, str]:
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What is to be cleaned, and how."""
-
     corpus: Corpus
     valid: Corpus | None
     settings: NotedCleaning
@@ -159,8 +157,6 @@ class Cleaning:
 
 
 class CleanedPairs(NamedTuple):
-    """What became of the pairs of a corpus."""
-
     train: list[Piece]
     valid: list[Piece]
     """Of the validation files, if there are any."""

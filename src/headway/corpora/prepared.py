@@ -55,7 +55,6 @@ class DataSettings(NotedCleaning):
             )
 
     def cleaning(self) -> NotedCleaning:
-        """The settings that matter before there are sub-words."""
         names = [field.name for field in fields(NotedCleaning)]
         return NotedCleaning(**{name: getattr(self, name) for name in names})
 
@@ -111,7 +110,6 @@ class Prepared:
 
     @property
     def rounds(self) -> WeightedRounds | None:
-        """Which pairs a pass has, if not each once."""
         return None if self.weights is None else WeightedRounds(self.weights)
 
 
@@ -205,7 +203,6 @@ def _uses(store: Store, corpus: Corpus, trained: Direction) -> list[Use]:
 
 
 def as_written(pair: Pair) -> tuple[str, str]:
-    """Both sides as they are."""
     return pair.source, pair.target
 
 

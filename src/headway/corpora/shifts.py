@@ -61,8 +61,6 @@ class Shift(NamedTuple):
 
 
 class LengthBlock(NamedTuple):
-    """How well the lengths of some pairs in a row go together."""
-
     first: LineNumber
     correlation: float
 
@@ -98,7 +96,6 @@ class ShiftDetector:
     """
 
     def __init__(self) -> None:
-        """Start with nothing seen."""
         self.blocks: list[LengthBlock] = []
         """Every whole block so far, in order."""
         self._file = ""
@@ -109,7 +106,6 @@ class ShiftDetector:
         self._open = False  # whether the last shift reaches as far as was looked
 
     def add(self, pair: Pair) -> None:
-        """Take the next pair of the corpus."""
         self.add_lengths(len(pair.source), len(pair.target), LineNumber(pair.file, pair.line))
 
     def add_lengths(self, source: int, target: int, place: LineNumber) -> None:

@@ -17,8 +17,6 @@ Tokens = NDArray[np.int64]
 
 
 class TokenRows(NamedTuple):
-    """Some rows of text: [rows, length] each."""
-
     fed: Tokens
     wanted: Tokens
     """The token after each that is fed."""
@@ -34,7 +32,6 @@ class Stream:
         self.ids, self.begin, self.end = ids, begin, end
 
     def __len__(self) -> int:
-        """How many tokens there are to be wanted."""
         return len(self.ids)
 
     def stretch(self, starts: Indices, length: int) -> TokenRows:
@@ -68,7 +65,6 @@ class StreamBatches:
         self.n_rows = max(1, min(most_rows, n_tokens // self.length))
 
     def __len__(self) -> int:
-        """How many tokens the text has."""
         return self.n_tokens
 
     def epoch(self, n: int) -> list[Indices]:

@@ -35,7 +35,6 @@ class WeightedRounds:
 
     @property
     def identity(self) -> int:
-        """Of the weights."""
         return zlib.crc32(self.weights.tobytes())
 
     def __call__(self, batches: TokenBatches, n: int, random: np.random.Generator) -> list[Indices]:

@@ -73,8 +73,6 @@ _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000,
 
 
 class AgreementCheck:
-    """Compares the sides of each pair."""
-
     symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY, BRACKETS_DIFFER, QUESTION_DIFFERS
 
     def __init__(self, log: FindingsLog, own: Sequence[OwnPattern] = ()) -> None:
@@ -89,7 +87,6 @@ class AgreementCheck:
             self._opened[ord(bracket)] = -worth
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         take = self._log.take
         for pair in batch.marked(_either(batch, self._is_digit)):
             odd = odd_numbers(pair.source, pair.target)

@@ -14,19 +14,16 @@ class Alignment:
     """Follows how well the lengths of both sides go together along the files."""
 
     def __init__(self, notes: FindingsLog) -> None:
-        """Tell `notes`."""
         self._notes = notes
         self._detector = ShiftDetector()
         self._n_pairs = 0
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         self._n_pairs += len(batch.pairs)
         for pair in batch.pairs:
             self._detector.add(pair)
 
     def conclude(self) -> None:
-        """Tell what was found."""
         shifts = self._detector.shifts()
         serious = sum(shift.n_pairs for shift in shifts) > _SERIOUS * self._n_pairs
         for shift in shifts[:_MOST]:
@@ -38,7 +35,6 @@ class Alignment:
 
     @property
     def shifts(self) -> list[Shift]:
-        """Every shifted stretch."""
         return self._detector.shifts()
 
     @property

@@ -19,8 +19,6 @@ Marks = NDArray[np.bool_]
 
 
 class PairSide:
-    """One side of some pairs."""
-
     def __init__(self, texts: list[str]) -> None:
         """Lay out the texts, none of which holds a line feed, in one array."""
         self.texts = texts
@@ -43,8 +41,6 @@ class PairSide:
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Some pairs that stand one after the other."""
-
     first_row: int
     """How many pairs stand before them in the corpus."""
     pairs: list[Pair]
@@ -53,17 +49,14 @@ class PairBatch:
 
     @cached_property
     def source(self) -> PairSide:
-        """The texts to be translated."""
         return PairSide([pair.source for pair in self.pairs])
 
     @cached_property
     def target(self) -> PairSide:
-        """Their translations."""
         return PairSide([pair.target for pair in self.pairs])
 
     @property
     def sides(self) -> tuple[PairSide, PairSide]:
-        """Source and target."""
         return self.source, self.target
 
     def marked(self, marks: Marks) -> Iterator[Pair]:

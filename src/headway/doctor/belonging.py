@@ -80,8 +80,6 @@ class _Known(NamedTuple):
 
 
 class TranslationCheck:
-    """Judges every pair by what it learned from a sample."""
-
     symptoms = UNRELATED_PAIR, TRUNCATED, HALF_TRANSLATED
 
     def __init__(
@@ -99,7 +97,6 @@ class TranslationCheck:
         }
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         known = self._known.get(batch.direction)
         if known is None:
             return

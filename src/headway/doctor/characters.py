@@ -103,8 +103,6 @@ def _oddities() -> NDArray[np.uint8]:
 
 
 class CharacterCheck:
-    """Looks at every character."""
-
     symptoms = REPLACEMENT, MOJIBAKE, PRIVATE_USE, INVISIBLE, ENTITIES, QUOTED, LOST_LETTERS
 
     def __init__(self, log: FindingsLog) -> None:
@@ -112,7 +110,6 @@ class CharacterCheck:
         self._odd = _oddities()
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         odd = [side.count(self._odd[side.codes] > 0) > 0 for side in batch.sides]
         for pair in batch.marked(odd[0] | odd[1]):
             for symptom, details in self._found(pair).items():

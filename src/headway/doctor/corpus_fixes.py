@@ -132,7 +132,6 @@ class _Hearing(Report):
         self.events: list[_Event] = []
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
-        """Count it, and keep it."""
         self.events.append(_Event(line, reason, None, text))
         super().drop(reason, file, line, text)
 
@@ -163,7 +162,6 @@ def written(
 
     `fate` says of each clean pair, in order, why it is none of the corpus, or nothing.
     """
-    encoding = places.encoding(part.files[0])
     told = events(corpus, settings)
     for unit in places.units(part.files, corpus):
         if not unit.line:
@@ -180,14 +178,14 @@ def written(
             changes.n_dropped[kinds] += 1
             yield unit.before
             continue
-        fixed, done = _fixed(unit, changes.fix, places, encoding) if pair else (unit, [])
+        fixed, done = _fixed(unit, changes.fix, places) if pair else (unit, [])
         for kind in done:
             changes.n_fixed[kind] += 1
         changes.n_kept += 1
         if reason and unit.raw[0]:
             changes.n_left[reason] += 1
         if done:
-            after = _texts(fixed, places, encoding)
+            after = _texts(fixed)
             note(CorpusFix("fixed", " ".join(done), part.name, unit.line, texts, after))
         yield tuple(b + raw for b, raw in zip(unit.before, fixed.raw, strict=True))
 
@@ -208,9 +206,7 @@ def _why_dropped(reason: str, pair: Pair | None, changes: Changes) -> str:
     return " ".join(sorted(found & changes.drop))
 
 
-def _fixed(
-    unit: LocatedUnit, fix: frozenset[str], places: Places, encoding: str
-) -> tuple[LocatedUnit, list[str]]:
+def _fixed(unit: LocatedUnit, fix: frozenset[str], places: Places) -> tuple[LocatedUnit, list[str]]:
     """The unit with its texts mended, and what was mended."""
     done: list[str] = []
     for kind, mend in _MENDS.items():
@@ -220,19 +216,19 @@ def _fixed(
         for n in (0, 1):
             cell = (unit.source, unit.target)[n]
             old = unit.content(cell) if cell else b""
-            new = places.mended(old, with_single_spaces if inside else mend, encoding)
+            new = places.mended(old, with_single_spaces if inside else mend)
             if cell and new != old:
                 done += [kind] if kind not in done else []
                 unit = unit.with_content(cell, new)
     return unit, done
 
 
-def _texts(unit: LocatedUnit, places: Places, encoding: str) -> tuple[str, str]:
+def _texts(unit: LocatedUnit) -> tuple[str, str]:
     """What stands in the cells now, as the file writes it."""
     shown = []
     for cell in (unit.source, unit.target):
         raw = unit.content(cell) if cell else b""
-        shown.append(raw.decode("utf-8" if places.restored else encoding, "replace"))
+        shown.append(raw.decode("utf-8", "replace"))
     return shown[0], shown[1]
 
 

@@ -36,8 +36,6 @@ SLOW_PAIRS = 4_000
 
 @dataclass(frozen=True)
 class Tools:
-    """What the slow checks need; a check whose tool is missing is left out."""
-
     detect: Detector | None = None
     subwords: Subwords | None = None
     max_length: int = 0
@@ -50,8 +48,6 @@ class Tools:
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found in a corpus."""
-
     findings: list[Finding]
     """The most urgent first."""
     sizes: SizeExaminer
@@ -163,7 +159,6 @@ class _Sample:
         )
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         if self.languages or self.subwords:
             for row, pair in enumerate(batch.pairs, start=batch.first_row):
                 if row in self._rows:
@@ -173,7 +168,6 @@ class _Sample:
                         self.subwords.add(pair)
 
     def conclude(self) -> None:
-        """Tell what was found."""
         if self.languages:
             self.languages.conclude()
         if self.subwords:

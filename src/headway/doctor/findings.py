@@ -37,15 +37,12 @@ class Case(NamedTuple):
 
     @classmethod
     def of(cls, pair: Pair, detail: str = "") -> "Case":
-        """The beginning of both sides."""
         source, target = (text[:_EXAMPLE_CHARACTERS] for text in pair[:2])
         return cls(pair.file, pair.line, source, target, detail)
 
 
 @dataclass(frozen=True)
 class Symptom:
-    """Something that may be wrong with a pair."""
-
     name: str
     """As JSON has it: `numbers_differ`."""
     title: str
@@ -60,8 +57,6 @@ class Symptom:
 
 @dataclass(frozen=True)
 class Finding:
-    """A symptom that was found, and what to do about it."""
-
     name: str
     severity: Severity
     title: str
@@ -78,11 +73,9 @@ class Finding:
 
     @property
     def share(self) -> float:
-        """The part of the pairs that show it, 0 to 1."""
         return self.n / max(self.of, 1)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
         examples = [example._asdict() for example in self.examples]
         return {**asdict(self), "share": round(self.share, 6), "examples": examples}
 
@@ -114,7 +107,6 @@ class FindingsLog:
         return self._hear is not None
 
     def count(self, symptom: Symptom, n_more: int) -> None:
-        """Count cases that are not shown."""
         self._n_cases[symptom] = self._n_cases.get(symptom, 0) + n_more
 
     def add(self, finding: Finding) -> None:

@@ -27,7 +27,6 @@ class HabitExaminer:
     """Lengths and endings of translations that are whole."""
 
     def __init__(self, batch: PairBatch) -> None:
-        """Learn from some pairs."""
         ratio, bucket = _ratios(batch)
         self._middle = np.full(_BUCKETS, float(np.median(ratio)))
         self._deviation = np.full(_BUCKETS, _mean_deviation(ratio))
@@ -90,8 +89,6 @@ def has_end(side: PairSide) -> Marks:
 
 
 class Owned(NamedTuple):
-    """Words and the side that they are found on."""
-
     hashes: Hashes
     """Ascending: [words]."""
     odds: Floats

@@ -77,7 +77,6 @@ class LanguageExaminer:
             self._notes.take(OTHER_LANGUAGE, pair, ", ".join(odd))
 
     def conclude(self) -> None:
-        """Tell what was found."""
         self._notes.conclude([OTHER_LANGUAGE], self._n_judged)
         for (side, unheard), n in self._unheard.items():
             self._notes.add(_unheard(side, unheard, n, self._n_pairs))

@@ -87,7 +87,6 @@ class Evidence(NamedTuple):
         return np.bincount(self.rows, self.nats, minlength=n_rows).astype(np.float64)
 
     def n_words(self, n_rows: int) -> Ids:
-        """How many words said something: [pairs]."""
         return np.bincount(self.rows, minlength=n_rows)
 
 
@@ -95,7 +94,6 @@ class CooccurrenceLexicon:
     """What translates what in one corpus and direction."""
 
     def __init__(self, sides: tuple[_SideCounts, _SideCounts]) -> None:
-        """See `learned`."""
         self._sides = sides
 
     def evidence(self, both: tuple[HashedTokens, HashedTokens]) -> tuple[Evidence, Evidence]:

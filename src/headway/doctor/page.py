@@ -17,7 +17,6 @@ _HEADINGS = {
 
 
 def page(found: dict[str, Any]) -> str:
-    """The whole page, from what `--json` prints."""
     parts = (
         *_summary(found),
         *_findings(found, "look"),

@@ -47,8 +47,6 @@ Marks = NDArray[np.bool_]
 
 
 class RepeatCheck:
-    """Compares the folded texts of all pairs."""
-
     symptoms = NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE
 
     def __init__(self, log: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
@@ -62,7 +60,6 @@ class RepeatCheck:
         ]
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         source, target = (folded_hashes(side) for side in batch.sides)
         self._sources.add(source)
         self._pairs.add(pair_hashes(source, target))
@@ -104,8 +101,6 @@ def _first(marks: Marks, n: int) -> NDArray[np.int64]:
 
 
 class _Runs:
-    """Hashes of rows on disk, in runs."""
-
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._name = name

@@ -14,7 +14,6 @@ _HEADINGS = {
 
 
 def report_lines(found: dict[str, Any]) -> Iterator[str]:
-    """The whole report, from what `--json` prints."""
     read, kept = found["read"], found["kept"]
     yield f"read {read:,} pairs, kept {kept:,} ({kept / max(read, 1):.2%})"
     yield f"languages: {found['source_language'] or '?'} -> {found['target_language'] or '?'}"

@@ -13,10 +13,7 @@ _PER_UNIT = 100  # ratios are told apart to the hundredth
 
 
 class Histogram:
-    """How often each value from 0 up occurs."""
-
     def __init__(self, unit: float = 1.0) -> None:
-        """Values are multiples of `unit`."""
         self.unit = unit
         self.counts: Counts = np.zeros(0, np.int64)
         """How often `unit` times i occurs: [values]."""
@@ -29,7 +26,6 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values were counted."""
         return int(self.counts.sum())
 
     def quantile(self, level: float) -> float:
@@ -50,24 +46,18 @@ class Histogram:
 
 
 class SideSizes(NamedTuple):
-    """The sizes of one side's texts."""
-
     characters: Histogram
     words: Histogram
 
 
 class SizeExaminer:
-    """Counts the sizes of all pairs."""
-
     def __init__(self) -> None:
-        """Start with nothing counted."""
         self.source = SideSizes(Histogram(), Histogram())
         self.target = SideSizes(Histogram(), Histogram())
         self.ratio = Histogram(1 / _PER_UNIT)
         """Target characters over source characters."""
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         for sizes, side in zip((self.source, self.target), batch.sides, strict=True):
             sizes.characters.add(side.lengths)
             sizes.words.add(words(side))

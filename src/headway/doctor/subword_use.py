@@ -41,8 +41,6 @@ class _Counts:
 
 
 class SubwordUse:
-    """Encodes some pairs."""
-
     def __init__(self, notes: FindingsLog, subwords: Subwords, max_length: int) -> None:
         """`max_length` is that of [data], 0 for any."""
         self._notes = notes
@@ -52,7 +50,6 @@ class SubwordUse:
         self._n_pairs = 0
 
     def add(self, pair: Pair) -> None:
-        """Take a pair of the sample."""
         self._n_pairs += 1
         encoded = self._subwords.encode_batch(pair[:2])
         for text, ids, counts in zip(pair[:2], encoded, self._sides, strict=True):
@@ -66,7 +63,6 @@ class SubwordUse:
             self._notes.take(TOO_MANY, pair, f"{len(encoded[0])} and {len(encoded[1])} sub-words")
 
     def conclude(self) -> None:
-        """Tell what was found."""
         self._notes.conclude([UNKNOWN, TOO_MANY], self._n_pairs)
 
     def summary(self) -> dict[str, Any]:

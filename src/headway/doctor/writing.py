@@ -45,8 +45,6 @@ class _SideScripts:
 
 
 class ScriptCheck:
-    """Counts letters by script."""
-
     symptoms = (WRONG_SCRIPT,)
 
     def __init__(self, log: FindingsLog, source_language: str | None, target_language: str | None):
@@ -57,7 +55,6 @@ class ScriptCheck:
         self._n_pairs: Counter[Direction] = Counter()
 
     def add(self, batch: PairBatch) -> None:
-        """Take the next pairs."""
         direction = batch.direction or self._own
         self._n_pairs[direction] += len(batch.pairs)
         sides = self._sides.setdefault(direction, list(map(_SideScripts, direction)))
@@ -74,7 +71,6 @@ class ScriptCheck:
                 self._log.take(WRONG_SCRIPT, pair, " and ".join(odd))
 
     def conclude(self) -> None:
-        """Tell what was found."""
         for direction, sides in self._sides.items():
             for name, found in zip(("source", "target"), sides, strict=True):
                 declared = scripts_of_language(found.language)

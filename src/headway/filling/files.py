@@ -35,8 +35,6 @@ _GO_ON = "the same command goes on with the rest"
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is wanted of files."""
-
     out: Path | None = None
     """A file for one file, a folder for several; None: standard output, or nowhere."""
     in_place: bool = False

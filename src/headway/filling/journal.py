@@ -53,7 +53,6 @@ class Journal:
         self._add(job, {"outcomes": [_noted(outcome) for outcome in outcomes]})
 
     def remove(self) -> None:
-        """All is done."""
         if self._path is not None:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)

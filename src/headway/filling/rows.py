@@ -56,7 +56,6 @@ class FileReport:
 
     @property
     def n_filled(self) -> int:
-        """Gaps that were filled in."""
         return sum(self.filled.values())
 
 

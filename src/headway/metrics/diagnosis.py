@@ -23,8 +23,6 @@ N_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class Note:
-    """One thing that may be wrong."""
-
     fault: str
     """In a word or two, for programs."""
     finding: str
@@ -36,8 +34,6 @@ class Note:
 
 @dataclass(frozen=True)
 class ScoredOutput:
-    """An output, and what it was scored on."""
-
     outputs: Sequence[str]
     references: Sequence[Sequence[str]]
     """One set or several."""
@@ -45,17 +41,14 @@ class ScoredOutput:
     bleu: SentenceStatistics
 
     def rights(self, i: int) -> list[str]:
-        """The references of line `i`, from 0."""
         return [lines[i] for lines in self.references]
 
     def score(self, tokenize: str, *, lowercase: bool = False) -> float:
-        """BLEU, counted otherwise."""
         first, *more = self.references
         metric = bleu_metric(tokenize, lowercase=lowercase)
         return bleu_statistics(self.outputs, first, metric, more_references=more).score()
 
     def of(self, found: Sequence[int]) -> str:
-        """How many lines these are, in words."""
         return f"{len(found):,} of {len(self.outputs):,} lines"
 
 

@@ -32,8 +32,6 @@ LAST_LENGTHS = (5, 10, 15, 20, 30, 40, 60)
 
 @dataclass(frozen=True)
 class TranslationScores:
-    """All scores of one system."""
-
     bleu: Score
     chrf: Score
     ter: Score | None

@@ -34,7 +34,6 @@ class Convention(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Such as `13a lower-cased`."""
         return self.tokenizer + " lower-cased" * self.lowercase
 
 
@@ -76,8 +75,6 @@ _ONLY_FOR = {
 
 @dataclass(frozen=True)
 class CardRow(Score):
-    """One figure under one convention."""
-
     name: str
     """BLEU's tokenizer, and whether case is ignored; or another metric."""
     metric: str
@@ -94,8 +91,6 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ScoreCard:
-    """All figures of one output."""
-
     rows: list[CardRow]
     left_out: list[LeftOut]
 

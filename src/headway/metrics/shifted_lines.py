@@ -43,7 +43,6 @@ class Overlaps:
     """
 
     def __init__(self, outputs: Sequence[str], references: Sequence[str]) -> None:
-        """Take the words of two texts of equally many lines."""
         self._sides = [[frozenset(words(line)) for line in side] for side in (outputs, references)]
         n = len(outputs)
         frequency = Counter(word for side in self._sides for line in side for word in line)
@@ -51,7 +50,6 @@ class Overlaps:
         self._totals = [[self._weigh(line) for line in side] for side in self._sides]
 
     def __len__(self) -> int:
-        """The number of lines on either side."""
         return len(self._totals[0])
 
     def with_places(self, places: Iterable[int]) -> Float64[np.ndarray, " lines"]:

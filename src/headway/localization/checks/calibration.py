@@ -39,7 +39,6 @@ class SignBaseline:
 
     @classmethod
     def of(cls, strengths: Sequence[float]) -> "SignBaseline":
-        """Of the strengths in good pairs, one for each pair."""
         highest = sorted((round(float(one), 4) for one in strengths if one > 0), reverse=True)
         return cls(len(strengths), tuple(highest[:_KEPT]))
 
@@ -88,7 +87,6 @@ class Trust:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
     def words(self) -> str:
-        """For the log and the model card."""
         error = "not measured: too few sentences"
         if not math.isnan(self.calibration_error):
             error = f"{self.calibration_error:.3f}"
@@ -99,7 +97,6 @@ class Trust:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
         plain = asdict(self)
         return {
             key: None if isinstance(value, float) and math.isnan(value) else value
@@ -196,7 +193,6 @@ def _logistic(features: Features, good: Good) -> tuple[Features, Features, Featu
 
 
 def _rows(features: Features, centre: Features, spread: Features) -> Features:
-    """Standardized, and a constant."""
     scaled = np.clip((features - centre) / spread, -4, 4)
     return np.column_stack([scaled, np.ones(len(features))])
 

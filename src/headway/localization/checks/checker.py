@@ -24,8 +24,6 @@ _NOTHING = 0.99
 
 
 class Verdict(NamedTuple):
-    """What checks say of a translation."""
-
     flags: tuple[Flag, ...]
     """The surest first."""
     confidence: float | None

@@ -46,8 +46,6 @@ _NGRAM = 4
 
 
 class Reading(NamedTuple):
-    """What a model said of one text and its translation."""
-
     source_tokens: Sequence[str]
     """As a reader would write them."""
     log_probs: Sequence[float]

@@ -61,7 +61,6 @@ class TrainingStats:
         return AtOnce(1 if single else self.sentences, self.subwords.get("99.9%"))
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
         return {**asdict(self), "words": sorted(self.words)}
 
     @classmethod
@@ -131,7 +130,6 @@ def _scripts(texts: Any) -> dict[str, float]:
 
 
 def script_counts(text: str) -> Counter[str]:
-    """Letters of a text by script."""
     if text.isascii():
         n = sum(map(str.isalpha, text))
         return Counter({"LATIN": n} if n else {})

@@ -59,13 +59,11 @@ class CompletedDocument:
         self.counts = Counts(document.counts.units, {reason: n for reason, n in left.items() if n})
 
     def can_hold(self, translation: Segment) -> bool:
-        """Whether all of its characters can be written in the file's encoding."""
         return self._document.can_hold(translation)
 
     def filled(
         self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
     ) -> bytes:
-        """See `Document.filled`; what is known is written too."""
         given, matches = iter(translations), iter(percents)
         texts = [next(given) if text is None else text for text in self._known]
         if not percents:

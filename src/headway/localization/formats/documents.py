@@ -22,8 +22,6 @@ class EditableUnit(NamedTuple):
 
 
 class EditableDocument:
-    """A file to be filled in; see `Document`."""
-
     def __init__(
         self,
         data: bytes,
@@ -46,7 +44,6 @@ class EditableDocument:
     def filled(
         self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()
     ) -> bytes:
-        """See `Document.filled`."""
         edits: list[Edit] = []
         given = iter(with_percents(translations, percents))
         for unit in self._units:

@@ -58,13 +58,11 @@ class DocxDocument:
         self.counts = Counts(sum(one.counts.units for one in self._texts.values()), dict(left))
 
     def can_hold(self, translation: Segment) -> bool:
-        """Whether XML has all of its characters."""
         return unescape(escaped(translation.text)) == translation.text
 
     def filled(
         self, translations: Sequence[Segment | None], _percents: Sequence[int | None] = ()
     ) -> bytes:
-        """The document with a translation for each gap; all other files in it as they were."""
         given = iter(translations)
         new = {
             name: one.filled(list(islice(given, len(one.gaps))))

@@ -53,7 +53,6 @@ class Gathered(NamedTuple):
 
     @property
     def segment(self) -> Segment:
-        """Text and codes."""
         return Segment(tuple(self.parts))
 
     @property
@@ -87,14 +86,12 @@ class InlineText:
         self._marks: list[Mark] = []
 
     def begin(self) -> None:
-        """From here on it is text."""
         self.active = True
         self._plain = True
         self._parts: list[str | Code] = []
         self._events.parser.CharacterDataHandler = self._parts.append
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """An element begins inside of the segment."""
         if self._inside_whole:
             self._inside_whole += 1
             return

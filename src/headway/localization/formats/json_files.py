@@ -24,8 +24,6 @@ _REMEDY = "Mend that place, or export the file again"
 
 
 class _Text(NamedTuple):
-    """A value that is a text."""
-
     path: tuple[str, ...]
     value: str
     name_start: int
@@ -76,7 +74,6 @@ def open_arb(
 
 
 def _locale(decoded: Decoded) -> _Text | None:
-    """`@@locale` of ARB."""
     return next((text for text in _strings(decoded) if text.path == ("@@locale",)), None)
 
 
@@ -95,7 +92,6 @@ def _style(text: str) -> _Style:
 
 
 def _written(text: str, style: _Style) -> str:
-    """A text between quotes."""
     text = _TO_ESCAPE.sub(lambda c: _SHORT.get(c[0], f"\\u{ord(c[0]):04x}"), text)
     if style.slashes:
         text = text.replace("/", "\\/")

@@ -31,13 +31,10 @@ BANDS = {
 
 @dataclass
 class Count:
-    """Units, and the words of their sources."""
-
     units: int = 0
     words: int = 0
 
     def add(self, words: int, units: int = 1) -> None:
-        """Count in so many more."""
         self.units += units
         self.words += words
 
@@ -48,8 +45,6 @@ def _no_counts() -> dict[str, Count]:
 
 @dataclass
 class Analysis:
-    """What is to be translated in some files."""
-
     bands: dict[str, Count] = field(default_factory=_no_counts)
     """By name; every unit is in one band."""
     left: dict[str, int] = field(default_factory=dict)
@@ -59,13 +54,10 @@ class Analysis:
 
     @property
     def total(self) -> Count:
-        """All bands together."""
         counts = self.bands.values()
         return Count(sum(one.units for one in counts), sum(one.words for one in counts))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-
         def plain(bands: dict[str, Count]) -> dict[str, dict[str, int]]:
             return {band: vars(count) for band, count in bands.items()}
 

@@ -173,7 +173,6 @@ class Keys:
         self._lengths = array("I")
 
     def add(self, words: Sequence[str]) -> None:
-        """One more sequence."""
         if len(words) > MAX_WORDS:
             words = ()
         self._words.extend(map(self._numbers.__getitem__, words))

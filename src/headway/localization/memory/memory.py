@@ -23,8 +23,6 @@ _ALIKE = 100
 
 
 class MemoryMatch(NamedTuple):
-    """What a memory has for a text."""
-
     source: str
     """As it stands in the memory."""
     target: str

@@ -57,7 +57,6 @@ class Entries:
         return len(self.files)
 
     def entry(self, number: int) -> MemoryEntry:
-        """One of them."""
         first, middle, last = (int(self.bounds[2 * number + i]) for i in range(3))
         source, target = (
             bytes(self.texts[start:end]).decode("utf-8", "surrogatepass")
@@ -79,19 +78,15 @@ class Entries:
         return numbers[self.forms[numbers] == np.uint64(text_digest(form))]
 
     def of_key(self, key: int) -> NDArray[np.uint32]:
-        """Entries with these words, in the order of reading."""
         return self.by_key[self.key_starts[key] : self.key_starts[key + 1]]
 
 
 @dataclass(frozen=True)
 class MemoryStore:
-    """Entries and the index of their words."""
-
     entries: Entries
     index: Index
 
     def save(self, folder: Path) -> None:
-        """Write each array to a file of its own."""
         for part in (self.entries, self.index):
             for field in fields(part):
                 np.save(folder / f"{field.name}.npy", getattr(part, field.name))
@@ -113,8 +108,6 @@ class MemoryStore:
 
 
 class StoreBuilder:
-    """Gathers units."""
-
     def __init__(self) -> None:
         self._texts = bytearray()
         self._bounds = array("q", [0])
@@ -123,7 +116,6 @@ class StoreBuilder:
         self._keys = Keys(as_word)
 
     def add(self, unit: MemoryUnit, file: int) -> None:
-        """One more unit, which has a target."""
         source = normal(unit.source)
         for text in (source, (unit.target or "").strip()):
             self._texts += text.encode("utf-8", "surrogatepass")

@@ -31,8 +31,6 @@ _NO_UNIT = frozenset("header line_too_long not_json".split())
 
 
 class Label(NamedTuple):
-    """What a unit says of itself besides its texts."""
-
     key: str = ""
     """`msgctxt`, `tuid`, `resname` or else `id`, the key in a file of one language; empty where it
     has none."""
@@ -59,8 +57,6 @@ NO_LABEL = Label()
 
 
 class MemoryUnit(NamedTuple):
-    """A unit of a file, translated or not."""
-
     source: str
     target: str | None
     """None where there is no translation to be relied on."""

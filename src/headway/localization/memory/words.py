@@ -44,8 +44,6 @@ _WORD = "\x01"
 
 
 class AnalyzedText(NamedTuple):
-    """A text taken apart."""
-
     words: tuple[str, ...]
     """Case aside, `NUMBER` for each number, without the codes."""
     cased: tuple[str, ...]
@@ -94,8 +92,6 @@ def read(text: str) -> AnalyzedText:
 
 
 class WordToken(NamedTuple):
-    """A word or a code of a text."""
-
     kind: str
     """The word, case aside; `NUMBER`; or `CODE`."""
     written: str

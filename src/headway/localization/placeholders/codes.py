@@ -56,7 +56,6 @@ class Check(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """All there, nothing else, and pairs are pairs."""
         return not (self.missing or self.invented or self.crossed)
 
 
@@ -66,7 +65,6 @@ def parsed(segment: Segment, own: Sequence[OwnPattern] = ()) -> Segment:
 
 
 def parsed_text(text: str, own: Sequence[OwnPattern] = ()) -> Segment:
-    """A text, with its codes found."""
     return parsed(Segment((text,)), own)
 
 

@@ -33,8 +33,6 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 @dataclass(frozen=True)
 class OwnPattern:
-    """One pattern, ready for use."""
-
     pattern: str
     """As it was written."""
 
@@ -55,7 +53,6 @@ class OwnPattern:
             place = begin + max(end, start + 1)
 
     def stands_in(self, text: str) -> bool:
-        """Whether it is anywhere in a text."""
         return any(True for _ in self.spans(text))
 
 

@@ -29,8 +29,6 @@ _CLOSING_ROLE = re.compile(r"\s?<[^`<>]+>`(?:__?)?")
 
 
 class CodeMatch(NamedTuple):
-    """Where a code stands in a text."""
-
     start: int
     end: int
     kind: str

@@ -43,8 +43,6 @@ class CodePosition(NamedTuple):
 
 
 class Plain(NamedTuple):
-    """A segment without its codes."""
-
     text: str
     places: list[CodePosition]
     """Of its codes, in their order."""
@@ -95,8 +93,6 @@ def project(
 
 
 class _Projection:
-    """One sentence, word by word."""
-
     def __init__(
         self,
         codes: Sequence[Code],

@@ -201,9 +201,7 @@ class Document(Protocol):
     def target_language(self) -> str | None:
         """What is filled in, as far as the file says it."""
 
-    def can_hold(self, translation: Segment, /) -> bool:
-        """Whether all of its characters can be written in the file's encoding."""
-        ...
+    def can_hold(self, translation: Segment, /) -> bool: ...
 
     def filled(
         self, translations: Sequence[Segment | None], percents: Sequence[int | None] = ()

@@ -32,7 +32,6 @@ class LocatedUnit(NamedTuple):
     target: SideSpan | None
 
     def content(self, cell: SideSpan) -> bytes:
-        """What stands in a cell, as the file writes it."""
         return self.raw[cell.file][cell.start : cell.end]
 
     def with_content(self, cell: SideSpan, content: bytes) -> "LocatedUnit":
@@ -56,20 +55,18 @@ class Places(NamedTuple):
 
     units: Callable[[tuple[Path, ...], Languages], Iterator[LocatedUnit]]
     """All units; the last one has line 0 and is what stands behind them."""
-    mended: Callable[[bytes, Mend, str], bytes]
-    """The content of a cell with its texts mended, in the encoding that is named."""
+    mended: Callable[[bytes, Mend], bytes]
+    """The content of a cell with its texts mended."""
     whole: bool = True
     """Whether a cell is one text, of which the ends can be mended too."""
-    encoding: Callable[[Path], str] = lambda _path: "utf-8"
     restored: Callable[[Path, bytes], bytes] | None = None
     """What makes the bytes of a file, if units are not those bytes already."""
 
 
-def mended_text(raw: bytes, mend: Mend, encoding: str) -> bytes:
-    """Plain text."""
-    text = raw.decode(encoding)
+def mended_text(raw: bytes, mend: Mend) -> bytes:
+    text = raw.decode()
     changed = mend(text)
-    return raw if changed == text else changed.encode(encoding)
+    return raw if changed == text else changed.encode()
 
 
 SIDE_BY_SIDE = re.compile(r"[\t\r\n]+")

@@ -12,18 +12,13 @@ from headway.localization.places.line_places import (
     parallel_units,
     tsv_units,
 )
-from headway.localization.places.po_places import mended_po, po_encoding, po_units
-from headway.localization.places.xml_places import mended_xml, restored, tmx_units, xliff_units
+from headway.localization.places.tmx_places import mended_xml, restored, tmx_units
 
 TWO_FILES = Places(parallel_units, mended_text)
-_XLIFF = Places(xliff_units, mended_xml, whole=False, restored=restored)
 PLACES = {
     ".tsv": Places(tsv_units, mended_row),
     ".jsonl": Places(jsonl_units, mended_json),
-    ".po": Places(po_units, mended_po, whole=False, encoding=po_encoding),
     ".tmx": Places(tmx_units, mended_xml, whole=False, restored=restored),
-    ".xlf": _XLIFF,
-    ".xliff": _XLIFF,
 }
 """By suffix; each may also end in `.gz`."""
 

@@ -21,7 +21,6 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def parallel_units(files: tuple[Path, ...], _languages: Languages) -> Iterator[LocatedUnit]:
-    """Line n of both files."""
     with ExitStack() as opened:
         lines = [opened.enter_context(open_bytes(path)) for path in files]
         for number, (source, target) in enumerate(zip(*lines, strict=True), start=1):
@@ -65,12 +64,12 @@ def jsonl_units(files: tuple[Path, ...], languages: Languages) -> Iterator[Locat
     yield LocatedUnit(0, (b"",), (b"",), None, None)
 
 
-def mended_row(raw: bytes, mend: Mend, encoding: str) -> bytes:
+def mended_row(raw: bytes, mend: Mend) -> bytes:
     """A cell of a table, which stays one."""
-    return mended_text(raw, lambda text: SIDE_BY_SIDE.sub(" ", mend(text)), encoding)
+    return mended_text(raw, lambda text: SIDE_BY_SIDE.sub(" ", mend(text)))
 
 
-def mended_json(raw: bytes, mend: Mend, _encoding: str) -> bytes:
+def mended_json(raw: bytes, mend: Mend) -> bytes:
     """A JSON string, in ASCII if it was."""
     text = json.loads(raw)
     changed = mend(text)
@@ -80,13 +79,11 @@ def mended_json(raw: bytes, mend: Mend, _encoding: str) -> bytes:
 
 
 def _tsv_columns(path: Path, languages: Languages) -> tuple[int, int]:
-    """The columns of source and target."""
     names = header_of(first_line(path))
     return (1, 0) if names and turned_round(*names, languages) else (0, 1)
 
 
 def _jsonl_columns(path: Path, languages: Languages) -> tuple[str, str]:
-    """The keys of source and target."""
     for line, text in enumerate(read_lines(path), start=1):
         if text and (entry := json_object(text)):
             return keys_of(entry, path, line, languages)
@@ -105,5 +102,4 @@ def _mark(raw: bytes, number: int) -> bytes:
 
 
 def _length(raw: bytes) -> int:
-    """Without its line end."""
     return len(raw) - (1 if raw.endswith(b"\n") else 0) - (1 if raw.endswith(b"\r\n") else 0)

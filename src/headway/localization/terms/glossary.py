@@ -19,8 +19,6 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 class GlossaryRow(NamedTuple):
-    """What a file says of one term."""
-
     source: str
     target: str
     """Variants, parted by `|`; empty or `=` where it is not translated."""

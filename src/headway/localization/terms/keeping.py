@@ -34,8 +34,6 @@ class RequiredTerm(NamedTuple):
 
 
 class Terms:
-    """A glossary at work."""
-
     def __init__(self, glossary: Glossary) -> None:
         self.glossary = glossary
         self._matcher = Matcher(glossary)

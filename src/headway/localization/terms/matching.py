@@ -17,8 +17,6 @@ _TOKEN = re.compile(rf"[{UNSPACED}]|(?:[^\W{UNSPACED}]|[{_MARKS}])+|\S")
 
 
 class TermMatch(NamedTuple):
-    """A term in a text."""
-
     start: int
     end: int
     term: Term
@@ -36,8 +34,6 @@ class _Node:
 
 
 class Matcher:
-    """Finds the terms of a glossary."""
-
     def __init__(self, glossary: Glossary) -> None:
         self._root = _Node()
         for term in glossary.terms:
