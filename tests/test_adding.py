@@ -4,9 +4,11 @@ Each is one file below tests/support and one line here, and goes the whole way: 
 load, use. If this needs more than a line, the house has lost its seams.
 """
 
+import dataclasses
+import itertools
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bag
 import letters
@@ -16,12 +18,14 @@ from everyday_run import FLAGS, Finished, command, left_behind
 from safetensors.torch import load_file
 
 from headway import tasks
+from headway.core.checkpoint import save_tensors
 from headway.core.errors import RunError
 from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.run_folder import RunFolder
 from headway.demo import generate
 from headway.models import MODELS
-from headway.runs.loading import open_run
+from headway.runs.loading import Opened, open_run
+from headway.runs.task_spec import CardWords, Learned, Learner, Run
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -31,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 def added(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one line each."""
     monkeypatch.setitem(MODELS, "bag", (bag.BagConfig, bag.Bag))
-    monkeypatch.setitem(tasks.TASKS, "letters", "letters:KIND")
+    monkeypatch.setitem(tasks.TASKS, "letters", "letters")
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, task: type, at_update: int) -> None:
@@ -135,7 +139,7 @@ def test_an_added_task_trains_stops_goes_on_and_is_used(corpus, tmp_path, monkey
     assert "text" not in settings
     assert "decoding" not in settings
     assert "letters, trained with headway" in (whole / "README.md").read_text(encoding="utf-8")
-    opened = open_run(letters.KIND, whole, device="cpu")
+    opened = open_run(letters.SPEC, whole, device="cpu")
     [t, h, x] = opened.vocabulary.encode("Th.")
     after_t = opened.model(torch.tensor([t]))[0]
     assert after_t[h] > after_t[x], "it has read many a The"
@@ -165,13 +169,71 @@ def test_an_added_task_survives_when_its_batches_do_not_fit(corpus, tmp_path, mo
     torch.testing.assert_close(*weights, rtol=1e-3, atol=1e-4)
 
 
-def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path):
+class Guesser(NamedTuple):
+    """What `headway predict` asks."""
+
+    opened: Opened
+
+    @classmethod
+    def load(cls, run: Path, **how: Any) -> "Guesser":
+        return cls(open_run(letters.SPEC, run, device=how["device"]))
+
+    def doubts(self, text: str) -> list[str]:
+        return [] if text else ["nothing stands before: it is the beginning of a line"]
+
+    def next(self, text: str, top: int) -> list[tuple[str, float]]:
+        known = self.opened.vocabulary
+        last = torch.tensor([2, *known.encode(text)][-1:])
+        best = self.opened.model(last)[0].softmax(0).topk(top or len(known))
+        return [*zip(known.pieces(best.indices), best.values.tolist(), strict=True)]
+
+
+def test_an_added_task_is_evaluated_and_asked_what_comes_next(corpus, tmp_path, monkeypatch):
+    monkeypatch.setitem(letters.VERBS, "predict", f"{__name__}:Guesser")
     run = tmp_path / "run"
-    finished = train_letters(run, "--data.corpus", str(corpus), "--model.type", "counts")
+    assert train_letters(run, "--data.corpus", str(corpus)).status == 0
+    evaluated = command("evaluate", str(run), "--corpus", str(corpus))
+    assert evaluated.status == 0, evaluated.err
+    assert evaluated.out.endswith(" nats a letter\n")
+    predicted = command("predict", str(run), "T", "--top", "1", "--runtime.device", "cpu")
+    assert predicted.status == 0, predicted.err
+    assert predicted.out.endswith("\th\n")
+    refused = command("generate", str(run))
+    assert "a run of the task language-model; " in refused.err
+    assert refused.err.endswith(
+        "is one of letters. Train one with: headway train --task language-model\n"
+    )
+
+
+def test_a_task_is_added_in_fewer_than_120_lines():
+    assert len(Path(letters.__file__).read_text(encoding="utf-8").splitlines()) + 1 < 120
+
+
+def count(run: Run, resume: bool) -> Learned:
+    """Add-one counts of pairs of letters, as logits."""
+    counts = torch.ones(len(run.data.vocabulary), len(run.data.vocabulary))
+    for row in run.data.train:
+        for one, other in itertools.pairwise([2, *row.tolist(), 3]):
+            counts[one, other] += 1
+    save_tensors({"rows.weight": counts.log()}, run.folder.model)
+    return Learned("counts of pairs, one added to each", "Every line was counted once.")
+
+
+def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path, monkeypatch):
+    learner = Learner(lambda settings, opening: settings, count)
+    counting = dataclasses.replace(
+        letters.SPEC,
+        learner=lambda settings: learner,
+        card=lambda run: CardWords("letters", "letters", "none", "counted", []),
+        counted=("table",),
+    )
+    monkeypatch.setattr(letters, "SPEC", counting)
+    run = tmp_path / "run"
+    finished = train_letters(run, "--data.corpus", str(corpus))
     assert finished.status == 0, finished.err
     assert not (run / "checkpoints").exists()
     table = load_file(run / "model.safetensors")["rows.weight"].exp()
-    [e, n] = open_run(letters.KIND, run).vocabulary.encode("en")
+    [e, n] = open_run(letters.SPEC, run).vocabulary.encode("en")
     lines = corpus.read_text(encoding="utf-8").splitlines()
     in_train = sum(line.count("en") for number, line in enumerate(lines) if number % 10)
     assert table[e, n] == pytest.approx(1 + in_train, rel=1e-5)
@@ -180,11 +242,11 @@ def test_a_model_that_counts_does_not_go_through_the_loop(corpus, tmp_path):
 
 def test_a_run_is_opened_by_its_own_task_only(corpus, everyday_run, tmp_path):
     run = tmp_path / "run"
-    assert train_letters(run, "--data.corpus", str(corpus), "--model.type", "counts").status == 0
+    assert train_letters(run, "--data.corpus", str(corpus)).status == 0
     with pytest.raises(RunError, match="one of letters. Train one with: .*--task translation"):
         Translator.load(run)
     with pytest.raises(RunError, match="one of translation"):
-        open_run(letters.KIND, everyday_run)
+        open_run(letters.SPEC, everyday_run)
     refused = command("translate", str(run), str(corpus))
     assert refused.status == 2
 

@@ -12,10 +12,11 @@ from headway.core.errors import DataError
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings, task_of
 from headway.runs.fitting import presets_that_fit, smaller
-from headway.runs.task_spec import Kind, Opening, Sizes
-from headway.tasks import kind_named
+from headway.runs.task_spec import Opening, Sizes, TaskSpec
+from headway.runs.train import learner
+from headway.tasks import task_spec
 from headway.translation.presets import PRESETS
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 SMALL = Sizes(distinct=450_000, per_pass=450_000)
@@ -25,7 +26,7 @@ every_file = pytest.mark.parametrize(
 )
 
 
-def trained(kind: Kind, given: Sections, below: Sections, chosen: str = "") -> Settings:
+def trained(kind: TaskSpec, given: Sections, below: Sections, chosen: str = "") -> Settings:
     """What `train` makes of some settings and a preset, which was `chosen` by the text or named."""
     kind, runtime = (
         replace(kind, sizes=lambda _: SMALL),
@@ -33,13 +34,13 @@ def trained(kind: Kind, given: Sections, below: Sections, chosen: str = "") -> S
     )
     settings = Settings.of(merge(below, given), kind)
     opening = Opening(kind, None, runtime, given, chosen, 0.0, lambda _: None)
-    return kind.learner(settings).fit(settings, opening)
+    return learner(kind, settings).fit(settings, opening)
 
 
 @every_file
 def test_a_settings_file_leaves_nothing_to_the_preset_that_train_lays_below_it(path: Path) -> None:
     given = read_toml(path)
-    kind = kind_named(task_of(given))
+    kind = task_spec(task_of(given))
     chosen, _ = kind.choose_preset(SMALL, None, False, presets_that_fit(kind, given))
     assert trained(kind, given, kind.presets[chosen], chosen) == trained(kind, given, {})
 
@@ -49,7 +50,7 @@ def test_every_settings_file_is_accepted_and_names_its_data_from_where_one_stand
     path: Path,
 ) -> None:
     sections = read_toml(path)
-    data = Settings.of(sections, kind_named(task_of(sections))).data
+    data = Settings.of(sections, task_spec(task_of(sections))).data
     files = [
         file
         for values in asdict(data).values()
@@ -63,9 +64,9 @@ def test_every_settings_file_is_accepted_and_names_its_data_from_where_one_stand
 
 def test_the_file_of_the_paper_is_the_preset_of_the_paper() -> None:
     given = read_toml(CONFIGS / "paper-base.toml")
-    named = trained(KIND, {"data": given["data"]}, PRESETS["paper-base"])
-    for below in presets_that_fit(KIND, given):
-        assert trained(KIND, given, PRESETS[below], below) == named
+    named = trained(SPEC, {"data": given["data"]}, PRESETS["paper-base"])
+    for below in presets_that_fit(SPEC, given):
+        assert trained(SPEC, given, PRESETS[below], below) == named
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_the_file_of_the_paper_is_the_preset_of_the_paper() -> None:
 )
 def test_the_files_for_multi30k_have_the_sizes_of_their_presets(file: str, preset: str) -> None:
     written, named = (
-        Settings.of(sections, KIND).model
+        Settings.of(sections, SPEC).model
         for sections in (read_toml(CONFIGS / f"{file}.toml"), PRESETS[preset])
     )
     assert written == replace(named, dropout=written.dropout)
@@ -92,6 +93,6 @@ def test_a_settings_file_whose_data_is_not_there_says_where_it_comes_from(
 
 def test_a_smaller_model_is_named_only_where_there_is_one():
     given: Sections = {"model": PRESETS["small"]["model"]}
-    assert smaller(KIND, Settings.of(given, KIND)) == "--preset tiny, the smallest"
+    assert smaller(SPEC, Settings.of(given, SPEC)) == "--preset tiny, the smallest"
     given = {"model": PRESETS["tiny"]["model"]}
-    assert "preset" not in smaller(KIND, Settings.of(given, KIND))
+    assert "preset" not in smaller(SPEC, Settings.of(given, SPEC))

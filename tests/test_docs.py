@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli import VERBS
-from headway.commands.demo import FOLDERS as DEMO_FOLDERS
+from headway.commands.demo import FOLDER as DEMO_FOLDER
 
 ROOT = Path(__file__).parent.parent
 
@@ -172,7 +172,7 @@ def test_files_that_a_command_is_said_to_write_are_named_in_its_source(name: str
     }
     assert Path(name).name in constants
     if name.startswith("demo/"):
-        assert DEMO_FOLDERS["translation"] == Path("demo")
+        assert Path("demo") == DEMO_FOLDER
 
 
 def test_lists_of_file_names_hold_nothing_that_no_document_names() -> None:

@@ -15,7 +15,7 @@ from everyday_run import command
 from headway.core.errors import UserError
 from headway.runs.loading import open_run
 from headway.runs.parent import Parent
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 LARGE = ("two million pieces", "a header of a million lists", "a metrics.jsonl of one line")
 """Seconds each; left to the benchmark."""
@@ -51,9 +51,9 @@ def spoiled(everyday_run: Path, folder: Path, name: str, *, stopped: bool = Fals
 def test_what_harms_is_neither_opened_nor_begun_with(everyday_run, tmp_path, name):
     run = spoiled(everyday_run, tmp_path, name)
     with pytest.raises(UserError, match=str(run)):
-        open_run(KIND, run)
+        open_run(SPEC, run)
     with pytest.raises(UserError, match=str(run)):
-        Parent.open(run, KIND)
+        Parent.open(run, SPEC)
 
 
 @pytest.mark.usefixtures("torch_settings_restored")

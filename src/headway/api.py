@@ -9,12 +9,12 @@ from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
 from headway.core.setting_errors import no_flag, told_of_data
-from headway.core.settings import TRANSLATION, task_of
+from headway.core.settings import task_of
 from headway.operations.argument_errors import no_path, no_settings, no_string
 from headway.operations.shipped import only_writer_of_run, open_folder
 from headway.runs.flags import FLAGS, sections_of
 from headway.runs.task_spec import Request
-from headway.tasks import kind_named, refuse_unknown, refuse_unreadable
+from headway.tasks import brought, task_spec, verbs
 
 PathLike = str | Path
 
@@ -51,8 +51,8 @@ def train(
     stored = _refuse_unusable(request, say, config)
     from headway.runs.train import train as run_training  # and torch, which takes seconds
 
-    kind = kind_named(task_of(merge(stored, sections)))
-    return run_training(kind, request, say).path
+    spec = task_spec(task_of(merge(stored, sections)))
+    return run_training(spec, request, say).path
 
 
 def _refuse_types(out: Any, config: Any, preset: Any, settings: Any) -> None:
@@ -73,18 +73,13 @@ def _refuse_unusable(
     """
     folder, given = RunFolder(request.out), request.sections
     stored = folder.settings() if request.resume and folder.config.exists() else {}
-    if task_of(merge(stored, given)) == TRANSLATION and "corpus" in given.get("data", {}):
-        raise ConfigError(
-            "--corpus is text for a language model; translators learn from pairs. Add --task "
-            "language-model, or give --source F --target F."
-        )
     with only_writer_of_run(request.out, say):
         if not stored:
             folder.refuse_taken()
     try:
-        refuse_unknown(task_of(merge(stored, given)))
-        if not stored or not folder.finished:
-            refuse_unreadable(task_of(merge(stored, given)), stored or given)
+        task = task_of(merge(stored, given))
+        if "files" in verbs(task) and (not stored or not folder.finished):
+            brought(task, "files", request.out)(stored or given)
     except ConfigError as error:
         raise ConfigError(f"in {folder.config}: {error}" if stored else str(error)) from None
     except DataError as error:

@@ -45,7 +45,7 @@ from headway.translation.coded import CodeProcessor, SegmentTranslation
 from headway.translation.decoding import EngineSearch
 from headway.translation.portions import Portions, translate_segments
 from headway.translation.prefixes import PrefixProcessor, prefixes_of
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 if TYPE_CHECKING:
     from headway.localization.terms.keeping import Terms
@@ -107,7 +107,7 @@ class Translator:
         translator, DataError for a pattern that is none, ConfigError for what is not for this run.
         """
         build(RuntimeSettings, {"engine": engine, "precision": precision}, section="runtime")
-        opened, folder = open_run(KIND, run, device=device), open_folder(run)
+        opened, folder = open_run(SPEC, run, device=device), open_folder(run)
         model = cast(StepDecoder, opened.model)
         checks, terms = folder.read_checks(), None
         if opened.settings.data.glossary:

@@ -58,6 +58,9 @@ def run_that_translates(monkeypatch):
     class WithoutSettings(RunFolder):
         below_use = ""
 
+        def settings(self):
+            return {}
+
     monkeypatch.setattr(RunFolder, "open", lambda _: WithoutSettings(Path("none")))
 
 
@@ -338,6 +341,7 @@ def test_a_folder_is_refused(files, tmp_path, capsys):
     assert "is a directory" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("run_that_translates")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -13,25 +13,25 @@ from headway.core.settings import (
 )
 from headway.runs.fitting import presets_that_fit
 from headway.translation.presets import PRESETS
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 
 def test_a_size_that_goes_with_any_preset_is_allowed():
     """d_model 100 is no multiple of the paper's 8 heads, but of the 4 of `tiny` and `small`."""
-    assert presets_that_fit(KIND, {"model": {"d_model": 100}}) == ["tiny", "small"]
-    assert presets_that_fit(KIND, {}) == presets_of_type(KIND, "transformer") == list(PRESETS)[:4]
+    assert presets_that_fit(SPEC, {"model": {"d_model": 100}}) == ["tiny", "small"]
+    assert presets_that_fit(SPEC, {}) == presets_of_type(SPEC, "transformer") == list(PRESETS)[:4]
     with pytest.raises(ConfigError, match="d_model is 101"):
-        presets_that_fit(KIND, {"model": {"d_model": 101}})
+        presets_that_fit(SPEC, {"model": {"d_model": 101}})
 
 
 def test_a_preset_of_another_type_of_model_is_never_laid_below_it(monkeypatch):
-    monkeypatch.setitem(KIND.models, "other", KIND.models["transformer"])
+    monkeypatch.setitem(SPEC.models, "other", SPEC.models["transformer"])
     given = {"model": {"type": "other"}}
-    assert presets_that_fit(KIND, given) == []
+    assert presets_that_fit(SPEC, given) == []
     with pytest.raises(
         ConfigError, match="tiny is for --model.type transformer; got other. It has"
     ):
-        preset(KIND, "tiny", given)
+        preset(SPEC, "tiny", given)
 
 
 def test_the_papers_peak_is_where_equation_3_turns():
@@ -56,4 +56,4 @@ def test_a_run_that_does_not_say_its_task_is_a_translation():
     assert task_of({}) == task_of({"run": {}}) == "translation"
     assert task_of({"run": {"task": "letters"}}) == "letters"
     with pytest.raises(ConfigError, match="a run of the task letters, not translation"):
-        Settings.of({"run": {"task": "letters"}}, KIND)
+        Settings.of({"run": {"task": "letters"}}, SPEC)

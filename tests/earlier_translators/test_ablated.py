@@ -14,7 +14,7 @@ from headway.core.transformer import Transformer
 from headway.earlier_translators.ablated import Ablated, AblatedConfig
 from headway.nn.positioned import PositionedConfig
 from headway.translation.presets import PRESETS
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 BEGIN, END, N_WORDS = 2, 3, 13
 SOURCE = torch.tensor([[4, 5, 6, 7, END], [8, 9, END, 0, 0]])
@@ -292,7 +292,7 @@ def test_what_does_not_go_together_is_refused(options, message):
 
 
 def test_its_preset_is_tiny_with_nothing_taken():
-    tiny, own = (Settings.of(PRESETS[name], KIND) for name in ("tiny", "ablated"))
+    tiny, own = (Settings.of(PRESETS[name], SPEC) for name in ("tiny", "ablated"))
     assert own.model_type == "ablated"
     assert own.training == tiny.training
     assert own.model == AblatedConfig(**vars(tiny.model))

@@ -120,7 +120,7 @@ def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(subject):
         config, recurrence="gru", vocabulary_size=len(subject.vocabulary)
     )
     passage = subject.passage_of(TEXT)._replace(source=[])
-    fields = {**fields, "model": alone.eval(), "task": "language-model"}
+    fields = {**fields, "model": alone.eval(), "reads_source": False}
     missing = changes(PassageAnalysis(Subject(**fields), passage))["missing"]
     assert "Transformer's layers" in missing["en"]
 

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from headway.core.run_folder import RunFolder
 from headway.core.schedules import paper_peak
 from headway.core.settings import Settings, upgraded
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -37,7 +37,7 @@ def runs(tmp_path: Path) -> Path:
 def test_its_settings_are_read_and_its_task_is_translation(runs):
     stored = RunFolder(runs / "finished").settings()
     assert "run" not in stored
-    settings = Settings.of(upgraded(stored), KIND)
+    settings = Settings.of(upgraded(stored), SPEC)
     assert settings.task == "translation"
     assert settings.training.learning_rate == paper_peak(8, 4)
     assert RunFolder(runs / "finished").finished
@@ -50,7 +50,7 @@ def test_its_settings_are_read_and_its_task_is_translation(runs):
 def test_a_setting_that_changed_nothing_there_and_is_refused_today_is_let_go(attention, kept):
     model = {"type": "recurrent", "attention": attention, "input_feeding": False}
     stored = {"run": {"task": "translation"}, "model": model}
-    assert Settings.of(upgraded(stored), KIND).model.input_feeding == kept
+    assert Settings.of(upgraded(stored), SPEC).model.input_feeding == kept
     assert model["input_feeding"] is False
 
 

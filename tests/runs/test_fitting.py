@@ -25,7 +25,7 @@ from headway.runs.fitting import (
 )
 from headway.runs.task_spec import Opening, Sizes
 from headway.translation.presets import PRESETS
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 
 def corpus(target_tokens: int) -> Sizes:
@@ -71,7 +71,7 @@ def test_a_budget_sets_the_length_unless_the_user_does(name, more, monkeypatch):
     monkeypatch.setattr(gradient, "build_trainer", lambda run, reporter: trainer)
     monkeypatch.setattr(fitting, "timed_updates", lambda trainer: (1000.0, 0.1))
     kind = replace(
-        KIND, rehearse=lambda *_: None, rehearse_end=None, sizes=lambda _: corpus(1_000_000)
+        SPEC, rehearse=lambda *_: None, rehearse_end=None, sizes=lambda _: corpus(1_000_000)
     )
 
     def fitted(**own: int) -> tuple[Any, list[str]]:

@@ -14,11 +14,11 @@ from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
 from headway.demo import generate
-from headway.language_models.spec import KIND as LANGUAGE_MODEL
+from headway.language_models.spec import SPEC as LANGUAGE_MODEL
 from headway.runs.resuming import refuse_changes
 from headway.runs.task_spec import Request
 from headway.runs.train import asked_for
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 SHORT = [*FLAGS, "--training.max-steps=4"]
@@ -105,14 +105,14 @@ def test_files_with_weights_may_be_named_again_as_text(
 
 def test_a_presets_length_gives_way_to_a_budget_when_the_run_goes_on_too():
     given = {"training": {"budget": "2h"}}
-    stored = merge(KIND.presets["paper-base"], given, {"training": {"max_steps": 1200}})
-    settings = Settings.of(stored, KIND)
-    refuse_changes(KIND, Request(given, Path("run"), preset="paper-base"), settings, {})
+    stored = merge(SPEC.presets["paper-base"], given, {"training": {"max_steps": 1200}})
+    settings = Settings.of(stored, SPEC)
+    refuse_changes(SPEC, Request(given, Path("run"), preset="paper-base"), settings, {})
     asked = merge(given, {"training": {"max_steps": 7}})
     with pytest.raises(ConfigError, match=r"\[training\] max_steps is 1200, got 7"):
-        refuse_changes(KIND, Request(asked, Path("run"), preset="paper-base"), settings, {})
+        refuse_changes(SPEC, Request(asked, Path("run"), preset="paper-base"), settings, {})
     with pytest.raises(ConfigError, match="keeps its settings"):
-        refuse_changes(KIND, Request(given, Path("run"), preset="tiny"), settings, {})
+        refuse_changes(SPEC, Request(given, Path("run"), preset="tiny"), settings, {})
 
 
 OTHER_DATA = {
@@ -128,7 +128,7 @@ OTHER_TEXT = {"corpus": "b.txt", "valid_corpus": "b.txt", "documents": "true"}
 @pytest.mark.parametrize(
     ("kind", "named", "others"),
     [
-        (KIND, {"source": "a.en", "pairs": "a.tsv@2:tag=new", "glossary": "t.tsv"}, OTHER_DATA),
+        (SPEC, {"source": "a.en", "pairs": "a.tsv@2:tag=new", "glossary": "t.tsv"}, OTHER_DATA),
         (LANGUAGE_MODEL, {"corpus": "a.txt,c.txt"}, OTHER_TEXT),
     ],
 )
@@ -161,22 +161,22 @@ def test_what_was_asked_for_may_be_asked_again_whatever_came_of_it(name):
         "runtime": {"threads": 2},
     }
     request = Request(given, Path("run"), preset=name)
-    began = merge(KIND.presets[name] if name else {}, given)
-    asked = json.loads(json.dumps(asked_for(KIND, request, Settings.of(began, KIND))))
+    began = merge(SPEC.presets[name] if name else {}, given)
+    asked = json.loads(json.dumps(asked_for(SPEC, request, Settings.of(began, SPEC))))
     plans = {"training": {"plans": ((400, 2100),)}}
-    settings = Settings.of(merge(began, came, plans), KIND)
+    settings = Settings.of(merge(began, came, plans), SPEC)
     for same in (request, Request(came, Path("run")), Request({}, Path("run"), preset=name)):
-        refuse_changes(KIND, same, settings, asked)
+        refuse_changes(SPEC, same, settings, asked)
     for section, values in came.items():
         for key in values:
             other = {section: {key: "mask" if key == "codes" else "7"}}
             with pytest.raises(ConfigError, match=rf"\[{section}\] {key} is .*, got .*(mask|7)"):
-                refuse_changes(KIND, Request(other, Path("run")), settings, asked)
+                refuse_changes(SPEC, Request(other, Path("run")), settings, asked)
     with pytest.raises(ConfigError, match=r"keeps its settings and its files; \[text\]"):
-        refuse_changes(KIND, request, settings, {})
+        refuse_changes(SPEC, request, settings, {})
     request = Request({"model": {"type": "recurrent"}}, Path("run"))
     with pytest.raises(ConfigError, match=r"\[model\] type is 'transformer', got 'recurrent'"):
-        refuse_changes(KIND, request, settings, asked)
+        refuse_changes(SPEC, request, settings, asked)
 
 
 def test_the_command_that_began_a_run_goes_on_with_it_and_with_no_other_files(

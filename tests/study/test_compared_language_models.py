@@ -168,7 +168,7 @@ def test_a_line_is_gone_on_with_from_its_first_words():
 def test_a_task_without_a_line_of_its_own_is_compared_by_what_trainings_log(
     corpus, tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(tasks.TASKS, "letters", "letters:KIND")
+    monkeypatch.setitem(tasks.TASKS, "letters", "letters")
     steps = ("--training.max-steps=4", "--training.checkpoint-every=2", "--runtime.threads=1")
     runs = [str(tmp_path / name) for name in ("one", "two")]
     for seed, run in enumerate(runs, 1):

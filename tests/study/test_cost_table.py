@@ -4,7 +4,7 @@ from headway.core.transformer import Transformer
 from headway.nn.positioned import PositionedConfig
 from headway.study.cost_table import Costs, amount, folded, size
 from headway.study.model_parts import parts_of
-from headway.study.operation_counting import Lengths, count
+from headway.study.operation_counting import PASS_OF_PAIRS, Lengths, count
 
 
 def costs(**options):
@@ -14,7 +14,7 @@ def costs(**options):
     def build():
         return Transformer(config, vocabulary_size=13)
 
-    counted = count(build, "translation", Lengths(2, 4, 4))
+    counted = count(build, PASS_OF_PAIRS, Lengths(2, 4, 4))
     return Costs("mine", "transformer", 13, parts_of(build()), counted, "pairs")
 
 

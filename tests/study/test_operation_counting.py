@@ -4,13 +4,14 @@ import pytest
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 
-from headway.core.errors import ConfigError
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
 from headway.language_models.models import LANGUAGE_MODELS
 from headway.study.model_parts import parts_of
 from headway.study.operation_counting import (
     OUTPUT,
+    PASS_OF_PAIRS,
+    PASS_OF_TEXT,
     Lengths,
     count,
     operations_per_target_token,
@@ -50,7 +51,7 @@ def test_the_counter_equals_the_formula_at_the_sizes_of_the_papers_base_model():
 
 def test_training_is_three_passes():
     config = TransformerConfig(encoder_layers=1, decoder_layers=2, d_model=8, d_ff=12, heads=2)
-    found = count(lambda: Transformer(config, vocabulary_size=13), "translation", Lengths(3, 5, 7))
+    found = count(lambda: Transformer(config, vocabulary_size=13), PASS_OF_PAIRS, Lengths(3, 5, 7))
     assert found.training == 3 * found.forward
     assert found.tokens == 21
 
@@ -69,9 +70,7 @@ def test_equation_1_of_the_nnlm_by_hand():
 
 def test_every_operation_has_its_part():
     config = DecoderOnlyConfig(layers=2, d_model=8, d_ff=12, heads=2, positions="relative")
-    found = count(
-        lambda: DecoderOnly(config, vocabulary_size=13), "language-model", Lengths(1, 0, 4)
-    )
+    found = count(lambda: DecoderOnly(config, vocabulary_size=13), PASS_OF_TEXT, Lengths(1, 0, 4))
     done = {name: n / 4 for name, n in found.by_part.items() if n}
     attention = 4 * 2 * 64 + 4 * 4 * 8 + 2 * 33 * 8  # with a score for each of 33 distances
     feed_forward = 4 * 8 * 12
@@ -89,7 +88,7 @@ def test_what_is_kept_for_the_gradients_is_what_autograd_keeps():
         encoder_layers=1, decoder_layers=1, d_model=8, d_ff=12, heads=2,
         dropout=0.0, attention_dropout=0.1,
     )  # fmt: skip
-    found = count(lambda: Transformer(config, vocabulary_size=13), "translation", Lengths(2, 5, 6))
+    found = count(lambda: Transformer(config, vocabulary_size=13), PASS_OF_PAIRS, Lengths(2, 5, 6))
     model = Transformer(config, vocabulary_size=13).train()
     sizes = {p.untyped_storage().data_ptr(): 0 for p in model.parameters()}
 
@@ -102,14 +101,6 @@ def test_what_is_kept_for_the_gradients_is_what_autograd_keeps():
         features = model.features(torch.ones(2, 5, dtype=torch.long), torch.ones(2, 6).long())
     assert features.requires_grad
     assert found.activation_bytes == pytest.approx(sum(sizes.values()), rel=0.02)
-
-
-def test_a_task_whose_passes_are_not_known_is_refused():
-    with pytest.raises(ConfigError, match="translation and language-model; got tagging"):
-        count(language_model("rnn"), "tagging", Lengths(1, 1, 1))
-
-
-# -- parts ------------------------------------------------------------------------------------
 
 
 def test_the_parts_have_each_parameter_once():

@@ -15,14 +15,14 @@ from headway.core.runtime import RuntimeSettings
 from headway.core.setting_errors import meant_by
 from headway.core.settings import RunSection
 from headway.operations.shipped import SHIPPED
-from headway.tasks import TASKS, kind_named
+from headway.tasks import TASKS, task_spec
 from headway.tasks.described import flags, settings
 
 
 def every_field() -> list[tuple[str, type, "dataclasses.Field[Any]"]]:
     """Section, dataclass, field: of every task and every type of model."""
     found = []
-    for kind in map(kind_named, TASKS):
+    for kind in map(task_spec, TASKS):
         models = [("model", config) for config, _ in kind.models.values()]
         sections = [*kind.sections.items(), ("run", RunSection), ("runtime", RuntimeSettings)]
         for section, config in (*sections, *models):

@@ -16,7 +16,7 @@ from headway.core.tensor_files import load_tensors, save_tensors
 from headway.operations.shipped import SHIPPED
 from headway.runs.loading import open_run
 from headway.translation import engines, exporting
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 TEXTS = "She reads a book.\n\nThe dog runs.\nWhere is my hat?\n"
@@ -85,7 +85,7 @@ def test_what_it_cannot_do_is_refused(file: Path, everyday_run: Path) -> None:
     refused = translated(everyday_run, file, "--precision", "int8")
     assert refused.status == 2
     assert "the engine is ctranslate2" in refused.err
-    opened = open_run(KIND, everyday_run, device="cpu")
+    opened = open_run(SPEC, everyday_run, device="cpu")
     others = replace(opened.settings, model_type="recurrent")
     for one, why in (
         (opened._replace(settings=others), "this one is of the type recurrent"),

@@ -10,7 +10,7 @@ from headway.core.settings import Settings
 from headway.corpora.prepared import Prepared
 from headway.runs.task_spec import Sizes
 from headway.translation.fitting import LADDER, refuse_beyond_last
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 
 def test_the_preset_follows_what_is_distinct_however_often_it_is_seen():
@@ -56,7 +56,7 @@ def test_the_longest_side_and_its_marker_must_have_a_position():
 
     def check(max_length: int, **training: str) -> None:
         model = {"positions": "learned", "max_length": max_length, "d_model": 8, "heads": 1}
-        refuse_beyond_last(Settings.of({"model": model, "training": training}, KIND), prepared)
+        refuse_beyond_last(Settings.of({"model": model, "training": training}, SPEC), prepared)
 
     check(8)
     with pytest.raises(

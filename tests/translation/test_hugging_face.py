@@ -21,7 +21,7 @@ from headway.exchange.hugging_face import generation_of, unlike_the_run
 from headway.runs.loading import open_run
 from headway.translation import exporting
 from headway.translation.exporting import export_hugging_face
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 
@@ -34,9 +34,9 @@ def random_run(everyday_run: Path, run: Path, **model: Any) -> Path:
     shutil.copytree(everyday_run, run)
     folder = RunFolder(run)
     sections = merge(folder.settings(), {"model": model})
-    settings = Settings.of(sections, KIND)
+    settings = Settings.of(sections, SPEC)
     torch.manual_seed(3)
-    weights = saved_tensors(KIND.build(settings, KIND.vocabulary(run)))
+    weights = saved_tensors(SPEC.build(settings, SPEC.vocabulary(run)))
     save_tensors({name: w + 0.3 * torch.randn_like(w) for name, w in weights.items()}, folder.model)
     folder.write_settings(settings.sections() | {"run": sections["run"]})
     return run
@@ -111,7 +111,7 @@ def test_the_search_of_the_run_goes_along_and_what_cannot_is_said(decoding, carr
 
 def test_the_exported_search_is_the_runs(run, exported):
     found = GenerationConfig.from_pretrained(exported, local_files_only=True)
-    settings = open_run(KIND, run, device="cpu").settings.decoding
+    settings = open_run(SPEC, run, device="cpu").settings.decoding
     assert (found.num_beams, found.length_penalty) == (settings.beam, settings.length_penalty)
 
 
@@ -188,6 +188,6 @@ def test_texts_with_a_marker_in_them_stop_no_export_and_are_counted(run, tmp_pat
 
 def test_the_run_is_as_it_was(run, exported):
     weights = load_tensors(run / "model.safetensors")
-    model = open_run(KIND, run, device="cpu").model
+    model = open_run(SPEC, run, device="cpu").model
     for name, tensor in saved_tensors(model).items():
         assert torch.equal(tensor, weights[name])

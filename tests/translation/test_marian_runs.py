@@ -18,7 +18,7 @@ from transformers import MarianMTModel, MarianTokenizer
 from headway.core.errors import UserError
 from headway.runs.loading import open_run
 from headway.translation.marian_runs import import_marian
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 
@@ -32,7 +32,7 @@ def difference(model: MarianMTModel, run: Path) -> float:
     source, fed = torch.randint(3, padding, (4, 9)), torch.randint(3, padding, (4, 7))
     source[:, -1], fed[:, 0] = end, padding
     source[1, 6], source[1, 7:] = end, padding
-    ours = open_run(KIND, run, device="cpu").model
+    ours = open_run(SPEC, run, device="cpu").model
     with torch.inference_mode():
         visible = (source != padding).long()
         theirs = model(input_ids=source, attention_mask=visible, decoder_input_ids=fed).logits
@@ -111,7 +111,7 @@ def test_what_older_versions_wrote_besides_is_taken(copy, model, tmp_path):
 def test_without_a_bias_there_is_none(copy, model, tmp_path):
     changed_weights(copy, lambda tensors: tensors.pop("final_logits_bias"))
     import_marian(copy, tmp_path / "run", silent)
-    assert open_run(KIND, tmp_path / "run").model.output_bias is None
+    assert open_run(SPEC, tmp_path / "run").model.output_bias is None
 
 
 def test_half_precision_is_read(copy, tmp_path):

@@ -19,7 +19,7 @@ from headway.inspection.attention_picture import AttentionMap, draw_attention
 from headway.models import MODELS
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.presets import PRESETS
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -137,7 +137,7 @@ def test_a_type_alone_takes_its_own_preset_and_refuses_anothers(everyday_files, 
 def test_its_preset_has_as_many_parameters_as_tiny(name):
     sizes = []
     for preset in ("tiny", name):
-        settings = Settings.of(PRESETS[preset], KIND)
+        settings = Settings.of(PRESETS[preset], SPEC)
         with torch.device("meta"):
             model = MODELS[settings.model_type][1](settings.model, vocabulary_size=10_000)
         sizes.append(sum(parameter.numel() for parameter in model.parameters()))

@@ -13,7 +13,7 @@ from headway.core.settings import Settings
 from headway.demo import generate
 from headway.runs.parent import TUNED_RATE, Parent
 from headway.translation.fitting import HELD_BACK
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translation.tuning import inherited
 
 
@@ -24,7 +24,7 @@ def parent_with(path: Path, sections: Sections) -> Parent:
     named = {side: [str(file)] for side, file in zip(("source", "target"), files, strict=True)}
     folder = RunFolder(path)
     folder.write_data({"sha256": {str(file.absolute()): checksum(file) for file in files}})
-    folder.write_settings(Settings.of(merge({"data": named}, sections), KIND).sections())
+    folder.write_settings(Settings.of(merge({"data": named}, sections), SPEC).sections())
     return Parent(folder, "0" * 64)
 
 
@@ -43,15 +43,15 @@ def parent(tmp_path: Path) -> Parent:
 
 
 def test_vocabulary_text_shape_and_batches_are_the_parents_and_the_rate_is_a_third(parent):
-    settings = Settings.of(inherited(KIND, parent, {}), KIND)
-    before = Settings.of(parent.folder.settings(), KIND)
+    settings = Settings.of(inherited(SPEC, parent, {}), SPEC)
+    before = Settings.of(parent.folder.settings(), SPEC)
     assert (settings.text, settings.model) == (before.text, before.model)
     assert settings.data.max_length == 99
     assert settings.training.batch_tokens == 777
     assert settings.training.learning_rate == pytest.approx(0.001)
     assert settings.decoding.beam == 3
     assert (settings.training.max_steps, settings.training.warmup_steps) == (0, 0), "fitted anew"
-    assert "length_penalty" not in inherited(KIND, parent, {})["decoding"], "found anew"
+    assert "length_penalty" not in inherited(SPEC, parent, {})["decoding"], "found anew"
 
 
 def test_what_the_user_gives_goes_on_top(parent):
@@ -61,7 +61,7 @@ def test_what_the_user_gives_goes_on_top(parent):
         "decoding": {"length_penalty": 0.7},
         "data": {"max_length": 50},
     }
-    settings = Settings.of(inherited(KIND, parent, given), KIND)
+    settings = Settings.of(inherited(SPEC, parent, given), SPEC)
     assert settings.training.learning_rate == 0.5
     assert settings.training.batch_tokens == 10
     assert (settings.model.dropout, settings.model.d_model) == (0.05, 32)
@@ -81,60 +81,60 @@ def test_what_the_user_gives_goes_on_top(parent):
 )
 def test_another_shape_or_vocabulary_is_refused(parent, section, key, value):
     with pytest.raises(ConfigError, match=rf"\[{section}\] {key} is .* got {value!r}.*Leave it"):
-        inherited(KIND, parent, {section: {key: value}})
-    had = getattr(getattr(Settings.of(PARENT, KIND), section), key)
-    inherited(KIND, parent, {section: {key: had}})  # the same again is no contradiction
+        inherited(SPEC, parent, {section: {key: value}})
+    had = getattr(getattr(Settings.of(PARENT, SPEC), section), key)
+    inherited(SPEC, parent, {section: {key: had}})  # the same again is no contradiction
 
 
 def test_another_type_of_model_is_refused(parent):
     with pytest.raises(ConfigError, match=r"is of type transformer, got recurrent\. Leave"):
-        inherited(KIND, parent, {"model": {"type": "recurrent"}})
-    inherited(KIND, parent, {"model": {"type": "transformer"}})
+        inherited(SPEC, parent, {"model": {"type": "recurrent"}})
+    inherited(SPEC, parent, {"model": {"type": "transformer"}})
 
 
 def test_of_a_run_that_names_no_texts_the_rate_is_lower_still(tmp_path: Path) -> None:
     (tmp_path / "imported").mkdir()
     folder = RunFolder(tmp_path / "imported")
-    folder.write_settings(Settings.of(PARENT, KIND).sections())
-    found = Settings.of(inherited(KIND, Parent(folder, "0" * 64), {}), KIND)
+    folder.write_settings(Settings.of(PARENT, SPEC).sections())
+    found = Settings.of(inherited(SPEC, Parent(folder, "0" * 64), {}), SPEC)
     assert found.training.learning_rate == pytest.approx(HELD_BACK * TUNED_RATE * 0.003)
     source, target = write_pairs(tmp_path, "few", generate(8, seed=4))
     few: Sections = {"data": {"source": [str(source)], "target": [str(target)]}}
     with pytest.raises(ConfigError, match=r"pairs of .*imported; .*, or give 40 new pairs"):
-        inherited(KIND, Parent(folder, "0" * 64), few)
+        inherited(SPEC, Parent(folder, "0" * 64), few)
     own = {"valid_source": [str(source)], "valid_target": [str(target)]}
-    inherited(KIND, Parent(folder, "0" * 64), {"data": {**few["data"], **own}})
+    inherited(SPEC, Parent(folder, "0" * 64), {"data": {**few["data"], **own}})
 
 
 def test_a_rate_is_lowered_once_however_long_the_line_of_parents(tmp_path, parent):
-    tuned = inherited(KIND, parent, {"training": {"init_from": "somewhere"}})
+    tuned = inherited(SPEC, parent, {"training": {"init_from": "somewhere"}})
     child = parent_with(tmp_path / "child", tuned)
-    again = Settings.of(inherited(KIND, child, {}), KIND).training.learning_rate
+    again = Settings.of(inherited(SPEC, child, {}), SPEC).training.learning_rate
     assert again == pytest.approx(TUNED_RATE * 0.003)
 
 
 def test_what_was_held_back_from_a_parent_is_not_held_back_from_its_child(tmp_path, parent):
     held: Sections = {"training": {"init_from": "x", "learning_rate": 0.0003, "held_back": 0.3}}
     child = parent_with(tmp_path / "child", held)
-    whole = Settings.of(inherited(KIND, child, {}), KIND).training
+    whole = Settings.of(inherited(SPEC, child, {}), SPEC).training
     assert (whole.learning_rate, whole.held_back) == (pytest.approx(0.001), 1.0)
     (tmp_path / "child" / "a.en").unlink()
-    again = Settings.of(inherited(KIND, child, {}), KIND).training
+    again = Settings.of(inherited(SPEC, child, {}), SPEC).training
     assert (again.learning_rate, again.held_back) == (pytest.approx(0.0003), HELD_BACK)
     given: Sections = {"training": {"learning_rate": 0.0005}}
-    chosen = Settings.of(inherited(KIND, child, given), KIND).training
+    chosen = Settings.of(inherited(SPEC, child, given), SPEC).training
     assert (chosen.learning_rate, chosen.held_back) == (0.0005, 1.0)
 
 
 def test_tags_of_the_parent_are_known_and_one_without_has_read_text_without(tmp_path, parent):
-    assert inherited(KIND, parent, {})["data"]["tags"] == ("",)
+    assert inherited(SPEC, parent, {})["data"]["tags"] == ("",)
     tagged = parent_with(tmp_path / "tagged", {"data": {"tags": ["de", "fr"]}})
-    assert list(inherited(KIND, tagged, {})["data"]["tags"]) == ["de", "fr"]
+    assert list(inherited(SPEC, tagged, {})["data"]["tags"]) == ["de", "fr"]
 
 
 def test_the_direction_is_the_parents_where_the_files_do_not_say_otherwise(tmp_path, parent):
     def direction(data: dict[str, object]) -> tuple[str | None, str | None]:
-        found = Settings.of(inherited(KIND, parent, {"data": data}), KIND).data
+        found = Settings.of(inherited(SPEC, parent, {"data": data}), SPEC).data
         return found.source_language, found.target_language
 
     plain, turned, other = (tmp_path / f"{name}.tsv" for name in ("plain", "turned", "other"))

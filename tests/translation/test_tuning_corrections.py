@@ -18,7 +18,7 @@ from headway.core.subwords import Subwords
 from headway.demo import generate
 from headway.translation import tuning_corrections, tuning_data
 from headway.translation.replacements import Correction, Replacement
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translation.tuning_data import TunedPairs
 from headway.translation.tuning_task import TakenUp, tuning_task
 
@@ -48,7 +48,7 @@ def read(parent: Path, fix: Path) -> TunedPairs:
     before = RunFolder(parent / "run")
     given = {"pairs": [str(fix)], "old_run": str(before.path), "source": [], "target": []}
     none = {"valid_source": [], "valid_target": [], "valid_size": 0}
-    settings = Settings.of(merge(before.settings(), {"data": {**given, **none}}), KIND)
+    settings = Settings.of(merge(before.settings(), {"data": {**given, **none}}), SPEC)
     found = tuning_data.read(settings, Subwords.load(before.tokenizer), lambda _: None)
     assert isinstance(found, TunedPairs)
     return found
@@ -130,7 +130,7 @@ def test_what_is_measured_on_holds_also_what_no_replacement_explains(parent):
 
 def test_what_is_taken_up_is_counted_and_told(parent, fix):
     found = read(parent, fix)
-    settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
+    settings = Settings.of(RunFolder(parent / "run").settings(), SPEC)
     task = tuning_task(settings, found, torch.device("cpu"), decode_all)
     wanted = list(task.valid_texts)
     n = len(wanted) - found.n_like
@@ -171,7 +171,7 @@ def test_a_run_that_learns_corrections_says_what_it_took_up_and_resumes_alike(
 
 def test_by_itself_a_review_is_learned_gently_and_in_a_fixed_number_of_tokens(parent, fix):
     found = read(parent, fix)
-    settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
+    settings = Settings.of(RunFolder(parent / "run").settings(), SPEC)
     training = tuning_data.complete({}, settings, found)["training"]
     per_update = settings.training.batch_tokens * settings.training.accumulate
     assert training["max_steps"] == -(-tuning_data.REVIEW_SEEN // per_update)

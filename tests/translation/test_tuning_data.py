@@ -18,7 +18,7 @@ from headway.core.subwords import Subwords
 from headway.demo import generate
 from headway.translation import tuning_data
 from headway.translation.pairs import Pairs
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translation.tuning_data import TunedPairs, missing
 from headway.translation.tuning_task import TIE, tuning_task
 
@@ -50,7 +50,7 @@ def corrected(parent: Path, path: Path, n: int) -> Path:
 def read(parent: Path, own: Path, **data: object) -> Pairs:
     before = RunFolder(parent / "run")
     given = {"pairs": [str(own)], "old_run": str(before.path), "source": [], "target": [], **data}
-    settings = Settings.of(merge(before.settings(), {"data": given}), KIND)
+    settings = Settings.of(merge(before.settings(), {"data": given}), SPEC)
     return tuning_data.read(settings, Subwords.load(before.tokenizer), lambda _: None)
 
 
@@ -115,7 +115,7 @@ def test_few_new_pairs_are_all_learned_and_validated_on_beside_the_parents(paren
     assert weights is not None
     assert weights[:8].sum() == pytest.approx(tuning_data.FEW_AS)
     task = tuning_task(
-        Settings.of(RunFolder(parent / "run").settings(), KIND),
+        Settings.of(RunFolder(parent / "run").settings(), SPEC),
         found,
         torch.device("cpu"),
         decode_all,
@@ -156,7 +156,7 @@ def test_what_is_gone_or_changed_is_named(parent, own, tmp_path):
 
 def test_the_best_new_score_within_what_may_be_forgotten_is_chosen(parent, own):
     found = read(parent, own)
-    settings = Settings.of(RunFolder(parent / "run").settings(), KIND)
+    settings = Settings.of(RunFolder(parent / "run").settings(), SPEC)
     task = tuning_task(settings, found, torch.device("cpu"), decode_all)
     before = [50.0, 90.0]
     ranks = [

@@ -33,9 +33,9 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
     if accept:
         accept_changes(run, say)
     if measure:
-        from headway.translation.remeasuring import measure_run
+        from headway.tasks import brought_by_run
 
-        measure_run(run, say)
+        brought_by_run(run, "check --measure")(run, say)
     found = list(check_run(run))
     if json:
         print(json_format.dumps({"files": [one._asdict() for one in found]}, ensure_ascii=False))

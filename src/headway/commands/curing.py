@@ -1,4 +1,4 @@
-"""`headway prepare --drop KIND.. --fix KIND.. --out F`: the corpus written again, cleaned."""
+"""`headway prepare --drop SPEC.. --fix SPEC.. --out F`: the corpus written again, cleaned."""
 
 import difflib
 from collections.abc import Callable, Iterator, Sequence

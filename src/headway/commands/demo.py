@@ -6,11 +6,10 @@ With `--task language-model` the job is `headway.commands.language_demo`.
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names
 from headway.commands.demo_folder import write_corpus
-from headway.core.disk import refuse_undecodable
 from headway.core.error_commands import command
 from headway.core.errors import StoppedError
 from headway.demo import DEMO_SEED, DEMO_SIZES
@@ -21,12 +20,7 @@ if TYPE_CHECKING:
     from headway.inspection.pronoun_picture import PronounSentence
     from headway.translator import Translator
 
-Task = Literal["translation", "language-model"]
-
-FOLDERS: dict[Task, Path] = {
-    "translation": Path("demo"),
-    "language-model": Path("language-demo"),
-}
+FOLDER = Path("demo")
 N_TRAIN, N_VALID, N_TEST = DEMO_SIZES
 N_SHOWN = 6
 PRESET = "tiny"
@@ -45,7 +39,7 @@ MAX_STEPS = 1500
 
 def demo(
     *overrides: Overrides,
-    task: Task = "translation",
+    task: str | None = None,
     out: Path | None = None,
     text: list[str] | None = None,
     budget: str = "",
@@ -67,21 +61,17 @@ def demo(
         Training time instead of the demo's own, such as 2m.
     """
     from headway.core.config import merge, parse_overrides
+    from headway.tasks import TASKS, brought
 
     given = parse_overrides(overrides, options=option_names(demo))
-    out = out or FOLDERS[task]
-    refuse_undecodable(out.absolute())
     if budget:
         given = merge(given, {"training": {"budget": budget}})
-    if task == "language-model":
-        from headway.commands.language_demo import demonstrate_language_models
-
-        demonstrate_language_models(out, given, text or [])
-        return
-    _demonstrate_translation(out, given, text)
+    task = task or next(iter(TASKS))
+    brought(task, "demo", f"--task {task}")(out, given, text or [])
 
 
-def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | None) -> None:
+def demonstrate_translation(out: Path | None, given: "Sections", texts: Sequence[str]) -> None:
+    """Train, score and use a translator; `given` are settings, `texts` are translated as well."""
     from headway.api import train
     from headway.core.config import merge
     from headway.core.runtime import set_threads
@@ -89,6 +79,7 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
     from headway.translator import Translator
 
     budget = given.get("training", {}).get("budget", "")
+    out = out or FOLDER
     parts = corpus()
     write_files(out, parts)
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
@@ -109,7 +100,7 @@ def _demonstrate_translation(out: Path, given: "Sections", text: list[str] | Non
     set_threads(0)
     translator = Translator.load(run)
     _score(translator, parts, out)
-    _translate(translator, parts, text or [english for english, _ in EXAMPLES])
+    _translate(translator, parts, texts or [english for english, _ in EXAMPLES])
     _draw(translator, parts, out)
     _say_what_next(out)
 
@@ -171,7 +162,7 @@ def _score(translator: "Translator", parts: "Split", out: Path) -> None:
     print(f'in {right} of {len(about_it)} it names what "it" stands for')
 
 
-def _translate(translator: "Translator", parts: "Split", texts: list[str]) -> None:
+def _translate(translator: "Translator", parts: "Split", texts: Sequence[str]) -> None:
     """Some test sentences beside their references, then the ones that were asked for."""
     shown = parts.test[:N_SHOWN]
     print("\nSentences it had never seen:")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from headway.core.disk import refuse_undecodable
 from headway.core.errors import RunError
 
 
@@ -12,6 +13,7 @@ def write_corpus(out: Path, files: Mapping[Path, str]) -> None:
     Raises:
         RunError: the folder holds something else.
     """
+    refuse_undecodable(out.absolute())
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         _refuse_others(out, files)
     out.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import json as json_format
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -105,7 +105,7 @@ class EvaluateOptions:
 
 
 NOTHING_TOLD = EvaluateOptions()
-_OF_TRANSLATIONS = (
+OF_TRANSLATIONS = (
     "reference", "source", "hypothesis", "off", "precision", "shortlist", "tag", "glossary",
     "engine", "tokenize", "lowercase", "ter", "score_card", "source_language", "target_language",
 )  # fmt: skip
@@ -127,9 +127,24 @@ def evaluate(
         Folder of a trained translator; it translates --source, and that is scored. Or, with
         --corpus, of one or several language models.
     """
+    from headway.tasks import brought, brought_by_run, tasks_with
+
+    behind = [files[-1] for files in (told.corpus, told.reference) if files and files[-1].is_dir()]
+    if run := next(iter([*runs, *behind]), None):
+        evaluate_with = brought_by_run(run, "evaluate")
+    else:
+        evaluate_with = brought(tasks_with("evaluate")[0], "evaluate", "no run")
+    evaluate_with(list(runs), told)
+
+
+def evaluate_translations(runs: Sequence[Path], told: EvaluateOptions) -> None:
+    """Score a translator on references, or finished translations."""
     if told.corpus:
-        _evaluate_corpus([*runs], told.corpus, _given(told, _OF_TRANSLATIONS), told.json)
-        return
+        raise ConfigError(
+            "--corpus is what language models are scored on; got "
+            f"{f'{runs[0]}, a translator' if runs else 'no run'}. Try: headway evaluate RUN "
+            "--corpus F"
+        )
     from headway.commands.evaluating import as_dict, score
 
     systems, test_set = _systems(runs, told)
@@ -142,7 +157,7 @@ def evaluate(
         print_tables(outcomes, differences, "references" if told.source is None else "sources")
 
 
-def _given(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
+def given_options(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
     """Which of some options were given, as they are written, and what with."""
     values = {name: getattr(told, name) for name in names}
     return {
@@ -152,7 +167,7 @@ def _given(told: EvaluateOptions, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[System], TestSet]":
+def _systems(runs: Sequence[Path], told: EvaluateOptions) -> "tuple[list[System], TestSet]":
     """What is scored: a run's translations or finished ones; and what on."""
     from headway.commands.evaluating import TestSet, translated
     from headway.corpora.corpus import Corpus, languages
@@ -165,7 +180,7 @@ def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[Syste
             "neither. Try: headway evaluate RUN --source F --reference F"
         )
     if not runs and len(reference) > 1 and reference[-1].is_dir():
-        runs = (reference.pop(),)  # RUN was written last, behind the names of the references
+        runs = [reference.pop()]  # RUN was written last, behind the names of the references
     if len(runs) > 1:
         raise ConfigError(
             f"one translator is scored at a time; got {len(runs)} folders. Compare the files that "
@@ -195,7 +210,7 @@ def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[Syste
         of_source = told.source_language or found.source_language or of_source
         of_target = told.target_language or found.target_language or of_target
     else:
-        for option, given in _given(told, _OF_RUNS).items():
+        for option, given in given_options(told, _OF_RUNS).items():
             raise ConfigError(
                 f"{option} is for what a run translates; got {given!r} without a run."
             )
@@ -211,22 +226,6 @@ def _systems(runs: tuple[Path, ...], told: EvaluateOptions) -> "tuple[list[Syste
         references, sources, of_source, of_target, told.tokenize, told.lowercase,
         not is_unspaced(of_target) if told.ter is None else told.ter, told.score_card,
     )  # fmt: skip
-
-
-def _evaluate_corpus(
-    runs: list[Path], corpus: list[Path], others: Collection[str], json: bool
-) -> None:
-    if others or not runs:
-        raise ConfigError(
-            "--corpus is what language models are scored on, in fp32 and by itself; got "
-            f"{f'{next(iter(others))} as well' if others else 'no run'}. Try: headway evaluate RUN "
-            "--corpus F"
-        )
-    if len(corpus) > 1 and corpus[-1].is_dir():
-        runs = [*runs, corpus.pop()]
-    from headway.commands.perplexity import evaluate_corpus
-
-    evaluate_corpus(runs, corpus, json=json)
 
 
 def _read(path: Path) -> list[str]:

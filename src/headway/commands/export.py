@@ -2,14 +2,9 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Literal
-
-Program = Literal[
-    "ctranslate2", "marian", "pegasus", "arpa", "word2vec", "word2vec-binary", "tensorboard"
-]
 
 
-def export(run: Path, place: Path, /, *, to: Program) -> None:
+def export(run: Path, place: Path, /, *, to: str) -> None:
     """Write a run's model, the word vectors in it, or its curves, for other programs.
 
     A translator is checked before it is left: both programs score and translate 200 sentences.
@@ -29,19 +24,9 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
         score and learning rate of a training, also while it goes on (the extra `tensorboard`).
     """
     from headway.commands.arguments import say
+    from headway.core.setting_errors import unknown_name
+    from headway.tasks import brought_by_run, objects_of
 
-    if to == "ctranslate2":
-        from headway.translation.exporting import export_ctranslate2
-
-        say(str(export_ctranslate2(run, place, say)))
-        say(f"written to {place}")
-        return
-    if to == "marian" or to == "pegasus":
-        from headway.translation.exporting import export_hugging_face
-
-        say(str(export_hugging_face(run, to, place, say)))
-        say(f"written to {place}")
-        return
     if to == "tensorboard":
         from headway.exchange.curves import scalars
         from headway.exchange.tensorboard import write_scalars
@@ -49,13 +34,6 @@ def export(run: Path, place: Path, /, *, to: Program) -> None:
         n_values = write_scalars(place, scalars(run))
         say(f"{n_values:,} values written. See them: tensorboard --logdir {quote(str(place))}")
         return
-    if to == "arpa":
-        from headway.language_models.arpa_runs import export_arpa
-
-        n_grams = export_arpa(run, place)
-        say(f"{n_grams:,} n-grams written to {place}")
-        return
-    from headway.language_models.vectors import export_word2vec
-
-    written = export_word2vec(run, place, binary=to == "word2vec-binary")
-    say(f"vectors of {written.n_words:,} words written to {place}, {written.n_left_out:,} left out")
+    if to not in (known := objects_of("export")):
+        raise unknown_name("--to", to, [*known, "tensorboard"])
+    brought_by_run(run, f"export {to}")(run, place, say)

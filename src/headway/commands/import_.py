@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from headway.core.errors import ConfigError
-
 
 def import_(
-    kind: Literal["marian", "arpa"],
+    kind: str,
     place: Path,
     /,
     *,
@@ -32,15 +30,10 @@ def import_(
         (written as ▁), and words if not.
     """
     from headway.commands.arguments import say
+    from headway.core.setting_errors import unknown_name
+    from headway.tasks import brought, objects_of
 
-    if kind == "marian":
-        if unit:
-            raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
-        from headway.translation.marian_runs import import_marian
-
-        import_marian(place, out, say)
-    else:
-        from headway.language_models.arpa_runs import import_arpa
-
-        import_arpa(place, out, say, unit)
+    if kind not in (known := objects_of("import")):
+        raise unknown_name("headway import", kind, known)
+    brought(known[kind], f"import {kind}", kind)(place, out, say, unit)
     say(f"written to {out}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Models = Mapping[str, "TrainedLanguageModel"]
 
+FOLDER = Path("language-demo")
 CORPUS_SEED = 1
 N_TRAIN, N_VALID, N_TEST = 6_700, 150, 150
 """Documents, of three lines on average."""
@@ -37,11 +38,12 @@ MAX_STEPS = 600
 """Unless there is a budget."""
 
 
-def demonstrate_language_models(out: Path, given: "Sections", texts: Sequence[str]) -> None:
+def demonstrate_language_models(out: Path | None, given: "Sections", texts: Sequence[str]) -> None:
     """The whole demo; `given` are settings of the model that learns, `texts` are scored as well."""
     from headway.core.runtime import set_threads
     from headway.language_models.trained import TrainedLanguageModel
 
+    out = out or FOLDER
     _write_texts(out)
     models: dict[str, TrainedLanguageModel] = {}
     # Counting holds nothing out.

@@ -18,7 +18,7 @@ def model_and_given(
 ) -> "tuple[TrainedLanguageModel, str | None]":
     """The run's language model, and the one file or text that `verb` was given, if any; settings
     of [runtime] may stand around it. Raises ConfigError for others, and for more than one."""
-    from headway.language_models.trained import TrainedLanguageModel
+    from headway.tasks import brought_by_run
 
     named, flags = apart(given)
     sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))
@@ -30,5 +30,6 @@ def model_and_given(
             f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "
             "A text of several words is put in quotes."
         )
-    model = TrainedLanguageModel.load(run, device=runtime.device, precision=runtime.precision)
+    opened = brought_by_run(run, verb.__name__)
+    model = opened.load(run, device=runtime.device, precision=runtime.precision)
     return model, named[0] if named else None

@@ -13,7 +13,7 @@ from headway.core.subwords import SpecialIds
 if TYPE_CHECKING:
     from headway.core.config import Sections
     from headway.core.settings import Settings
-    from headway.runs.task_spec import Kind
+    from headway.runs.task_spec import TaskSpec
     from headway.study.operation_counting import Lengths
 
 MOST_FITTED = 32_000
@@ -43,7 +43,7 @@ class Described(NamedTuple):
     """A model that is described but not built."""
 
     name: str
-    kind: "Kind"
+    spec: "TaskSpec"
     settings: "Settings"
     vocabulary: Any
     assumed: Sequence[str] = ()
@@ -85,32 +85,33 @@ def parameters(
     from headway.study.cost_table import Costs
     from headway.study.model_parts import parts_of
     from headway.study.operation_counting import count
+    from headway.tasks import brought
 
     for option, value in (("vocabulary", vocabulary), ("batch", batch), ("length", length)):
         if value is not None and value < 1:
             raise ConfigError(f"--{option} is a number of at least 1; got {value}. Leave it out.")
     given = parse_overrides(overrides, options=option_names(parameters))
     found = described(model, task, given, vocabulary)
-    kind, settings = found.kind, found.settings
+    spec, settings = found.spec, found.settings
     if "n_grams" in vars(settings.model):
         print_counted(found, json=json)
         return
 
     def build() -> Any:
-        return kind.build(settings, found.vocabulary)
+        return spec.build(settings, found.vocabulary)
 
     import torch
 
     with torch.device("meta"):
         parts = parts_of(build())
-    of = "pairs of sentences" if kind.name == "translation" else "stretches"
+    of_task = brought(spec.name, "count", model)
     costs = Costs(
         found.name,
-        f"{settings.model_type} ({kind.name})",
+        f"{settings.model_type} ({spec.name})",
         len(found.vocabulary),
         parts,
-        count(build, kind.name, lengths(settings, batch, length)),
-        of,
+        count(build, of_task, lengths(settings, batch, length)),
+        of_task.rows,
     )
     if json:
         described_as = {**costs.as_dict(), "assumed": found.assumed}
@@ -138,50 +139,50 @@ def described(model: str, task: str | None, given: "Sections", vocabulary: int |
     from headway.core.settings import Settings, preset, task_of
     from headway.operations.shipped import open_folder, place_of
     from headway.runs.fitting import presets_that_fit
-    from headway.tasks import kind_named
+    from headway.tasks import task_spec
 
     path = place_of(Path(model))
     if path.is_dir():
         folder = open_folder(path)
-        kind = kind_named(task_of(folder.settings()))
+        spec = task_spec(task_of(folder.settings()))
         if given or vocabulary:
             raise ConfigError(
                 f"a run is as it is; got other settings for {model}. To see what they would "
                 f"change, give its {folder.config} instead."
             )
-        return Described(model, kind, Settings.of_run(folder, kind), kind.vocabulary(folder.path))
+        return Described(model, spec, Settings.of_run(folder, spec), spec.vocabulary(folder.path))
     assumed = []
     if path.suffix == ".toml":
         sections = merge(read_toml(path), given, {"run": {"task": task}} if task else {})
-        kind = kind_named(task_of(sections))
-        below = presets_that_fit(kind, sections)
+        spec = task_spec(task_of(sections))
+        below = presets_that_fit(spec, sections)
         if len(below) == 1:
-            sections = merge(kind.presets[below[0]], sections)
-        elif keys := left_open(kind, below, sections):
+            sections = merge(spec.presets[below[0]], sections)
+        elif keys := left_open(spec, below, sections):
             assumed.append(
                 f"assumed to be the defaults: {', '.join(keys)}; train takes them from the preset "
                 f"that suits the text ({', '.join(below)})"
             )
     else:
-        kind = kind_with_preset(model, task)
-        sections = merge({"run": {"task": kind.name}}, preset(kind, model, given), given)
-    settings = Settings.of(sections, kind)
+        spec = task_with_preset(model, task)
+        sections = merge({"run": {"task": spec.name}}, preset(spec, model, given), given)
+    settings = Settings.of(sections, spec)
     size = vocabulary or settings.text.vocabulary_size
     stand_in = VocabularyOfSize(size or MOST_FITTED, SpecialIds())
     if not size:
         assumed.append(f"{MOST_FITTED:,} tokens are assumed; --vocabulary V says how many")
-    return Described(model, kind, settings, stand_in, assumed)
+    return Described(model, spec, settings, stand_in, assumed)
 
 
-def left_open(kind: "Kind", below: Sequence[str], sections: "Sections") -> list[str]:
+def left_open(spec: "TaskSpec", below: Sequence[str], sections: "Sections") -> list[str]:
     """The settings of a model and its batches that one of the presets `below` would change."""
     from headway.core.settings import Settings
 
-    taken = Settings.of(sections, kind).sections()
+    taken = Settings.of(sections, spec).sections()
     keys = {
         f"{section}.{key}"
         for name in below
-        for section, values in kind.presets[name].items()
+        for section, values in spec.presets[name].items()
         for key, value in values.items()
         if (section == "model" or key in OF_A_BATCH)
         and key not in sections.get(section, {})
@@ -190,18 +191,18 @@ def left_open(kind: "Kind", below: Sequence[str], sections: "Sections") -> list[
     return sorted(keys)
 
 
-def kind_with_preset(preset: str, task: str | None) -> "Kind":
+def task_with_preset(preset: str, task: str | None) -> "TaskSpec":
     """The task that has a preset of this name.
 
     Raises ConfigError where there is none.
     """
-    from headway.tasks import TASKS, kind_named
+    from headway.tasks import TASKS, task_spec
 
-    kinds = [kind_named(name) for name in ([task] if task else TASKS)]
-    for kind in kinds:
-        if preset in kind.presets:
-            return kind
-    known = "; ".join(f"{', '.join(kind.presets)} ({kind.name})" for kind in kinds)
+    specs = [task_spec(name) for name in ([task] if task else TASKS)]
+    for spec in specs:
+        if preset in spec.presets:
+            return spec
+    known = "; ".join(f"{', '.join(spec.presets)} ({spec.name})" for spec in specs)
     raise ConfigError(
         f"a model is described by a preset, a TOML file or a run; got {preset!r}, which is none. "
         f"Presets: {known}."

@@ -1,27 +1,41 @@
 """`headway evaluate RUN --corpus F`: how well language models know a text."""
 
-import json as json_format
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headway.commands.arguments import say
+from headway.commands.evaluate import OF_TRANSLATIONS, EvaluateOptions, given_options
+from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from headway.language_models.evaluation import Evaluation
 
 
-def evaluate_corpus(runs: Sequence[Path], corpus: Sequence[Path], *, json: bool) -> None:
-    """Score some files under each of some runs, and say which figures compare."""
+def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
+    """Score some files under each of some runs, and say which figures compare.
+
+    Raises ConfigError for options that are of translators.
+    """
+    others, corpus = given_options(told, OF_TRANSLATIONS), [*(told.corpus or ())]
+    if len(corpus) > 1 and corpus[-1].is_dir():
+        runs = [*runs, corpus.pop()]
+    if others or not corpus:
+        raise ConfigError(
+            "--corpus is what language models are scored on, in fp32 and by itself; got "
+            f"{next(iter(others), 'none')}{' as well' if others and corpus else ''}. Try: headway "
+            "evaluate RUN --corpus F"
+        )
     from headway.language_models.trained import TrainedLanguageModel
 
     found = {run: TrainedLanguageModel.load(run).evaluate(corpus) for run in runs}
     if n_too_long := next(iter(found.values())).n_too_long:
         say(f"{n_too_long:,} lines of more than 1 MiB were passed over")
-    if json:
+    if told.json:
         whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
         several = {"runs": whole, "ranking": ranking(found)._asdict()}
-        print(json_format.dumps(whole[0] if len(whole) == 1 else several))
+        print(json.dumps(whole[0] if len(whole) == 1 else several))
         return
     for run, one in found.items():
         print_evaluation(run, one)

@@ -18,7 +18,7 @@ TRANSLATION = "translation"
 
 @runtime_checkable
 class TaskSections(Protocol):
-    """What settings ask of a task: a `headway.runs.task_spec.Kind`."""
+    """What settings ask of a task: a `headway.runs.task_spec.TaskSpec`."""
 
     @property
     def name(self) -> str: ...
@@ -62,37 +62,37 @@ class Settings:
     decoding: Any = None
 
     @classmethod
-    def of(cls, sections: Mapping[str, Mapping[str, Any]], kind: TaskSections) -> "Settings":
+    def of(cls, sections: Mapping[str, Mapping[str, Any]], spec: TaskSections) -> "Settings":
         """Check every section; raises ConfigError for what is unknown or does not fit."""
         given = merge(sections)
-        of_text = kind.sections.get("text")
+        of_text = spec.sections.get("text")
         if given.get("text", {}).get("unit") == "subwords" and not hasattr(of_text, "unit"):
             del given["text"]["unit"]  # a key of earlier versions, which meant nothing
-        own = {"training": TrainingSettings, **kind.sections, "runtime": RuntimeSettings}
+        own = {"training": TrainingSettings, **spec.sections, "runtime": RuntimeSettings}
         known = ["run", "model", *own]
         for section, values in given.items():
             if section not in known and values:
-                raise refused.not_of_the_task(kind.name, section, next(iter(values)), known)
+                raise refused.not_of_the_task(spec.name, section, next(iter(values)), known)
         run = build(RunSection, given.get("run", {}), section="run")
-        if run.task != kind.name:
-            raise ConfigError(f"this is a run of the task {run.task}, not {kind.name}.")
-        model_type = type_of(kind, given)
+        if run.task != spec.name:
+            raise ConfigError(f"this is a run of the task {run.task}, not {spec.name}.")
+        model_type = type_of(spec, given)
         given.get("model", {}).pop("type", None)
-        if model_type not in kind.models:
-            raise refused.unknown_name("[model] type", model_type, kind.models)
-        types = {"model": kind.models[model_type][0], **own}
+        if model_type not in spec.models:
+            raise refused.unknown_name("[model] type", model_type, spec.models)
+        types = {"model": spec.models[model_type][0], **own}
         built: dict[str, Any] = {
             name: build(section, given.get(name, {}), section=name)
             for name, section in types.items()
         }
-        return cls(task=kind.name, model_type=model_type, **built)
+        return cls(task=spec.name, model_type=model_type, **built)
 
     @classmethod
-    def of_run(cls, folder: RunFolder, kind: TaskSections) -> "Settings":
+    def of_run(cls, folder: RunFolder, spec: TaskSections) -> "Settings":
         """The settings that stand in a run's config.toml; an error names that file."""
         stored = upgraded(folder.settings())
         try:
-            return cls.of(stored, kind)
+            return cls.of(stored, spec)
         except ConfigError as error:
             raise ConfigError(f"in {folder.config}: {error}") from None
 
@@ -112,9 +112,9 @@ def task_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
     return str(sections.get("run", {}).get("task", TRANSLATION))
 
 
-def type_of(kind: TaskSections, sections: Mapping[str, Mapping[str, Any]]) -> str:
+def type_of(spec: TaskSections, sections: Mapping[str, Mapping[str, Any]]) -> str:
     """The type of model that some sections name."""
-    return str(sections.get("model", {}).get("type", kind.default_model))
+    return str(sections.get("model", {}).get("type", spec.default_model))
 
 
 def upgraded(stored: Sections) -> Sections:
@@ -133,21 +133,21 @@ def upgraded(stored: Sections) -> Sections:
     return merge(stored, {"training": {"learning_rate": peak}})
 
 
-def preset(kind: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
+def preset(spec: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]) -> Sections:
     """The sections of a preset.
 
     Raises ConfigError for an unknown name, or one of another type of model than is given.
     """
-    if name not in kind.presets:
-        raise refused.unknown_name("--preset", name, kind.presets)
-    sections = kind.presets[name]
-    wanted = str(given.get("model", {}).get("type", type_of(kind, sections)))
-    if type_of(kind, sections) != wanted:
-        others = presets_of_type(kind, wanted)
-        raise refused.preset_of_another_type(name, type_of(kind, sections), wanted, others)
+    if name not in spec.presets:
+        raise refused.unknown_name("--preset", name, spec.presets)
+    sections = spec.presets[name]
+    wanted = str(given.get("model", {}).get("type", type_of(spec, sections)))
+    if type_of(spec, sections) != wanted:
+        others = presets_of_type(spec, wanted)
+        raise refused.preset_of_another_type(name, type_of(spec, sections), wanted, others)
     return sections
 
 
-def presets_of_type(kind: TaskSections, model_type: str) -> list[str]:
+def presets_of_type(spec: TaskSections, model_type: str) -> list[str]:
     """The presets that are made for this type of model."""
-    return [n for n, sections in kind.presets.items() if type_of(kind, sections) == model_type]
+    return [n for n, sections in spec.presets.items() if type_of(spec, sections) == model_type]

@@ -15,7 +15,7 @@ from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say
 from headway.runs.train import train
 from headway.translation import pairs
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 from headway.translator import Translator
 
 _COMPARED = 300
@@ -40,7 +40,7 @@ def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
     Raises UserError for what the user can put right, StoppedError after Ctrl-C or SIGTERM.
     """
     refuse_texts(request.sections)
-    open_run(KIND, lessons.teacher, device="cpu")  # before hours of work
+    open_run(SPEC, lessons.teacher, device="cpu")  # before hours of work
     with only_writer_of_run(request.out, say) as folder:
         if not folder.config.exists():
             folder.refuse_taken()
@@ -58,7 +58,7 @@ def distill(lessons: Lessons, request: Request, say: Say) -> RunFolder:
                 f"{request.out} holds a run that was not taught. Give another folder to --out."
             )
     sections = merge(lessons.sections(), request.sections)
-    run = train(KIND, Request(sections, request.out, request.preset, request.resume), say)
+    run = train(SPEC, Request(sections, request.out, request.preset, request.resume), say)
     text = run.card.read_text(encoding="utf-8") if run.card.exists() else ""
     if _HEADING not in text:
         run.write_card(f"{text}\n{teacher_words(lessons, run, say)}")

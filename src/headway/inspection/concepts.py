@@ -13,7 +13,6 @@ from headway.core.embedding import TokenEmbedding
 from headway.earlier_translators.convolution import Convolution
 from headway.inspection.packing import missing, packed
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.language_models.nnlm import Nnlm
 from headway.nn.recurrent import RecurrentLayer
 
 N_POSITIONS = 64
@@ -75,7 +74,7 @@ def order_known_by(model: nn.Module, config: Any) -> str:
     attentions = [brick for brick in bricks if isinstance(brick, MultiHeadAttention)]
     if any(one.rotary or one.relative is not None for one in attentions):
         return "attention"
-    if isinstance(model, Nnlm):
+    if getattr(config, "order", 0):
         return "window"
     for kind, name in ((RecurrentLayer, "recurrence"), (Convolution, "convolution")):
         if any(isinstance(brick, kind) for brick in bricks):

@@ -1,16 +1,11 @@
 """What is looked at where no text is given: the notes' sentences, some of the validation set."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
-from headway.core.cleaning import Report
 from headway.core.error_commands import command
 from headway.core.errors import ConfigError, DataError
-from headway.core.lines import read_lines
 from headway.core.run_folder import RunFolder
-from headway.corpora.corpus import read_pairs
 from headway.demo import EXAMPLES
 from headway.inspection.inspected_model import Subject
 from headway.runs.own_files import why_not_read
@@ -45,24 +40,8 @@ def _fits(line: str) -> bool:
 
 def _of_the_run(subject: Subject) -> Iterator[str]:
     try:
-        files, lines = _LINES[subject.task](subject.settings.data)
+        files, lines = subject.examples()
         if not why_not_read(RunFolder(subject.run), files):
             yield from islice(lines, _FAR)
     except (ConfigError, DataError):  # the files are gone, or others, or not named
         return
-
-
-def _sources(data: Any) -> tuple[Sequence[Path], Iterator[str]]:
-    corpus = data.validation() or data.corpus()
-    return corpus.files, (pair.source for pair in read_pairs(corpus, Report()))
-
-
-def _lines(data: Any) -> tuple[Sequence[Path], Iterator[str]]:
-    files = data.valid_corpus or data.corpus
-    return files, (line for path in files for line in read_lines(path) if line is not None)
-
-
-_LINES: dict[str, Callable[[Any], tuple[Sequence[Path], Iterator[str]]]] = {
-    "translation": _sources,
-    "language-model": _lines,
-}

@@ -5,7 +5,7 @@ And one text to be written by it: what the views of decoding share.
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,15 +15,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from headway.core.errors import ConfigError, RunError
+from headway.core.errors import ConfigError
 from headway.core.hypothesis import Rules
 from headway.core.interfaces import State, StepDecoder
 from headway.core.runtime import Device
 from headway.core.search_settings import DecodingSettings
-from headway.core.settings import Settings, task_of
+from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.operations.argument_errors import refuse_no_unicode
-from headway.operations.shipped import open_folder
+from headway.tasks import brought_by_run
 
 
 class Passage(NamedTuple):
@@ -48,6 +48,14 @@ class Passage(NamedTuple):
         return self.fed[1:]
 
 
+class Examples(NamedTuple):
+    """Texts that a run may be looked at with."""
+
+    files: Sequence[Path]
+    """The run's, that they are of."""
+    texts: Iterator[str]
+
+
 @dataclass(frozen=True)
 class Subject:
     """A run, opened to be looked into."""
@@ -67,6 +75,10 @@ class Subject:
     """Tokens of a source that are read at once, the end marker included; None for all."""
     used: Any
     """The `Translator` or `TrainedLanguageModel` that the run is used by."""
+    examples: Callable[[], Examples]
+    """Texts of the run's own files."""
+    reads_source: bool = False
+    """Whether there is a text that is translated, besides the one that is written."""
     whole_words: bool = False
     """Tokens are whole words, with white space between them."""
 
@@ -80,11 +92,6 @@ class Subject:
         """The vocabulary's markers."""
         special: SpecialIds = self.vocabulary.special
         return special
-
-    @property
-    def reads_source(self) -> bool:
-        """Whether there is a text that is translated, besides the one that is written."""
-        return self.task == "translation"
 
     def shown(self, ids: Sequence[int], names: Mapping[str, str]) -> list[str]:
         """The pieces as a reader would write them, codes in the place of what stands for them."""
@@ -136,55 +143,8 @@ def open_subject(run: str | Path, *, device: Device = "auto", tag: str | None = 
 
     Raises RunError where there is none, or its task cannot be looked into.
     """
-    task = task_of(open_folder(run).settings())
-    run = Path(run)
-    if task not in OPENERS:
-        raise RunError(
-            f"runs of the tasks {', '.join(OPENERS)} can be looked into; {run} is one of {task}."
-        )
-    return OPENERS[task](run, device, tag)
-
-
-def _translator(run: Path, device: Device, tag: str | None) -> Subject:
-    from headway.translation.attention import as_fed
-    from headway.translator import Translator
-
-    translator = Translator.load(run, device=device)
-    tag = translator.chosen_tag(tag)
-    codes = translator.codes(tag)
-
-    def write(text: str) -> str:
-        return translator.translate([text], tag=tag or None)[0]
-
-    def passage(text: str, target: str) -> Passage:
-        return Passage(text, target, *as_fed(codes, text, target))
-
-    longest = None if translator.longest is None else translator.longest + 1
-    return Subject(
-        run, "translation", translator.settings, translator.model, translator.subwords,
-        translator.device, write, passage, longest, translator,
-    )  # fmt: skip
-
-
-def _language_model(run: Path, device: Device, _tag: str | None) -> Subject:
-    from headway.language_models.trained import TrainedLanguageModel
-
-    used = TrainedLanguageModel.load(run, device=device)
-
-    def passage(text: str, target: str) -> Passage:
-        ids = used.vocabulary.encode(used.cut(target))
-        return Passage(text, target, [], [used.vocabulary.special.decoder_begin, *ids])
-
-    return Subject(
-        run, "language-model", used.settings, used.decoder, used.vocabulary,
-        used.device, lambda text: text, passage, None, used, used.settings.text.unit == "words",
-    )  # fmt: skip
-
-
-OPENERS: dict[str, Callable[[Path, Device, str | None], Subject]] = {
-    "translation": _translator,
-    "language-model": _language_model,
-}
+    subject: Subject = brought_by_run(run, "inspect")(Path(run), device, tag)
+    return subject
 
 
 class Writing(NamedTuple):

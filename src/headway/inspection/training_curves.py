@@ -11,9 +11,10 @@ from headway.core.errors import ConfigError, RunError
 from headway.core.settings import task_of
 from headway.exchange.curves import Point, counts, curves, planned, scores, thinned
 from headway.inspection import document
-from headway.inspection.inspected_model import OPENERS, open_subject
+from headway.inspection.inspected_model import open_subject
 from headway.inspection.packing import missing, packed
 from headway.operations.shipped import open_folder
+from headway.tasks import model_type_of, verbs
 from headway.version import __version__
 
 MOST_POINTS = 1000
@@ -49,7 +50,7 @@ def page(runs: Sequence[Path]) -> dict[str, Any]:
             f"{command('demo')}."
         )
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
-    if task in OPENERS and open_folder(runs[0]).model.exists():
+    if "inspect" in verbs(task) and open_folder(runs[0]).model.exists():
         run = document.run(open_subject(runs[0]))
     else:
         run = {"name": name, "task": task, "type": type_, "version": __version__}
@@ -66,7 +67,7 @@ def _run(name: str, run: Path) -> dict[str, Any]:
     found = {
         "name": name,
         "task": task_of(sections),
-        "type": str(sections["model"].get("type", "transformer")),
+        "type": model_type_of(sections),
         "finished": folder.finished,
         "updates": max((end.updates for end in ends), default=0),
         "time_s": max((end.time_s for end in ends), default=0.0),

@@ -1,1 +1,18 @@
 """Language modelling: how likely a text is, what comes next, and writing on."""
+
+VERBS = {
+    "train": "headway.language_models.spec:SPEC",
+    "files": "headway.language_models.texts:refuse_unreadable",
+    "evaluate": "headway.commands.perplexity:evaluate_texts",
+    "predict": "headway.language_models.trained:TrainedLanguageModel",
+    "score": "headway.language_models.trained:TrainedLanguageModel",
+    "generate": "headway.language_models.trained:TrainedLanguageModel",
+    "inspect": "headway.inspection.language_models:opened",
+    "compare": "headway.study.compared_language_models:entrant",
+    "count": "headway.study.operation_counting:PASS_OF_TEXT",
+    "demo": "headway.commands.language_demo:demonstrate_language_models",
+    "export arpa": "headway.language_models.arpa_runs:export_arpa",
+    "export word2vec": "headway.language_models.vectors:export_word2vec",
+    "export word2vec-binary": "headway.language_models.vectors:export_word2vec_binary",
+    "import arpa": "headway.language_models.arpa_runs:import_arpa",
+}

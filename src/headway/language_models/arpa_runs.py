@@ -16,7 +16,7 @@ from headway.core.tensor_files import save_tensors
 from headway.language_models.arpa import write_arpa
 from headway.language_models.arpa_reading import Arpa, read_arpa
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.spec import KIND, next_commands_at
+from headway.language_models.spec import SPEC, next_commands_at
 from headway.language_models.texts import COUNTING
 from headway.operations.locks import Say
 from headway.operations.shipped import only_writer_of_run
@@ -69,7 +69,7 @@ def import_arpa(path: Path, out: Path, say: Say, unit: WholeUnit | None = None) 
         data = ImportedFile(arpa.words, {str(path): checksum(path)}, repaired)
         write_record(folder, data, None)
         data.save_vocabulary(folder)
-        settings = Settings.of(_sections(arpa), KIND)
+        settings = Settings.of(_sections(arpa), SPEC)
         folder.write_settings(settings.sections())
         save_tensors(arrays(arpa), folder.model)
         use = "\n".join(next_commands_at(folder.path))
@@ -85,7 +85,7 @@ def _sections(arpa: Arpa) -> Sections:
     config = NgramConfig(order=len(arpa.orders), smoothing="backoff", n_grams=arpa.n_grams)
     text = {"unit": arpa.words.unit, "segmenter": "none", "vocabulary_size": len(arpa.words)}
     return {
-        "run": {"task": KIND.name},
+        "run": {"task": SPEC.name},
         "text": text,
         "model": {"type": "ngram", **asdict(config)},
     }
@@ -103,20 +103,21 @@ def arrays(arpa: Arpa) -> dict[str, torch.Tensor]:
     return found
 
 
-def export_arpa(run: Path, path: Path) -> int:
-    """Write the model of a run to an ARPA file; returns how many n-grams it has.
+def export_arpa(run: Path, path: Path, say: Say) -> None:
+    """Write the model of a run to an ARPA file, and say how many n-grams it has.
 
     Raises:
         RunError: there is no such run, or its model does not count.
         DataError: a word has no place in such a file.
     """
-    settings, vocabulary, model, _ = open_run(KIND, run, device="cpu")
+    settings, vocabulary, model, _ = open_run(SPEC, run, device="cpu")
     if settings.model_type not in COUNTING:
         raise RunError(
             f"an ARPA file holds n-grams; {run} is a model of the type {settings.model_type}. "
             "Count one: --model.type ngram."
         )
-    return write_arpa(cast(Ngram, model), spelled(vocabulary), path)
+    n_grams = write_arpa(cast(Ngram, model), spelled(vocabulary), path)
+    say(f"{n_grams:,} n-grams written to {path}")
 
 
 def spelled(vocabulary: Any) -> list[str]:

@@ -18,7 +18,7 @@ from headway.language_models.evaluation import Evaluation, evaluated_stream
 from headway.language_models.models import LANGUAGE_MODELS
 from headway.language_models.scoring import Scorer
 from headway.language_models.task import LanguageTask, LanguageTraining
-from headway.language_models.units import LanguageText, open_vocabulary
+from headway.language_models.units import LanguageText
 from headway.runs.gradient import GRADIENT
 from headway.runs.loading import copied, open_run
 from headway.runs.parent import (
@@ -30,12 +30,12 @@ from headway.runs.parent import (
 )
 from headway.runs.task_spec import (
     CardWords,
-    Kind,
     Learner,
     Load,
     Opening,
     Run,
     Say,
+    TaskSpec,
     Tokens,
     shape_of_parent,
 )
@@ -132,13 +132,13 @@ def inherited(parent: Parent, given: Sections, say: Say) -> Sections:
     So the score before the first update is the parent's own. Raises ConfigError for another type of
     model, or other tokens.
     """
-    before = Settings.of_run(parent.folder, KIND)
+    before = Settings.of_run(parent.folder, SPEC)
     refuse_other_type(parent, before, given)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     base = {"text": stored["text"], "training": {**training, "learning_rate": tuned_rate(before)}}
     sections = merge(base, shape_of_parent(parent, given, say))
-    now = Settings.of(sections, KIND).sections()
+    now = Settings.of(sections, SPEC).sections()
     free = {"text": {"sample_lines"}, "model": FREE_OF_MODEL}
     refuse_contradictions(parent, stored, now, free)
     return sections
@@ -179,7 +179,7 @@ def validation(run: Run, data: texts.Texts) -> Evaluation:
     """The finished model on the validation text."""
     assert data.valid is not None
     settings, vocabulary = run.settings, data.vocabulary
-    model = run.trainer.eval_model if run.trainer else open_run(run.kind, run.folder.path).model
+    model = run.trainer.eval_model if run.trainer else open_run(run.spec, run.folder.path).model
     scorer = Scorer(
         model,
         vocabulary.special,
@@ -239,7 +239,7 @@ def next_commands_at(folder: Path) -> list[str]:
     ]
 
 
-KIND: Kind = Kind(
+SPEC: TaskSpec = TaskSpec(
     name="language-model",
     sections={
         "text": LanguageText,
@@ -253,9 +253,7 @@ KIND: Kind = Kind(
     fits_dropout=("tiny", "small"),
     read=texts.read,
     complete=texts.complete,
-    absolute=texts.absolute,
     sizes=texts.sizes,
-    vocabulary=open_vocabulary,
     build=build,
     task=task,
     learner=learner,
@@ -265,4 +263,4 @@ KIND: Kind = Kind(
     inherit=inherited,
     load=load,
 )
-"""Everything that language modelling brings; see `headway.runs.task_spec.Kind`."""
+"""Everything that language modelling brings; see `headway.runs.task_spec.TaskSpec`."""

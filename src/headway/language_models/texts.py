@@ -2,12 +2,12 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headway.core.config import Sections, build
+from headway.core.config import Sections, absolute_files, build
 from headway.core.disk import checksum, refuse_undecodable
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file, read_lines, shown
@@ -267,18 +267,9 @@ def _stored(
     )
 
 
-def absolute(data: LanguageData) -> dict[str, Any]:
-    """`Kind.absolute`: each file by a path that holds from any folder."""
-    files = {
-        key: [str(path.absolute()) for path in getattr(data, key)]
-        for key in ("corpus", "valid_corpus")
-    }
-    return asdict(data) | files
-
-
 def complete(_given: Sections, settings: Settings, data: Texts) -> Sections:
-    """What the data told: `Kind.complete`."""
-    stored = absolute(settings.data) | {"documents": bool(data.reading["documents_parted"])}
+    """What the data told: `TaskSpec.complete`."""
+    stored = absolute_files(settings.data) | {"documents": bool(data.reading["documents_parted"])}
     text = {
         "unit": data.unit.unit,
         "segmenter": data.unit.segmenter,

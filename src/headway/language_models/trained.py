@@ -12,7 +12,7 @@ from headway.core.setting_errors import other_than_fp32
 from headway.decoding.sampling import draw
 from headway.language_models.evaluation import Evaluation, evaluated
 from headway.language_models.scoring import Scorer
-from headway.language_models.spec import KIND, WINDOW
+from headway.language_models.spec import SPEC, WINDOW
 from headway.language_models.units import TokenUnit, Vocabulary
 from headway.operations.argument_errors import refuse_no_unicode
 from headway.operations.argument_types import in_shape, paths, string
@@ -74,7 +74,7 @@ class TrainedLanguageModel:
         """
         if precision not in ("auto", "fp32"):
             raise other_than_fp32(precision)
-        return cls(open_run(KIND, run, device=device))
+        return cls(open_run(SPEC, run, device=device))
 
     @overload
     def score(self, texts: str) -> LineScore: ...  # type: ignore[overload-overlap]

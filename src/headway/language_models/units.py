@@ -3,17 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from headway.core.errors import DataError, refuse_below, refuse_beyond
-from headway.core.run_folder import RunFolder
 from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import MOST_IDS, Subwords
 from headway.languages.segmenting import Segmenter, segmenter, unspaced
 from headway.runs.task_spec import Say
 from headway.tokenizers.wordpiece import LEARNERS, Algorithm
-from headway.tokenizers.words import Words, opened
+from headway.tokenizers.words import Words
 
 Unit = Literal["subwords", "words", "characters"]
 Lines = Callable[[], Iterator[str]]
@@ -131,8 +129,3 @@ def learned_vocabulary(
         f"{least} times, and at most {most or limit:,}); {n_unknown / n_all:.1%} are unknown words"
     )
     return words
-
-
-def open_vocabulary(run: Path) -> Vocabulary:
-    """The vocabulary of a run."""
-    return opened(RunFolder(run).tokenizer)

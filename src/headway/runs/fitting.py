@@ -22,7 +22,7 @@ from headway.core.settings import Settings, presets_of_type, type_of
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Reporter
 from headway.operations.planned import PlannedTraining, seconds
-from headway.runs.task_spec import Kind, Opening, Run, Say, Sizes
+from headway.runs.task_spec import Opening, Run, Say, Sizes, TaskSpec
 
 SEEN = 40_000_000
 """Units to train on when there is no budget: about 90 times through 30,000 captions."""
@@ -46,7 +46,7 @@ GOOD_PASSES, GOOD_SEEN = 10, 10_000_000
 # -- the preset -------------------------------------------------------------------------------
 
 
-def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
+def presets_that_fit(spec: TaskSpec, given: Sections) -> list[str]:
     """The presets below which what was given is allowed.
 
     Raises ConfigError where it is not allowed under any, nor by itself: found before an hour of
@@ -54,9 +54,9 @@ def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
     """
     fitting: list[str] = []
     refused: list[ConfigError] = []
-    for name in ("", *presets_of_type(kind, type_of(kind, given))):
+    for name in ("", *presets_of_type(spec, type_of(spec, given))):
         try:
-            Settings.of(merge(kind.presets[name] if name else {}, given), kind)
+            Settings.of(merge(spec.presets[name] if name else {}, given), spec)
         except ConfigError as error:
             refused.append(error)
         else:
@@ -66,21 +66,26 @@ def presets_that_fit(kind: Kind, given: Sections) -> list[str]:
     return [name for name in fitting if name]
 
 
-def smaller(kind: Kind, settings: Settings) -> str:
+def smaller(spec: TaskSpec, settings: Settings) -> str:
     """What to ask for, for a smaller model than this."""
-    model, names = settings.sections()["model"], presets_of_type(kind, settings.model_type)
+    model, names = settings.sections()["model"], presets_of_type(spec, settings.model_type)
     for name in names[:1]:
-        if any(model.get(key) != value for key, value in kind.presets[name]["model"].items()):
+        if any(model.get(key) != value for key, value in spec.presets[name]["model"].items()):
             return f"--preset {name}, the smallest"
     return "a smaller model, such as --model.d-model 64"
 
 
 def choose_preset(
-    kind: Kind, allowed: Sequence[str], settings: Settings, data: Any, runtime: Runtime, say: Say
+    spec: TaskSpec,
+    allowed: Sequence[str],
+    settings: Settings,
+    data: Any,
+    runtime: Runtime,
+    say: Say,
 ) -> str:
     """The `allowed` preset that suits data, budget and machine; said with its reason."""
     budget_s, on_gpu = seconds(settings.training.budget), runtime.device.type == "cuda"
-    chosen, why = kind.choose_preset(kind.sizes(data), budget_s, on_gpu, allowed)
+    chosen, why = spec.choose_preset(spec.sizes(data), budget_s, on_gpu, allowed)
     say(f"preset {chosen}: {why}")
     return chosen
 
@@ -132,7 +137,7 @@ def fit_length(
 ) -> PlannedTraining:
     """How many updates, and how many between validations; measured where that depends on speed."""
     training: PlannedTraining = settings.training
-    kind, started, tuned = opening.kind, opening.started, bool(training.init_from)
+    spec, started, tuned = opening.spec, opening.started, bool(training.init_from)
     if training.budget and "max_steps" not in opening.given.get("training", {}):
         training = replace(training, max_steps=0)  # a preset's gives way to what was asked for
     elif training.budget and training.max_steps:
@@ -159,11 +164,11 @@ def fit_length(
     units_per_step, step_s = timed_updates(trainer)
     with torch.inference_mode():
         task, model = trainer.task, trainer.eval_model
-        part_s = validation_s = seconds_of(lambda: kind.rehearse(task, model))
-        if rehearse_end := kind.rehearse_end:
+        part_s = validation_s = seconds_of(lambda: spec.rehearse(task, model))
+        if rehearse_end := spec.rehearse_end:
             part_s = seconds_of(lambda: rehearse_end(settings, task, model))
     left_s = None if budget_s is None else budget_s - (time.monotonic() - started)
-    closing_s = kind.closing * part_s
+    closing_s = spec.closing * part_s
     if left_s is not None and not training.max_steps:
         training, fewer = shortened_validation(training, opening, trainer.task, left_s, closing_s)
         validation_s, closing_s = fewer * validation_s, fewer * closing_s
@@ -173,14 +178,14 @@ def fit_length(
                 f"WARNING: {max(left_s, 0):.0f} s of {training.budget} are left after preparation, "
                 f"too little to learn in: this takes {least_s:.0f} s more, for the least that is a "
                 "model. What was prepared is kept: with a longer --budget training begins at once; "
-                f"or {smaller(kind, settings)}"
+                f"or {smaller(spec, settings)}"
             )
             left_s = least_s
     n_validations = fit_validations(left_s, validation_s, tuned=tuned)
     within_s = None if left_s is None else time_to_learn(left_s, closing_s)
     max_steps = training.max_steps
     if not max_steps:
-        sizes = kind.sizes(opening.data)
+        sizes = spec.sizes(opening.data)
         max_steps, why = fit_steps(
             sizes,
             units_per_step=units_per_step,
@@ -263,7 +268,7 @@ def in_minutes(seconds_: float) -> str:
 
 def smaller_presets(settings: Settings, opening: Opening) -> list[str]:
     """The presets below the one that was chosen, of the same type of model; all if none was."""
-    names = presets_of_type(opening.kind, settings.model_type)
+    names = presets_of_type(opening.spec, settings.model_type)
     return names[: names.index(opening.preset)] if opening.preset in names else []
 
 
@@ -371,7 +376,7 @@ def grown_dropout(settings: Settings, opening: Opening) -> Settings:
     """More dropout the more often the same text will be seen, growing while the rate warms up."""
     training, given = settings.training, opening.given
     seen = training.max_steps * training.accumulate * training.batch_tokens
-    passes = seen / opening.kind.sizes(opening.data).per_pass
+    passes = seen / opening.spec.sizes(opening.data).per_pass
     dropout, why = fit_dropout(passes)
     if "dropout" not in given.get("model", {}):
         opening.say(f"dropout {dropout}: {why}")

@@ -38,7 +38,7 @@ ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_righ
 def build_trainer(run: Run, reporter: Reporter) -> Trainer[Any]:
     """Model, the same in float32, task and optimizer, all from the run's seed."""
     settings, dtype = run.settings.training, run.runtime.dtype
-    task = run.kind.task(run.settings, run.data, run.runtime)
+    task = run.spec.task(run.settings, run.data, run.runtime)
     eval_model, model = drawn(run), drawn(run)
     return trainer_of(model, eval_model, task, run.folder, settings, dtype=dtype, reporter=reporter)
 
@@ -87,7 +87,7 @@ def parameters_apart(
 def drawn(run: Run) -> nn.Module:
     """The model of a run, with weights drawn from the run's seed."""
     seed, device = run.settings.runtime.seed, run.runtime.device
-    return train.drawn(lambda: run.kind.build(run.settings, run.data.vocabulary), seed, device)
+    return train.drawn(lambda: run.spec.build(run.settings, run.data.vocabulary), seed, device)
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
@@ -109,7 +109,7 @@ def fit(settings: Settings, opening: Opening) -> Settings:
     settings = replace(settings, training=training)
     if training.schedule == "paper":
         settings = fitting.with_peak_of_equation_3(settings, opening)
-    if opening.preset and opening.preset in opening.kind.fits_dropout:
+    if opening.preset and opening.preset in opening.spec.fits_dropout:
         settings = fitting.grown_dropout(settings, opening)
     return settings
 
@@ -134,7 +134,7 @@ def learn(run: Run, resume: bool) -> Learned:
         trainer = run.trainer = build_trainer(run, reporter)
         train.learn(trainer, say, resume=resume, begin=lambda trainer: begin(run))
     choose = parent.choose if trainer.begun_with else Trainer.choose
-    chosen = choose(trainer, run.kind.rank(run))
+    chosen = choose(trainer, run.spec.rank(run))
     say(f"the model is {chosen}")
     load_weights(trainer.eval_model, load_tensors(folder.model))
     if training.init_from:
@@ -143,7 +143,7 @@ def learn(run: Run, resume: bool) -> Learned:
         # Stored with the mark that the run is finished; killed before, it chooses again, alike.
         now: Any = trainer.settings
         ended = replace(now, within_s=0.0, closing_s=0.0)
-        run.settings = replace(run.kind.tune(run), training=ended)
+        run.settings = replace(run.spec.tune(run), training=ended)
     progress = trainer.progress
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in progress.counts.items())
     each = f" in {training.accumulate} parts" if training.accumulate > 1 else ""

@@ -18,7 +18,7 @@ from headway.core.runtime import Device
 from headway.core.settings import Settings, task_of
 from headway.core.tensor_files import Shapes, load_finite, shape_of, shapes
 from headway.operations.shipped import open_folder
-from headway.runs.task_spec import Kind
+from headway.runs.task_spec import TaskSpec
 
 _BYTES_PER_PIECE = 1 << 10
 """Of tokenizer.json, at most: the piece, its id, and what it is merged from."""
@@ -57,7 +57,7 @@ class Opened(NamedTuple):
     device: torch.device
 
 
-def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
+def open_run(spec: TaskSpec, run: str | Path, *, device: Device = "auto") -> Opened:
     """Open a run folder wherever it was trained; nothing of the process is changed.
 
     Raises:
@@ -65,22 +65,22 @@ def open_run(kind: Kind, run: str | Path, *, device: Device = "auto") -> Opened:
     """
     folder = open_folder(run)
     sections = folder.settings()
-    if task_of(sections) != kind.name:
+    if task_of(sections) != spec.name:
         raise RunError(
-            f"this needs a run of the task {kind.name}; {run} is one of {task_of(sections)}. "
-            f"Train one with: headway train --task {kind.name}"
+            f"this needs a run of the task {spec.name}; {run} is one of {task_of(sections)}. "
+            f"Train one with: headway train --task {spec.name}"
         )
-    settings = Settings.of_run(folder, kind)
+    settings = Settings.of_run(folder, spec)
     if not folder.model.exists():
         raise RunError(
             f"{folder.path} has no model yet: training has not reached its first validation. "
             f"Go on with: {command('train', '--out', folder.path, '--resume')}"
         )
     folder.refuse_damaged()
-    vocabulary = fitting_vocabulary(kind, settings, folder)
+    vocabulary = fitting_vocabulary(spec, settings, folder)
     with torch.random.fork_rng(devices=[]), _Undrawn():
-        model = kind.build(settings, vocabulary)
-    (kind.load(settings) if kind.load else copied)(model, folder.model)
+        model = spec.build(settings, vocabulary)
+    (spec.load(settings) if spec.load else copied)(model, folder.model)
     wanted = {**vars(settings.runtime), "device": device}
     place = machine.chosen_device(build(machine.RuntimeSettings, wanted, section="runtime"))
     return Opened(settings, vocabulary, model.to(place).eval(), place)
@@ -92,7 +92,7 @@ def copied(model: nn.Module, weights: Path) -> None:
 
 
 def fitting_vocabulary(
-    kind: Kind, settings: Settings, folder: RunFolder, file: Path | None = None
+    spec: TaskSpec, settings: Settings, folder: RunFolder, file: Path | None = None
 ) -> Any:
     """The vocabulary of a run whose weights, those of the model or in `file`, go with its settings.
 
@@ -105,12 +105,12 @@ def fitting_vocabulary(
     weights = file or folder.model
     found = shapes(weights)
     refuse_larger_vocabulary(folder, found)
-    vocabulary = kind.vocabulary(folder.path)
+    vocabulary = spec.vocabulary(folder.path)
     rule = f"weights must be those that {folder.config} describes; {weights} has "
     remedy = ". Put the two files of one run together."
     endless = _Undrawn(_CALLS_PER_TENSOR * (len(found) + 10), f"{rule}far fewer tensors{remedy}")
     with torch.device("meta"), endless:
-        model = kind.build(settings, vocabulary)
+        model = spec.build(settings, vocabulary)
     wanted = {name: shape_of(tensor) for name, tensor in saved_tensors(model).items()}
     for name in [*wanted, *found]:
         if found.get(name) != wanted.get(name):

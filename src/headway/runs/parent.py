@@ -22,7 +22,7 @@ from headway.operations.frozen import all_parameters, freeze, names_below
 from headway.operations.planned import PlannedTraining
 from headway.operations.shipped import open_folder
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.task_spec import Kind, Request, Run
+from headway.runs.task_spec import Request, Run, TaskSpec
 
 FREE_OF_MODEL = frozenset(
     "dropout attention_dropout activation_dropout variational residual_gain".split()
@@ -42,7 +42,7 @@ class Parent:
     vocabulary: Any = None
 
     @classmethod
-    def of_request(cls, request: Request, kind: Kind) -> "Parent":
+    def of_request(cls, request: Request, spec: TaskSpec) -> "Parent":
         """The run that a new one is to begin with.
 
         Raises:
@@ -55,10 +55,10 @@ class Parent:
                 f"a run that begins with another's weights has its sizes as well; got --preset "
                 f"{request.preset} and --init-from {run}. Leave one of them out."
             )
-        return cls.open(Path(run), kind)
+        return cls.open(Path(run), spec)
 
     @classmethod
-    def open(cls, run: Path, kind: Kind | None = None) -> "Parent":
+    def open(cls, run: Path, spec: TaskSpec | None = None) -> "Parent":
         """A run to begin with; one of a kind is compared with its settings before it is read.
 
         Raises:
@@ -73,14 +73,14 @@ class Parent:
                 f"Finish it with: {command('train', '--out', folder.path, '--resume')}"
             )
         vocabulary = None
-        if kind:
-            settings = Settings.of_run(folder, kind)
-            if settings.model_type in kind.counted:
+        if spec:
+            settings = Settings.of_run(folder, spec)
+            if settings.model_type in spec.counted:
                 raise ConfigError(
                     f"a run begins with weights that were learned; those of {run} were counted "
                     f"({settings.model_type}). Leave --init-from out, and name all texts at once."
                 )
-            vocabulary = fitting_vocabulary(kind, settings, folder)
+            vocabulary = fitting_vocabulary(spec, settings, folder)
         parent = cls(folder, checksum(folder.model), vocabulary)
         parent.weights()
         return parent

@@ -15,10 +15,10 @@ from headway.core.settings import Settings, preset, type_of
 from headway.core.tensor_files import shapes
 from headway.core.train import refuse_changed
 from headway.runs.loading import fitting_vocabulary
-from headway.runs.task_spec import Kind, Request, Run, Say
+from headway.runs.task_spec import Request, Run, Say, TaskSpec
 
 
-def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
+def stopped_run(spec: TaskSpec, request: Request, say: Say) -> Run | None:
     """The run in the folder, ready to go on as if it had never stopped; None if it is finished.
 
     Raises:
@@ -28,22 +28,22 @@ def stopped_run(kind: Kind, request: Request, say: Say) -> Run | None:
     folder = RunFolder(request.out)
     refuse_unwritable(folder)
     folder.refuse_damaged()
-    settings = Settings.of_run(folder, kind)
+    settings = Settings.of_run(folder, spec)
     if request.sections or request.preset:
         asked = folder.record().get("asked") if folder.data.exists() else None
-        refuse_changes(kind, request, settings, asked or {})
+        refuse_changes(spec, request, settings, asked or {})
     if folder.finished:
         say(f"{request.out} is finished; nothing to resume.")
         return None
-    data = kind.read(settings, vocabulary_of_newest(kind, settings, folder), say)
+    data = spec.read(settings, vocabulary_of_newest(spec, settings, folder), say)
     if folder.data.exists():
         refuse_changed_data(folder, data)
     else:
         say(f"{folder.data} is gone: whether the files are still the same cannot be checked")
-    return Run(kind, folder, settings, data, machine.start(settings.runtime), say)
+    return Run(spec, folder, settings, data, machine.start(settings.runtime), say)
 
 
-def vocabulary_of_newest(kind: Kind, settings: Settings, folder: RunFolder) -> Any:
+def vocabulary_of_newest(spec: TaskSpec, settings: Settings, folder: RunFolder) -> Any:
     """The vocabulary of a run whose settings are those of the newest checkpoint that can be read.
 
     Nothing has been built yet: a model of any size may stand in config.toml.
@@ -54,12 +54,12 @@ def vocabulary_of_newest(kind: Kind, settings: Settings, folder: RunFolder) -> A
             shapes(weights)
         except RunError:  # which is said when it is set aside
             continue
-        return fitting_vocabulary(kind, settings, folder, weights)
-    return kind.vocabulary(folder.path)
+        return fitting_vocabulary(spec, settings, folder, weights)
+    return spec.vocabulary(folder.path)
 
 
 def refuse_changes(
-    kind: Kind, request: Request, settings: Settings, asked: Mapping[str, Any]
+    spec: TaskSpec, request: Request, settings: Settings, asked: Mapping[str, Any]
 ) -> None:
     """Raise ConfigError when a resumed run is given other settings or files than it has.
 
@@ -68,14 +68,14 @@ def refuse_changes(
     """
     base: Sections = {}
     if request.preset and request.preset != asked.get("preset"):
-        base = merge(preset(kind, request.preset, request.sections))
+        base = merge(preset(spec, request.preset, request.sections))
         if settings.training.budget:
             base.get("training", {}).pop("max_steps", None)  # the budget's length stands
     given, made_since = merge(base, request.sections), {"training": {"plans": ()}}
     wanted = merge(settings.sections(), made_since, given)
-    if type_of(kind, wanted) != settings.model_type:
-        raise refusal("model", "type", settings.model_type, type_of(kind, wanted))
-    had, now = whole(kind, settings), whole(kind, Settings.of(wanted, kind))
+    if type_of(spec, wanted) != settings.model_type:
+        raise refusal("model", "type", settings.model_type, type_of(spec, wanted))
+    had, now = whole(spec, settings), whole(spec, Settings.of(wanted, spec))
     began = asked.get("sections", {})
     for section, keys in given.items():
         for key in [key for key in keys if key in now.get(section, {})]:
@@ -85,9 +85,9 @@ def refuse_changes(
                 raise refusal(section, key, stored, got)
 
 
-def whole(kind: Kind, settings: Settings) -> Sections:
+def whole(spec: TaskSpec, settings: Settings) -> Sections:
     """All settings, with files by paths that hold from any folder."""
-    return merge(settings.sections(), {"data": kind.absolute(settings.data)})
+    return merge(settings.sections(), {"data": spec.absolute(settings.data)})
 
 
 def refusal(section: str, key: str, had: object, got: object) -> ConfigError:

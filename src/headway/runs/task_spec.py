@@ -1,11 +1,11 @@
-"""What a task brings: one value of `Kind`, all that the rest of the package knows of it."""
+"""What a task brings: one value of `TaskSpec`, all that the rest of the package knows of it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from headway.core.config import Sections, merge
+from headway.core.config import Sections, absolute_files, merge
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
@@ -38,8 +38,26 @@ class Data(Protocol):
         ...
 
     def save_vocabulary(self, folder: RunFolder) -> None:
-        """Write what `Kind.vocabulary` reads."""
+        """Write what `TaskSpec.vocabulary` reads."""
         ...
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """Examples as most tasks have them: some to learn from, some to validate on; a `Data`."""
+
+    vocabulary: Any
+    train: Sequence[Any]
+    valid: Sequence[Any]
+    checksums: Mapping[str, str]
+
+    def record(self) -> dict[str, Any]:
+        """How many there are of each."""
+        return {"train": {"kept": len(self.train)}, "valid": {"kept": len(self.valid)}}
+
+    def save_vocabulary(self, folder: RunFolder) -> None:
+        """tokenizer.json."""
+        self.vocabulary.save(folder.tokenizer)
 
 
 @runtime_checkable
@@ -102,7 +120,7 @@ class Request:
 class Run:
     """A training under way."""
 
-    kind: "Kind"
+    spec: "TaskSpec"
     folder: RunFolder
     settings: Settings
     data: Any
@@ -116,7 +134,7 @@ class Run:
 class Opening:
     """What the settings that were left open are filled in from."""
 
-    kind: "Kind"
+    spec: "TaskSpec"
     data: Any
     runtime: Runtime
     given: Sections
@@ -173,8 +191,44 @@ def shape_of_parent(parent: Any, given: Sections, _say: Say) -> Sections:
     return merge({"model": parent.sections().get("model", {})}, given)
 
 
+def files_alone(given: Sections, settings: Settings, data: Any) -> Sections:
+    """Nothing but where the files are."""
+    return {"data": absolute_files(settings.data)}
+
+
+def saved_vocabulary(run: Path) -> Any:
+    """That of a run's tokenizer.json."""
+    from headway.tokenizers.words import opened  # a side room
+
+    return opened(run)
+
+
+def plain_card(run: Run) -> CardWords:
+    """The loss on the validation rows, and how many there are of each."""
+    task, data = run.trainer.task, run.data
+    loss = validated(task, run.trainer.eval_model).loss
+    scores = f"{loss:.4f} nats, the mean over {task.unit} of {len(data.valid):,} validation rows"
+    run.say(f"validation: {scores}")
+    vocabulary, rows = f"{len(data.vocabulary):,} ids", f"{len(data.train):,} rows learned from."
+    return CardWords(run.spec.name, vocabulary, scores, rows, [])
+
+
+def built_from(
+    models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]],
+) -> Callable[[Settings, Tokens], "nn.Module"]:
+    """What builds the model of some settings, by its type; weights are drawn from torch's
+    generator."""
+
+    def build(settings: Settings, vocabulary: Tokens) -> "nn.Module":
+        _, model = models[settings.model_type]
+        sizes = {"vocabulary_size": len(vocabulary), "padding": vocabulary.special.padding}
+        return model(settings.model, **sizes)
+
+    return build
+
+
 @dataclass(frozen=True)
-class Kind:
+class TaskSpec:
     """A task, to everybody else. A new one is a value of this, and a line in `headway.tasks`."""
 
     name: str
@@ -186,23 +240,24 @@ class Kind:
     default_model: str
     read: Callable[[Settings, Any, Say], Data]
     """Files to examples; the second argument is a vocabulary that must be used, or None."""
-    complete: Callable[[Sections, Settings, Any], Sections]
-    """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
-    The first argument is what was set, by the user or a preset."""
-    absolute: Callable[[Any], dict[str, Any]]
-    """[data] ready for JSON, each file by a path that holds from any folder."""
     sizes: Callable[[Any], Sizes]
-    vocabulary: Callable[[Path], Any]
-    """What `Data.save_vocabulary` wrote into a run's folder."""
     build: Callable[[Settings, Any], "nn.Module"]
     """The model of a run, given its vocabulary, with weights drawn from torch's generator."""
     task: Callable[[Settings, Any, Runtime], Any]
     """What the training loop asks for: a `headway.core.training_interfaces.Task`."""
-    learner: Callable[[Settings], Learner]
-    card: Callable[[Run], CardWords]
-    """Scores the finished model, says the scores, and words them."""
 
     # What follows may be left out.
+    complete: Callable[[Sections, Settings, Any], Sections] = files_alone
+    """Settings that only the data tell, as they are to be stored: names, sizes, `absolute` [data].
+    The first argument is what was set, by the user or a preset."""
+    absolute: Callable[[Any], dict[str, Any]] = absolute_files
+    """[data] ready for JSON, each file by a path that holds from any folder."""
+    vocabulary: Callable[[Path], Any] = saved_vocabulary
+    """What `Data.save_vocabulary` wrote into a run's folder."""
+    learner: Callable[[Settings], Learner] | None = None
+    """None: by gradient."""
+    card: Callable[[Run], CardWords] = plain_card
+    """Scores the finished model, says the scores, and words them."""
     presets: Mapping[str, Sections] = field(default_factory=dict)
     choose_preset: ChoosePreset = largest
     fits_dropout: Sequence[str] = ()

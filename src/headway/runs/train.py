@@ -16,13 +16,14 @@ from headway.core.settings import Settings, preset
 from headway.operations.forgiving import forgiving_stderr
 from headway.operations.shipped import only_writer_of_run, place_of
 from headway.runs.fitting import choose_preset, presets_that_fit
+from headway.runs.gradient import GRADIENT
 from headway.runs.parent import Parent, origin
 from headway.runs.resuming import stopped_run
-from headway.runs.task_spec import Kind, Learned, Opening, Request, Run, Say
+from headway.runs.task_spec import Learned, Learner, Opening, Request, Run, Say, TaskSpec
 from headway.version import __version__
 
 
-def train(kind: Kind, request: Request, say: Say) -> RunFolder:
+def train(spec: TaskSpec, request: Request, say: Say) -> RunFolder:
     """Train, or go on training, and leave a finished run folder.
 
     Raises UserError for what the user can put right, StoppedError after Ctrl-C, SIGTERM or SIGHUP.
@@ -34,66 +35,71 @@ def train(kind: Kind, request: Request, say: Say) -> RunFolder:
         request = replace(request, sections=given)
     with forgiving_stderr(), only_writer_of_run(request.out, say) as folder:
         if request.resume and folder.config.exists():
-            run = stopped_run(kind, request, say)
+            run = stopped_run(spec, request, say)
             return finish(run, again=True) if run else folder
         folder.refuse_taken()
-        return finish(begun_run(kind, request, folder, say), again=False)
+        return finish(begun_run(spec, request, folder, say), again=False)
 
 
-def begun_run(kind: Kind, request: Request, folder: RunFolder, say: Say) -> Run:
+def begun_run(spec: TaskSpec, request: Request, folder: RunFolder, say: Say) -> Run:
     """Read the data, settle every setting, and put down in the folder what the run is."""
     started = time.monotonic()
     given, parent = request.sections, None
     allowed: list[str] = []  # presets to choose from once the data are known
     if given.get("training", {}).get("init_from"):
-        parent = Parent.of_request(request, kind)
-        given = kind.inherit(parent, given, say)
+        parent = Parent.of_request(request, spec)
+        given = spec.inherit(parent, given, say)
     elif request.preset:
-        given = merge(preset(kind, request.preset, given), given)
+        given = merge(preset(spec, request.preset, given), given)
     else:
-        allowed = presets_that_fit(kind, given)
-    sizes = {"model": kind.presets[allowed[0]].get("model", {})} if allowed else {}
-    early = Settings.of(merge(sizes, given), kind)  # wrong ones are found before an hour of reading
+        allowed = presets_that_fit(spec, given)
+    sizes = {"model": spec.presets[allowed[0]].get("model", {})} if allowed else {}
+    early = Settings.of(merge(sizes, given), spec)  # wrong ones are found before an hour of reading
     runtime = machine.start(early.runtime)
     say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
-    data = kind.read(early, parent.vocabulary if parent else None, say)
-    chosen = choose_preset(kind, allowed, early, data, runtime, say) if allowed else ""
+    data = spec.read(early, parent.vocabulary if parent else None, say)
+    chosen = choose_preset(spec, allowed, early, data, runtime, say) if allowed else ""
     if chosen:
-        given = merge(kind.presets[chosen], given)
-    asked = Settings.of(given, kind)
-    found = merge(kind.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
-    settings = Settings.of(merge(given, found), kind)
-    opening = Opening(kind, data, runtime, request.sections, chosen, started, say)
-    settings = kind.learner(settings).fit(settings, opening)
-    write_record(folder, data, parent, asked_for(kind, request, asked))
+        given = merge(spec.presets[chosen], given)
+    asked = Settings.of(given, spec)
+    found = merge(spec.complete(given, asked, data), {"runtime": {"threads": runtime.threads}})
+    settings = Settings.of(merge(given, found), spec)
+    opening = Opening(spec, data, runtime, request.sections, chosen, started, say)
+    settings = learner(spec, settings).fit(settings, opening)
+    write_record(folder, data, parent, asked_for(spec, request, asked))
     data.save_vocabulary(folder)
     folder.write_settings(settings.sections())
-    return Run(kind, folder, settings, data, runtime, say)
+    return Run(spec, folder, settings, data, runtime, say)
 
 
 def finish(run: Run, *, again: bool) -> RunFolder:
     """Learn to the end, score the model and write the model card."""
     named = f"{run.settings.model_type} of {n_parameters(run):,} parameters"
     run.say(f"{named}, seed {run.settings.runtime.seed}")
-    learned = run.kind.learner(run.settings).learn(run, again)
+    learned = learner(run.spec, run.settings).learn(run, again)
     below_use = write_card(run, learned, named)
     run.folder.finish(run.settings.sections(), below_use)
     return run.folder
 
 
+def learner(spec: TaskSpec, settings: Settings) -> Learner:
+    """How the weights of such a model come to be."""
+    return spec.learner(settings) if spec.learner else GRADIENT
+
+
 def n_parameters(run: Run) -> int:
     """Numbers that are learned: by gradient, or by counting."""
     with torch.device("meta"):  # none of them in memory
-        model = run.kind.build(run.settings, run.data.vocabulary)
+        model = run.spec.build(run.settings, run.data.vocabulary)
     saved = saved_tensors(model).values()
     return sum(tensor.numel() for tensor in saved if tensor.is_floating_point())
 
 
-def asked_for(kind: Kind, request: Request, settings: Settings) -> dict[str, Any]:
+def asked_for(spec: TaskSpec, request: Request, settings: Settings) -> dict[str, Any]:
     """What the user set, whatever comes of it: the same may be given with --resume."""
-    whole = merge(settings.sections(), {"data": kind.absolute(settings.data)})
+    whole = merge(settings.sections(), {"data": spec.absolute(settings.data)})
     sections = {
         name: {key: value for key, value in whole.get(name, {}).items() if key in keys}
         for name, keys in request.sections.items()
@@ -125,7 +131,7 @@ def write_card(run: Run, learned: Learned, named: str) -> str:
 
     Returns why the model is below use, if it is.
     """
-    words = run.kind.card(run)
+    words = run.spec.card(run)
     sums = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items())
     about = "\n".join(f"- {key}: {value}" for key, value in machine.machine().items())
     commands = "\n".join(words.next_commands)

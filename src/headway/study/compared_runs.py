@@ -1,11 +1,10 @@
 """What a task brings to a comparison: a run that is opened, what it does with texts, its figures.
 
 A figure says what it holds for; only figures that hold for the same are ranked. That is all that
-others know of a task: how its runs are opened is a line in `ENTRANTS`, and a task that has none
+others know of a task: how its runs are opened is `compare` in its table, and a task without it
 is still compared by what every run folder tells.
 """
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +16,6 @@ from headway.core.bleu import Counts, Scores, SentenceStatistics
 from headway.core.errors import DataError
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
-
-ENTRANTS = {
-    "translation": "headway.study.compared_translators:entrant",
-    "language-model": "headway.study.compared_language_models:entrant",
-}
-"""Where the runs of each task are opened: from a `ComparisonRequest` to an `Entrant`."""
 
 Rows = Sequence[tuple[str, ...]]
 """Examples to be measured on, each in all its parts: source and reference; a line alone."""
@@ -137,15 +130,6 @@ class Entrant:
     knows. Left out where that is no question."""
     operations: Callable[[Rows], Operations] | None = None
     """Left out where they are not counted."""
-
-
-def opener(task: str) -> Callable[[ComparisonRequest], Entrant] | None:
-    """What opens the runs of a task, if it takes part in comparisons."""
-    if task not in ENTRANTS:
-        return None
-    module, _, name = ENTRANTS[task].partition(":")
-    found: Callable[[ComparisonRequest], Entrant] = getattr(importlib.import_module(module), name)
-    return found
 
 
 def refuse_changed(run: Path, checksums: Mapping[str, str]) -> None:

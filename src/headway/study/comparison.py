@@ -19,9 +19,10 @@ from headway.core.settings import task_of
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
 from headway.study import run_records as records
-from headway.study.compared_runs import ComparisonRequest, Entrant, Rows, RunResults, Work, opener
+from headway.study.compared_runs import ComparisonRequest, Entrant, Rows, RunResults, Work
 from headway.study.measuring import latency, timed
 from headway.study.rankings import chosen, ranked, unlike
+from headway.tasks import brought, verbs
 
 LEAST_COMMON, ENOUGH_COMMON = 0.5, 200
 """Runs whose validation sentences differ are compared on those that all have, if these are at least
@@ -52,7 +53,6 @@ def compared(
         raise ConfigError(f"--texts must not be negative; got {texts}. 0 shows none.")
     task = one_task(runs)
     names = names_of(runs)
-    open_entrant = opener(task)
     found: dict[str, Any] = {
         "task": task,
         "test": {},
@@ -67,11 +67,12 @@ def compared(
         if not run["finished"]:
             found["notes"].append(f"{run['name']} is not finished: its training may go on.")
     found["notes"] += unlike_trainings(found["runs"])
-    if open_entrant is None:
+    if "compare" not in verbs(task):
         found["notes"].append(
             f"runs of the task {task} are compared by what their trainings logged alone."
         )
         return found
+    open_entrant = brought(task, "compare", runs[0])
     entrants = {
         name: open_entrant(ComparisonRequest(run, files, say, tag)) for name, run in names.items()
     }

@@ -18,7 +18,6 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.embedding import project
-from headway.core.errors import ConfigError
 from headway.core.interfaces import NeuralLanguageModel, Seq2Seq
 from headway.study.model_parts import named_parts, part_of
 
@@ -37,8 +36,13 @@ class Lengths(NamedTuple):
     target: int
 
 
-Pass = Callable[[nn.Module, Lengths], Tensor]
-"""One pass of training over such a batch, up to the features."""
+class Pass(NamedTuple):
+    """One pass of training, as a task has it."""
+
+    features: Callable[[nn.Module, Lengths], Tensor]
+    """Reads such a batch, up to the features."""
+    rows: str
+    """What a batch holds, in words."""
 
 
 def ids(batch: int, length: int) -> Int[Tensor, "batch length"]:
@@ -57,8 +61,8 @@ def read_text(model: nn.Module, lengths: Lengths) -> Float[Tensor, "batch length
     return cast(NeuralLanguageModel, model).read(ids(lengths.batch, lengths.target)).features
 
 
-PASSES: dict[str, Pass] = {"translation": read_pairs, "language-model": read_text}
-"""By the task of a run."""
+PASS_OF_PAIRS = Pass(read_pairs, "pairs of sentences")
+PASS_OF_TEXT = Pass(read_text, "stretches")
 
 
 class OperationCount(NamedTuple):
@@ -88,15 +92,12 @@ class OperationCount(NamedTuple):
         return self.lengths.batch * self.lengths.target
 
 
-def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> OperationCount:
-    """What a batch costs a model that `build` makes, in training mode.
-
-    Raises ConfigError for a task whose models are not known here.
-    """
+def count(build: Callable[[], nn.Module], of: Pass, lengths: Lengths) -> OperationCount:
+    """What a batch costs a model that `build` makes, in training mode."""
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = build().train()
         kept = _Kept(model)
-        operations, logits = _forward(model, task, lengths, counter, kept.watched())
+        operations, logits = _forward(model, of, lengths, counter, kept.watched())
         before = counter.get_total_flops()
         logits.float().sum().backward()
         backward = counter.get_total_flops() - before
@@ -105,21 +106,16 @@ def count(build: Callable[[], nn.Module], task: str, lengths: Lengths) -> Operat
 
 def _forward(
     model: Any,
-    task: str,
+    of: Pass,
     lengths: Lengths,
     counter: FlopCounterMode,
     watched: AbstractContextManager[None],
 ) -> tuple[dict[str, int], Float[Tensor, "batch length vocabulary"]]:
     """Operations by part, and the logits; the features are computed while it is `watched`."""
-    if task not in PASSES:
-        raise ConfigError(
-            f"operations are counted of the tasks {' and '.join(PASSES)}; got {task}. "
-            "Its parameters can be counted: leave the lengths out."
-        )
     names = [name for name, _ in named_parts(model)]
     operations = dict.fromkeys((*names, OUTPUT, ELSEWHERE), 0)
     with _told_apart(model, names, counter, operations), watched:
-        features = PASSES[task](model, lengths)
+        features = of.features(model, lengths)
     before = counter.get_total_flops()
     logits = project(features, model.output_weight, model.output_bias)
     forward = counter.get_total_flops()
@@ -133,13 +129,13 @@ def operations_per_target_token(
 ) -> float:
     """Operations forward of a translator for each token of the target, the source's reading shared
     among them."""
-    found = count(build, "translation", Lengths(1, source_length, target_length))
+    found = count(build, PASS_OF_PAIRS, Lengths(1, source_length, target_length))
     return found.forward / found.tokens
 
 
 def operations_per_token(build: Callable[[], nn.Module], *, length: int) -> float:
     """Operations forward of a language model for each token of texts of this length."""
-    found = count(build, "language-model", Lengths(1, 0, length))
+    found = count(build, PASS_OF_TEXT, Lengths(1, 0, length))
     return found.forward / found.tokens
 
 

@@ -14,6 +14,7 @@ from headway.exchange.curves import Log, thinned
 from headway.operations.shipped import open_folder
 from headway.study.cost_table import of_words
 from headway.study.model_parts import parts_of
+from headway.tasks import model_type_of
 
 POINTS = 300
 """A curve has no more points."""
@@ -44,7 +45,7 @@ def training(run: Path) -> dict[str, Any]:
     last: Mapping[str, Any] = log[-1] if log else {}
     return {
         "finished": folder.finished,
-        "model": str(sections["model"].get("type", "transformer")),
+        "model": model_type_of(sections),
         "updates": last.get("step"),
         "time_s": last.get("time_s"),
         "counts": curves.counts(log),

@@ -14,8 +14,8 @@ from headway.core.errors import ConfigError
 from headway.core.runtime import RuntimeSettings
 from headway.core.setting_errors import described_type
 from headway.core.settings import RunSection
-from headway.runs.task_spec import Kind
-from headway.tasks import TASKS, kind_named
+from headway.runs.task_spec import TaskSpec
+from headway.tasks import TASKS, task_spec
 
 
 class Setting(NamedTuple):
@@ -55,19 +55,19 @@ def flags() -> Iterator[str]:
 
 def _each() -> Iterator[Setting]:
     for task in TASKS:
-        kind = kind_named(task)
-        sections = {"run": RunSection, **kind.sections, "runtime": RuntimeSettings}
+        spec = task_spec(task)
+        sections = {"run": RunSection, **spec.sections, "runtime": RuntimeSettings}
         for section, of_section in sections.items():
             yield from _of(of_section, section, task)
-        yield _model_type(kind)
-        for name, (config, _) in kind.models.items():
+        yield _model_type(spec)
+        for name, (config, _) in spec.models.items():
             yield from _of(config, "model", f"{task}/{name}")
 
 
-def _model_type(kind: Kind) -> Setting:
-    known = ", ".join(map(repr, kind.models))
+def _model_type(spec: TaskSpec) -> Setting:
+    known = ", ".join(map(repr, spec.models))
     what = "Which kind of model is trained. The other keys of [model] depend on it."
-    of, default = (kind.name,), kind.default_model
+    of, default = (spec.name,), spec.default_model
     return Setting("model", "type", of, f"one of {known}", default, "", what, "headway.models")
 
 

@@ -1,1 +1,16 @@
-"""Translation: pairs of texts in, a translator out. `kind.py` says what it brings."""
+"""Translation: pairs of texts in, a translator out."""
+
+VERBS = {
+    "train": "headway.translation.spec:SPEC",
+    "files": "headway.translation.pairs:refuse_unreadable",
+    "evaluate": "headway.commands.evaluate:evaluate_translations",
+    "inspect": "headway.inspection.translators:opened",
+    "compare": "headway.study.compared_translators:entrant",
+    "count": "headway.study.operation_counting:PASS_OF_PAIRS",
+    "demo": "headway.commands.demo:demonstrate_translation",
+    "check --measure": "headway.translation.remeasuring:measure_run",
+    "export ctranslate2": "headway.translation.exporting:export_ctranslate2",
+    "export marian": "headway.translation.exporting:export_marian",
+    "export pegasus": "headway.translation.exporting:export_pegasus",
+    "import marian": "headway.translation.marian_runs:import_marian",
+}

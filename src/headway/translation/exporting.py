@@ -21,7 +21,7 @@ from headway.exchange.agreement import Agreement, Ids, Other, agreement
 from headway.runs.loading import Opened, open_run
 from headway.runs.task_spec import Say
 from headway.tokenizers.sentencepieces import LIST
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 SENTENCES = 200
 """So many are scored and translated by both programs."""
@@ -56,7 +56,19 @@ def export_ctranslate2(run: Path, folder: Path, say: Say) -> Agreement:
     ctranslate2.require()
     opened = transformer_of(run, "CTranslate2")
     ctranslate2.refuse_unheld(cast(Transformer, opened.model).config)
-    return exported(opened, folder, writes_ctranslate2(opened), say)
+    found = exported(opened, folder, writes_ctranslate2(opened), say)
+    say(f"{found}\nwritten to {folder}")
+    return found
+
+
+def export_marian(run: Path, folder: Path, say: Say) -> Agreement:
+    """Post-norm, for Hugging Face; see `export_hugging_face`."""
+    return export_hugging_face(run, "marian", folder, say)
+
+
+def export_pegasus(run: Path, folder: Path, say: Say) -> Agreement:
+    """Pre-norm, for Hugging Face; see `export_hugging_face`."""
+    return export_hugging_face(run, "pegasus", folder, say)
 
 
 def writes_ctranslate2(opened: Opened) -> Write:
@@ -115,12 +127,13 @@ def export_hugging_face(run: Path, kind: str, folder: Path, say: Say) -> Agreeme
 
     found = exported(opened, folder, write, say)
     say(f"searched otherwise there: {'; '.join(hugging_face.unlike_the_run(settings.decoding))}")
+    say(f"{found}\nwritten to {folder}")
     return found
 
 
 def transformer_of(run: Path, program: str) -> Opened:
     """A run whose model is a Transformer, opened on the CPU; raises RunError for another."""
-    opened = open_run(KIND, run, device="cpu")
+    opened = open_run(SPEC, run, device="cpu")
     if opened.settings.model_type != "transformer":
         raise RunError(
             f"{program} holds models of the type transformer; {run} is one of the type "

@@ -20,7 +20,7 @@ from headway.operations.shipped import only_writer_of_run
 from headway.runs.task_spec import Say
 from headway.runs.train import write_record
 from headway.tokenizers.sentencepieces import LIST, SOURCE, TARGET, SentencePieces
-from headway.translation.spec import KIND
+from headway.translation.spec import SPEC
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer_config.json"
 PICKLES = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "rust_model.ot")
@@ -44,7 +44,7 @@ class ImportedModel:
         self.vocabulary.save(folder.tokenizer)
 
 
-def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
+def import_marian(model: Path, out: Path, say: Say, unit: str | None = None) -> RunFolder:
     """Make a finished run of a folder with a Marian model in `transformers`' format.
 
     Raises:
@@ -52,6 +52,8 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         ConfigError: the model has something that cannot be held, or SentencePiece is missing.
         RunError: `out` is taken.
     """
+    if unit:
+        raise ConfigError(f"--unit is for ARPA files; got {unit!r} for marian. Leave it out.")
     refuse_undecodable(model.absolute())
     with only_writer_of_run(out, say) as folder:
         folder.refuse_taken()
@@ -68,7 +70,7 @@ def import_marian(model: Path, out: Path, say: Say) -> RunFolder:
         if described.all_one and not described.scale_embedding:
             say("its embeddings are not scaled: they and the output become matrices of their own")
         languages = languages_of(model / TOKENIZER)
-        settings = Settings.of(sections(described, vocabulary, config, languages), KIND)
+        settings = Settings.of(sections(described, vocabulary, config, languages), SPEC)
         if vocabulary.codes:
             say(f"it writes several languages; --tag says which: {' '.join(vocabulary.codes)}")
         files = [model / name for name in (CONFIG, WEIGHTS, SOURCE, TARGET, LIST)]
@@ -156,7 +158,7 @@ def sections(
 ) -> Sections:
     """What the run's config.toml says besides the defaults."""
     return {
-        "run": {"task": KIND.name},
+        "run": {"task": SPEC.name},
         "text": {
             "algorithm": "sentencepiece",
             "vocabulary_size": len(vocabulary),

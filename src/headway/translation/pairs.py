@@ -1,6 +1,6 @@
 """Section [data], and what is read by it: from the files that a user names to pairs of ids."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.core.batching import Indices
 from headway.core.cleaning import LEAST_PAIRS, refuse_unusable
-from headway.core.config import Sections, build
+from headway.core.config import Sections, absolute_files, build
 from headway.core.disk import refuse_undecodable
 from headway.core.errors import ConfigError, DataError, refuse_below
 from headway.core.run_folder import RunFolder
@@ -151,6 +151,11 @@ class Pairs:
 
 def refuse_unreadable(sections: Sections) -> None:
     """Raise ConfigError or DataError for a file of [data] that cannot be read, before all else."""
+    if "corpus" in sections.get("data", {}):
+        raise ConfigError(
+            "--corpus is text for a language model; translators learn from pairs. Add --task "
+            "language-model, or give --source F --target F."
+        )
     data = build(TranslationData, sections.get("data", {}), section="data")
     corpora = data.corpus(), data.validation()
     for corpus in corpora:
@@ -215,17 +220,15 @@ def sizes(data: Pairs) -> Sizes:
 
 
 def absolute(data: TranslationData) -> dict[str, Any]:
-    """`Kind.absolute`: each file by a path that holds from any folder."""
-    stored = asdict(data)
-    for key in ("source", "target", "valid_source", "valid_target", "glossary"):
-        stored[key] = [str(path.absolute()) for path in stored[key]]
+    """`TaskSpec.absolute`, files of pairs with what stands behind them."""
+    stored = absolute_files(data)
     for key in ("pairs", "valid_pairs"):
         stored[key] = absolute_pairs_files(stored[key]) if stored[key] else []
     return stored
 
 
 def complete(given: Sections, settings: Settings, data: Pairs) -> Sections:
-    """What the data told: `Kind.complete`."""
+    """What the data told: `TaskSpec.complete`."""
     prepared, own = data.prepared, settings.data
     source, target = languages(own.corpus(), own.source_language, own.target_language)
     stored = absolute(own) | {"source_language": source, "target_language": target}

@@ -10,7 +10,7 @@ from headway.runs.task_spec import Say
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import decode_anew
 from headway.translation.measuring import Measured, measure
-from headway.translation.spec import KIND, read
+from headway.translation.spec import SPEC, read
 from headway.translation.tuning_data import scored_rows
 
 
@@ -32,7 +32,7 @@ def measure_run(run: Path, say: Say) -> Measured:
 
 def measured_again(run: Path, say: Say) -> Measured:
     """The same, with nothing written."""
-    opened = open_run(KIND, run)
+    opened = open_run(SPEC, run)
     settings = opened.settings
     data = read(settings, opened.vocabulary, say)
     rows = scored_rows(data, settings)

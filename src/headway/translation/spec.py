@@ -22,8 +22,7 @@ from headway.corpora.prepared import TranslationText
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.operations.planned import PlannedTraining
-from headway.runs.gradient import GRADIENT
-from headway.runs.task_spec import CardWords, Kind, Run, Say, Tokens
+from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
@@ -205,7 +204,7 @@ def next_commands(run: Run) -> list[str]:
     ]
 
 
-KIND: Kind = Kind(
+SPEC: TaskSpec = TaskSpec(
     name="translation",
     sections={
         "text": TranslationText,
@@ -227,13 +226,12 @@ KIND: Kind = Kind(
     vocabulary=vocabulary,
     build=build,
     task=task,
-    learner=lambda settings: GRADIENT,
     rehearse=fitting.rehearse,
     rehearse_end=fitting.rehearse_end,
     closing=fitting.CLOSING,
     rank=rank,
     tune=tune_length_penalty,
     card=card,
-    inherit=lambda parent, given, say: tuning.inherited(KIND, parent, given, say),
+    inherit=lambda parent, given, say: tuning.inherited(SPEC, parent, given, say),
 )
-"""Everything that translation brings; see `headway.runs.task_spec.Kind`."""
+"""Everything that translation brings; see `headway.runs.task_spec.TaskSpec`."""

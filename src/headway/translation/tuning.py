@@ -16,7 +16,7 @@ from headway.runs.parent import (
     refuse_other_type,
     tuned_rate,
 )
-from headway.runs.task_spec import Kind, Say
+from headway.runs.task_spec import Say, TaskSpec
 from headway.translation import tuning_data
 from headway.translation.fitting import HELD_BACK
 from headway.translation.pairs import TranslationData
@@ -26,7 +26,7 @@ FREE = {"text": {"sample_lines", "own_codes"}, "model": FREE_OF_MODEL}
 INHERITED_TRAINING = ("batch_tokens", "label_smoothing", "clip_norm", "average", "valid_sentences")
 
 
-def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) -> Sections:
+def inherited(spec: TaskSpec, parent: Parent, given: Sections, say: Say = silent) -> Sections:
     """What the user gave, on top of what the parent has.
 
     Vocabulary, text settings and shape are the parent's, and so are how it searches and the size of
@@ -38,11 +38,11 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
         ConfigError: what was given contradicts the vocabulary, text settings or shape, or asks for
             data that are not there.
     """
-    before = Settings.of_run(parent.folder, kind)
+    before = Settings.of_run(parent.folder, spec)
     stored = before.sections()
     training = {key: stored["training"][key] for key in INHERITED_TRAINING}
     training["learning_rate"] = tuned_rate(before)
-    now = Settings.of(given, kind)
+    now = Settings.of(given, spec)
     refuse_other_type(parent, before, given)
     why_not, gone = nothing_to_mix_in(parent, before, now)
     if why_not:
@@ -85,7 +85,7 @@ def inherited(kind: Kind, parent: Parent, given: Sections, say: Say = silent) ->
         "decoding": decoding,
     }
     sections = merge(base, given)
-    refuse_contradictions(parent, stored, Settings.of(sections, kind).sections(), FREE)
+    refuse_contradictions(parent, stored, Settings.of(sections, spec).sections(), FREE)
     return sections
 
 

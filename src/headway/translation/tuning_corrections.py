@@ -23,7 +23,7 @@ from headway.corpora.joined import AmendedStore
 from headway.corpora.store import Store
 from headway.localization.memory.words import pieces
 from headway.runs.loading import open_run
-from headway.tasks import kind_named
+from headway.tasks import task_spec
 from headway.translation.decoding import decode_anew
 from headway.translation.pairs import Pairs
 from headway.translation.replacements import Correction, Replacement, learned, replaced
@@ -70,7 +70,7 @@ def written_by(run: Path, sources: Sequence[Any]) -> list[str]:
     """What a run makes of sources (ids), by its own search."""
     if not sources:
         return []
-    opened = open_run(kind_named("translation"), run)
+    opened = open_run(task_spec("translation"), run)
     special, settings = opened.vocabulary.special, opened.settings.decoding
     request = SearchRequest(special, settings, opened.device)
     found = decode_anew()(cast(StepDecoder, opened.model), sources, request)

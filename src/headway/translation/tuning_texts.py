@@ -11,13 +11,13 @@ from headway.core.settings import Settings
 from headway.corpora.cache import cache_root, made_once, silent
 from headway.operations.shipped import SHIPPED
 from headway.runs.own_files import why_not_read
-from headway.tasks import kind_named
+from headway.tasks import task_spec
 from headway.translation.pairs import TranslationData
 
 
 def settings_of(folder: RunFolder) -> Settings:
     """The settings of a run; the texts of the one that comes with headway are written once more."""
-    settings = Settings.of_run(folder, kind_named("translation"))
+    settings = Settings.of_run(folder, task_spec("translation"))
     if folder.path != SHIPPED:
         return settings
     from headway.demo import DEMO_SEED, DEMO_SIZES, generate, split  # a grammar that few need

@@ -1,0 +1,38 @@
+"""What tasks bring, by verb: every line leads somewhere, and who cannot is told who can."""
+
+import importlib
+
+import pytest
+
+from headway import tasks
+from headway.core.errors import ConfigError, RunError
+from headway.runs.task_spec import TaskSpec
+
+
+@pytest.mark.parametrize("task", tasks.TASKS)
+def test_every_line_of_a_table_leads_to_something(task):
+    for place in tasks.verbs(task).values():
+        module, _, name = place.partition(":")
+        assert callable(getattr(importlib.import_module(module), name)) or name.isupper()
+
+
+@pytest.mark.parametrize("task", tasks.TASKS)
+def test_a_task_is_called_as_its_own_description_says(task):
+    assert isinstance(tasks.task_spec(task), TaskSpec)
+    assert tasks.task_spec(task).name == task
+
+
+def test_a_task_that_lacks_a_verb_is_told_which_have_it(monkeypatch):
+    with pytest.raises(RunError, match="of the task language-model; runs/a is one of translation"):
+        tasks.brought("translation", "generate", "runs/a")
+    monkeypatch.setitem(tasks.TASKS, "letters", "letters")
+    with pytest.raises(RunError, match="of the task translation or language-model; .* of letters"):
+        tasks.brought("letters", "inspect", "it")
+    with pytest.raises(ConfigError, match="'tagging'"):
+        tasks.verbs("tagging")
+
+
+def test_what_stands_behind_a_verb_is_found_with_its_task():
+    assert tasks.objects_of("import") == {"marian": "translation", "arpa": "language-model"}
+    assert tasks.objects_of("export")["word2vec"] == "language-model"
+    assert tasks.objects_of("translate") == {}
