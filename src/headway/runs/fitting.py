@@ -212,8 +212,8 @@ def fit_length(
 
 def rehearsal(settings: Settings, opening: Opening) -> Run:
     """A run with these settings that is not to be kept: it has no folder."""
-    kind, folder = opening.kind, RunFolder(Path())
-    return Run(kind, folder, settings, opening.data, opening.runtime, opening.say)
+    spec, folder = opening.spec, RunFolder(Path())
+    return Run(spec, folder, settings, opening.data, opening.runtime, opening.say)
 
 
 def shortened_validation(
