@@ -37,7 +37,7 @@ from code_files import KINDS as FILES
 from code_files import Kind
 
 import headway
-from headway.core.disk import sealed_folder
+from headway.corpora.cache import sealed_folder
 from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.plain_text import open_text

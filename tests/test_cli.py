@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from headway import __version__, cli
-from headway.commands.arguments import Overrides, option_names
-from headway.core.config import parse_overrides
+from headway.commands.arguments import Overrides, option_names, parse_overrides
 from headway.core.errors import DataError, HeadwayError
 
 HEAVY = ("torch", "pydantic", "numpy", "tokenizers", "sacrebleu", "matplotlib")

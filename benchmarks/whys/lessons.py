@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from headway.core.cleaning import Report
-from headway.core.disk import digest, read_sealed, sealed_folder
+from headway.core.disk import digest
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use

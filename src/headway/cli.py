@@ -79,7 +79,7 @@ def _run(tokens: list[str]) -> int:
     from cyclopts import CycloptsError
 
     if tokens and tokens[0] not in (*VERBS, "--help", "-h", "--version"):
-        from headway.core.setting_errors import unknown_verb
+        from headway.operations.option_errors import unknown_verb
 
         raise unknown_verb(tokens[0], VERBS)
     if tokens == ["--version", "--verbose"]:

@@ -14,7 +14,6 @@ from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
 from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
-from headway.core.setting_errors import only_for_sampling
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.translate import (
@@ -38,6 +37,7 @@ from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of
 from headway.localization.placeholders.segments import Segment
 from headway.operations.argument_types import in_shape, path, paths, string
+from headway.operations.option_errors import only_for_sampling
 from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind

@@ -16,8 +16,7 @@ import torch
 
 from headway.core import checkpoint, disk, resume
 from headway.core.disk import DiskError
-from headway.core.errors import RunError
-from headway.core.reading_errors import OutOfReachError
+from headway.core.errors import OutOfReachError, RunError
 from headway.core.tensor_files import save_tensors
 
 WEIGHTS = {"a": torch.arange(6.0).view(2, 3), "b.c": torch.tensor([1.5])}

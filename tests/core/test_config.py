@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.core.config import build, format_toml, merge, parse_overrides, read_toml
+from headway.commands.arguments import parse_overrides
+from headway.core.config import build, format_toml, merge, read_toml
 from headway.core.errors import ConfigError
 from headway.core.search_settings import DecodingSettings
 

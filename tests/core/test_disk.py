@@ -11,19 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.core import disk
-from headway.core.disk import (
-    DiskError,
-    checksum,
-    digest,
-    read_sealed,
-    sealed_folder,
-    sweep,
-    whole_folder,
-    whole_text,
-    write_bytes,
-    write_text,
-    written_aside,
-)
+from headway.core.disk import DiskError, checksum, digest, sweep, whole_folder, whole_text, write_bytes, write_text, written_aside
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
 
 CONTENT = {"n_pairs": 3, "name": "ä"}

@@ -25,9 +25,8 @@ from torch import Tensor, nn
 
 from headway.core import checkpoint, resume
 from headway.core.dropout import Dropout
-from headway.core.errors import HeadwayError, RunError
+from headway.core.errors import HeadwayError, OutOfReachError, RunError
 from headway.core.optimizer import FlatAdam
-from headway.core.reading_errors import OutOfReachError
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, Position, Validation

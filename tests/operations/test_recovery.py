@@ -22,8 +22,7 @@ from torch import Tensor, nn
 from headway.core import checkpoint, console, resume
 from headway.core.disk import DiskError
 from headway.core.dropout import Dropout
-from headway.core.errors import HeadwayError, RunError, StoppedError
-from headway.core.reading_errors import out_of_memory
+from headway.core.errors import HeadwayError, RunError, StoppedError, out_of_memory
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, Position, Validation

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from cyclopts import Parameter
 
-from headway.core import setting_errors as refused
-from headway.core.config import SECTIONS, build, parse_overrides
-from headway.core.errors import CONTROLS
+from headway.core.config import SECTIONS, Sections, build
+from headway.core.errors import CONTROLS, ConfigError
+from headway.core.setting_errors import unknown_section
 from headway.localization.formats.file_kinds import is_plain_text
+from headway.operations.option_errors import no_option, settled
 from headway.runs.flags import ShortFlag
 
 if TYPE_CHECKING:
@@ -35,6 +36,37 @@ Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 """For an option that takes files until the next option."""
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
+
+
+def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
+    """Read `--section.key value`, `--section.key=value`, `--section.key` and `--no-section.key`.
+
+    A key without a value is `true`, with `--no-` in front `false`. All values stay text; `build`
+    converts them. `options` are the command's other options, only used to suggest one of them
+    when an option is misspelt. Raises `ConfigError` on anything else.
+    """
+    sections: Sections = {}
+    waiting = list(tokens)
+    while waiting:
+        token = waiting.pop(0)
+        flag, equals, value = token.partition("=")
+        negated = flag.startswith("--no-") and "." in flag
+        name = flag.removeprefix("--no-" if negated else "--").replace("-", "_")
+        section, _, key = name.partition(".")
+        if not flag.startswith("--") or not section or not key:
+            raise no_option(token, SECTIONS, options)
+        if section not in SECTIONS:
+            where = f"in option {flag}"
+            raise unknown_section(section, SECTIONS, where, lambda known: f"--{known}.")
+        if negated and equals:
+            raise ConfigError(f"{flag} takes no value; got {value!r}. Leave out '={value}'.")
+        if negated:
+            value = "false"
+        elif not equals:
+            has_value = waiting and not waiting[0].startswith("--")
+            value = waiting.pop(0) if has_value else "true"
+        sections.setdefault(section, {})[key] = value
+    return sections
 
 
 def takes(flags: Mapping[str, ShortFlag]) -> Callable[[Verb], Verb]:
@@ -111,7 +143,7 @@ def ready(
 
     sections = parse_overrides(flags, options=known_flags)
     if others := sections.keys() - {"decoding", "runtime"}:
-        raise refused.settled("translate", min(others), ("decoding", "runtime"))
+        raise settled("translate", min(others), ("decoding", "runtime"))
     runtime = process_settings(sections)
     how: dict[str, Any] = {"precision": runtime.precision, "engine": runtime.engine, "say": say}
     translator = Translator.load(run, device=runtime.device, codes=codes, **how)

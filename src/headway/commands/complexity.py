@@ -60,7 +60,7 @@ def complexity(
     json
         Print one JSON object.
     """
-    from headway.core.config import parse_overrides
+    from headway.commands.arguments import parse_overrides
 
     given = parse_overrides(overrides, options=option_names(complexity))
     refuse_others(given)

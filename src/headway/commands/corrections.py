@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from headway.commands.arguments import say
 from headway.core.disk import whole_text
-from headway.core.error_commands import command
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import ConfigError, DataError, command
 from headway.core.lines import check_file, shown
 from headway.languages.codes import LanguagePair
 from headway.operations.locks import only_writer_of_file

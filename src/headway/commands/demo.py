@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names
 from headway.commands.demo_folder import write_corpus
-from headway.core.error_commands import command
+from headway.core.errors import command
 from headway.core.errors import StoppedError
 from headway.demo import DEMO_SEED, DEMO_SIZES
 
@@ -60,7 +60,8 @@ def demo(
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.core.config import merge, parse_overrides
+    from headway.core.config import merge
+    from headway.commands.arguments import parse_overrides
     from headway.tasks import TASKS, brought
 
     given = parse_overrides(overrides, options=option_names(demo))

@@ -52,8 +52,8 @@ def distill(
     resume
         Go on with what was begun in --out.
     """
-    from headway.commands.arguments import process_settings, say
-    from headway.core.config import merge, parse_overrides
+    from headway.commands.arguments import parse_overrides, process_settings, say
+    from headway.core.config import merge
     from headway.filling.distilling import distill as teach
     from headway.filling.distilling import lessons_for
     from headway.runs.task_spec import Request

@@ -5,8 +5,7 @@ import sys
 import traceback
 from typing import TextIO
 
-from headway.core.errors import CONTROLS
-from headway.core.reading_errors import out_of_memory
+from headway.core.errors import CONTROLS, out_of_memory
 from headway.operations.streams import let_go
 
 OURS = {errno.EBADF, errno.EFAULT, errno.ENOTSOCK}

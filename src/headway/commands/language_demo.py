@@ -10,8 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from headway.commands.demo_folder import write_corpus
-from headway.core.error_commands import command
-from headway.core.errors import StoppedError
+from headway.core.errors import StoppedError, command
 
 if TYPE_CHECKING:
     from headway.core.config import Sections

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import apart, option_names, process_settings
-from headway.core import setting_errors as refused
-from headway.core.config import parse_overrides
+from headway.commands.arguments import apart, option_names, parse_overrides, process_settings
 from headway.core.errors import ConfigError
+from headway.operations.option_errors import settled
 
 if TYPE_CHECKING:
     from headway.language_models.trained import TrainedLanguageModel
@@ -24,7 +23,7 @@ def model_and_given(
     sections = parse_overrides(flags, options=option_names(verb, ("runtime",)))
     runtime = process_settings(sections)
     if others := sections.keys() - {"runtime"}:
-        raise refused.settled(verb.__name__, min(others), ("runtime",))
+        raise settled(verb.__name__, min(others), ("runtime",))
     if len(named) > 1:
         raise ConfigError(
             f"{verb.__name__} takes one at a time; got {named[0]!r} and {named[1]!r}. "

@@ -81,7 +81,7 @@ def parameters(
     json
         Print one JSON object.
     """
-    from headway.core.config import parse_overrides
+    from headway.commands.arguments import parse_overrides
     from headway.study.cost_table import Costs
     from headway.study.model_parts import parts_of
     from headway.study.operation_counting import count

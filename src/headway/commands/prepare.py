@@ -81,8 +81,9 @@ def prepare(
         }  # fmt: skip
         count_matches(overrides, memory, {**flags, **useless}, json=json)
         return 0
+    from headway.commands.arguments import parse_overrides
     from headway.commands.stages import Stages
-    from headway.core.config import build, merge, parse_overrides
+    from headway.core.config import build, merge
     from headway.corpora.mixed_languages import refuse_mixed
     from headway.translation.pairs import TranslationData
 

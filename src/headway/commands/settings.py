@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from headway.core import setting_errors as refused
+from headway.operations.option_errors import no_setting
 
 if TYPE_CHECKING:
     from headway.tasks.described import Setting
@@ -55,7 +55,7 @@ def asked_for(name: str, every: Sequence["Setting"]) -> list["Setting"]:
         or any(name == of.rpartition("/")[2].replace("-", "_") for of in one.of)
     ]
     if not found:
-        raise refused.no_setting(name, [one.flag for one in every])
+        raise no_setting(name, [one.flag for one in every])
     return found
 
 

@@ -8,7 +8,7 @@ from io import BufferedIOBase, BufferedReader
 from typing import cast
 
 from headway.core.errors import DataError
-from headway.core.lines import CHARACTERS_AT_ONCE, LINES_AT_ONCE, bounded_lines, tell_too_long
+from headway.core.lines import bounded_lines
 
 
 def typed_lines() -> Iterator[list[str]]:

@@ -35,7 +35,7 @@ def train(
         Go on with the run in --out as if it had never stopped.
     """
     from headway.api import train as train_from_python
-    from headway.core.config import parse_overrides
+    from headway.commands.arguments import parse_overrides
 
     settings = parse_overrides(overrides, options=option_names(train))
     train_from_python(

@@ -12,7 +12,7 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -31,37 +31,6 @@ def _adapter(hint: Any) -> Any:
     from pydantic import ConfigDict, TypeAdapter  # takes as long as all the rest of --help
 
     return TypeAdapter(hint, config=ConfigDict(allow_inf_nan=False))
-
-
-def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
-    """Read `--section.key value`, `--section.key=value`, `--section.key` and `--no-section.key`.
-
-    A key without a value is `true`, with `--no-` in front `false`. All values stay text; `build`
-    converts them. `options` are the command's other options, only used to suggest one of them
-    when an option is misspelt. Raises `ConfigError` on anything else.
-    """
-    sections: Sections = {}
-    waiting = list(tokens)
-    while waiting:
-        token = waiting.pop(0)
-        flag, equals, value = token.partition("=")
-        negated = flag.startswith("--no-") and "." in flag
-        name = flag.removeprefix("--no-" if negated else "--").replace("-", "_")
-        section, _, key = name.partition(".")
-        if not flag.startswith("--") or not section or not key:
-            raise refused.no_option(token, SECTIONS, options)
-        if section not in SECTIONS:
-            where = f"in option {flag}"
-            raise refused.unknown_section(section, SECTIONS, where, lambda known: f"--{known}.")
-        if negated and equals:
-            raise ConfigError(f"{flag} takes no value; got {value!r}. Leave out '={value}'.")
-        if negated:
-            value = "false"
-        elif not equals:
-            has_value = waiting and not waiting[0].startswith("--")
-            value = waiting.pop(0) if has_value else "true"
-        sections.setdefault(section, {})[key] = value
-    return sections
 
 
 def read_toml(path: Path) -> Sections:

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from headway.core.checkpoint import RESUME, STATE, WEIGHTS, folder_of, resumable
 from headway.core.disk import checksum, digest, refuse_large
-from headway.core.errors import RunError
-from headway.core.reading_errors import OutOfReachError, refuse_out_of_reach
+from headway.core.errors import OutOfReachError, RunError, refuse_out_of_reach
 from headway.core.tensor_files import load_tensors, shapes
 
 UNLIKE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)

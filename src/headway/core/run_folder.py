@@ -18,8 +18,7 @@ from headway.core.disk import (
     whole_text,
     write_text,
 )
-from headway.core.error_commands import command
-from headway.core.errors import RunError
+from headway.core.errors import RunError, command
 from headway.core.lines import bounded_lines
 
 CONFIG, TOKENIZER, MODEL = "config.toml", "tokenizer.json", "model.safetensors"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Report
-from headway.core.disk import sealed_folder
+from headway.corpora.cache import sealed_folder
 from headway.corpora.cache import reopened
 from headway.corpora.many_pieces import in_order
 from headway.corpora.pieces import Piece

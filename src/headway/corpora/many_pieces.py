@@ -27,7 +27,7 @@ from headway.core.dedup_split import (
     pair_hashes,
     spans,
 )
-from headway.core.disk import read_sealed, sealed_folder
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.runtime import available_cores
 from headway.corpora.cache import reopened
 from headway.corpora.corpus import Corpus, read_pairs

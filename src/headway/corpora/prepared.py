@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.core import subword_training
 from headway.core.cleaning import Pair, Report
-from headway.core.disk import read_sealed, sealed_folder
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.subwords import Encode, Subwords, TextSettings
 from headway.corpora.cache import Say, cache_root, key_of, made_once, silent

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.dataset import StoredIds, id_type, refusal
-from headway.core.disk import read_sealed, sealed_folder
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
 
 FORMAT = 5

@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core.disk import read_sealed, sealed_folder
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError, HeadwayError
 from headway.corpora.cache import cache_root, key_of, made_once, own_folder, silent
 from headway.engine.structures import Job, Matrix, Model

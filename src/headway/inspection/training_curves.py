@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.error_commands import command
-from headway.core.errors import ConfigError, RunError
+from headway.core.errors import ConfigError, RunError, command
 from headway.core.settings import task_of
 from headway.exchange.curves import Point, counts, curves, planned, scores, thinned
 from headway.inspection import document

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.disk import read_sealed
+from headway.corpora.cache import read_sealed
 from headway.core.errors import DataError
 
 FORMAT = 1

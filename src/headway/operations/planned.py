@@ -8,6 +8,7 @@ from headway.core import setting_errors as refused
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.schedules import DECAYING
 from headway.core.training_settings import TrainingSettings
+from headway.operations.option_errors import nothing_to_draw_anew
 
 _LONGEST_DAYS = 3_650
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -43,7 +44,7 @@ class PlannedTraining(TrainingSettings):
                 raise refused.too_small(name, getattr(self, name), least=least)
         refuse_beyond(self, _MOST)
         if self.reinit and not self.init_from:
-            raise refused.nothing_to_draw_anew()
+            raise nothing_to_draw_anew()
         if self.budget or self.plans:
             refuse_unsound(self)
 

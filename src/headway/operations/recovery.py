@@ -16,10 +16,8 @@ import torch
 
 from headway.core import checkpoint
 from headway.core.disk import DiskError, disk_errors, free_bytes
-from headway.core.error_commands import command
-from headway.core.errors import HeadwayError, RunError, StoppedError
+from headway.core.errors import HeadwayError, RunError, StoppedError, command, out_of_memory
 from headway.core.optimizer import saved_tensors
-from headway.core.reading_errors import out_of_memory
 from headway.core.tensor_files import load_tensors, save_tensors
 from headway.core.trainer import NotFiniteError, Trainer, split
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from headway.core import checkpoint, resume, tensor_files
 from headway.core.config import format_toml, parse_toml
 from headway.core.disk import checksum
-from headway.core.error_commands import command
-from headway.core.errors import ConfigError, RunError
-from headway.core.reading_errors import OutOfReachError
+from headway.core.errors import ConfigError, OutOfReachError, RunError, command
 from headway.core.run_folder import CHECKS, CONFIG, SEAL, RunFolder
 from headway.operations.locks import Say
 from headway.operations.shipped import only_writer_of_run, open_folder

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.core import setting_errors as refused
 from headway.core.config import Sections, merge
 from headway.operations.argument_errors import no_path
+from headway.operations.option_errors import no_flag
 
 
 class ShortFlag(NamedTuple):
@@ -128,7 +128,7 @@ def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS
     sections: Sections = {}
     for name, value in flags.items():
         if name not in known:
-            raise refused.no_flag(name, known)
+            raise no_flag(name, known)
         if value is None or value in ([], ()):
             continue
         flag = known[name]

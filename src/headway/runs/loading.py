@@ -10,8 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from headway.core import runtime as machine
 from headway.core.config import build
-from headway.core.error_commands import command
-from headway.core.errors import RunError
+from headway.core.errors import RunError, command
 from headway.core.optimizer import load_weights, saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Device

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from headway.core.config import Sections
 from headway.core.disk import checksum
-from headway.core.error_commands import command
-from headway.core.errors import ConfigError, RunError
+from headway.core.errors import ConfigError, RunError, command
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings, upgraded

@@ -1,0 +1,129 @@
+"""Why an option of the command line is refused, in words: entered only once one is."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from headway.core.errors import ConfigError
+from headway.core.setting_errors import suggestion
+
+
+def unknown_verb(given: str, verbs: Iterable[str]) -> ConfigError:
+    """For what stands where one of the `verbs` should."""
+    if given.startswith("-"):
+        return ConfigError(f"a verb comes first; got {given}. Try: headway --help")
+    remedy = suggestion(given, verbs) or " Try: headway --help"
+    return ConfigError(f"the verbs are {', '.join(verbs)}; got {given!r}.{remedy}")
+
+
+def no_option(token: str, sections: Sequence[str], options: Iterable[str]) -> ConfigError:
+    """For a token of the command line that is no setting, nor one of the command's `options`."""
+    if not token.startswith("-"):
+        return ConfigError(
+            f"a setting is written --section.key VALUE; got {token!r} on its own. "
+            "Several values for one option are given by repeating the option."
+        )
+    flag = token.partition("=")[0]
+    if meant := meant_by(flag, options):
+        return ConfigError(
+            f"unknown option {flag}; did you mean {meant}? All settings: headway settings"
+        )
+    return ConfigError(
+        f"unknown option {flag}. Settings are written --section.key VALUE, with the sections "
+        f"{', '.join(sections)}: see headway settings; --help lists the other options."
+    )
+
+
+_ELSEWHERE = {
+    "lr": "learning_rate", "batch_size": "batch_tokens", "batch": "batch_tokens",
+    "max_tokens": "batch_tokens", "epochs": "max_steps", "max_epochs": "max_steps",
+    "num_epochs": "max_steps", "steps": "max_steps", "max_updates": "max_steps",
+    "train_steps": "max_steps", "time": "budget", "gpu": "device", "cuda": "device",
+    "fp16": "precision", "bf16": "precision", "amp": "precision", "num_threads": "threads",
+    "num_workers": "workers", "beam_size": "beam", "num_beams": "beam", "nbest": "n_best",
+    "vocab_size": "vocabulary_size", "vocab": "vocabulary_size", "bpe_size": "vocabulary_size",
+    "hidden_size": "d_model", "embed_dim": "d_model", "emb_size": "d_model", "ffn_dim": "d_ff",
+    "num_heads": "heads", "attention_heads": "heads", "n_heads": "heads",
+    "num_layers": "encoder_layers", "layers": "encoder_layers", "warmup": "warmup_steps",
+    "clip": "clip_norm", "grad_clip": "clip_norm", "max_grad_norm": "clip_norm",
+    "update_freq": "accumulate", "gradient_accumulation_steps": "accumulate",
+    "save_every": "checkpoint_every", "valid_every": "checkpoint_every",
+    "early_stopping": "patience", "lenpen": "length_penalty", "min_freq": "min_count",
+    "src": "source", "tgt": "target", "output": "out", "save_dir": "out", "input": "source",
+    "random_seed": "seed", "arch": "preset", "scheduler": "schedule", "lr_scheduler": "schedule",
+}  # fmt: skip
+"""What other toolkits call them."""
+
+
+def meant_by(flag: str, options: Iterable[str]) -> str:
+    """The option, or setting as an option, that somebody means; empty where nobody knows.
+
+    First one whose name, without the section, is just this; then what is called so elsewhere; then
+    what is written much like it.
+    """
+    known = list(dict.fromkeys(options))
+    by_key = {name.rpartition(".")[2].strip("-"): name for name in reversed(known)}
+    key = flag.strip("-").replace("_", "-").lower()
+    elsewhere = _ELSEWHERE.get(key.replace("-", "_"), "").replace("_", "-")
+    close = difflib.get_close_matches(flag, known, n=1, cutoff=0.7)
+    close += [by_key[one] for one in difflib.get_close_matches(key, by_key, n=1, cutoff=0.7)]
+    return by_key.get(key) or by_key.get(elsewhere) or next(iter(close), "")
+
+
+def no_setting(name: str, flags: Iterable[str]) -> ConfigError:
+    """For what is neither a section, nor a setting, nor a type of model."""
+    meant = meant_by(name, flags)
+    remedy = f"did you mean {meant}?" if meant else "headway settings lists all."
+    return ConfigError(f"no section, setting or type of model is called {name!r}; {remedy}")
+
+
+def no_flag(name: str, known: Iterable[str], settings: Iterable[str] = ()) -> ConfigError:
+    """For a short name of a setting that there is not; `settings` are written as options."""
+    meant = meant_by(name, [*known, *settings]).lstrip("-").replace("-", "_")
+    section, _, key = meant.rpartition(".")
+    if section:
+        meant = f'settings={{"{section}": {{"{key}": ..}}}}'
+    remedy = f"did you mean {meant}?" if meant else f"there are {', '.join(known)}."
+    return ConfigError(f"{name!r} is no option; {remedy} All settings: headway settings")
+
+
+def settled(verb: str, section: str, free: Sequence[str]) -> ConfigError:
+    """For a setting that a trained model has for good; those of the sections `free` are not."""
+    sections = " and ".join(f"--{name}" for name in free)
+    return ConfigError(
+        f"{verb} takes settings of {sections}; got one of --{section}, which is settled once a "
+        "model is trained. Leave it out."
+    )
+
+
+def told_of_data(config: str | Path) -> str:
+    """What the comments of a TOML file say of where its data comes from, behind an error."""
+    lines = Path(config).read_text(encoding="utf-8-sig").splitlines()
+    links = re.findall(r"https?://[^\s,]+", " ".join(line for line in lines if line[:1] == "#"))
+    return f" {config} says how to get its data: {links[0].rstrip('.')}" if links else ""
+
+
+def only_for_sampling(key: str, method: str) -> ConfigError:
+    """For a setting of sampling where another method was asked for, which would not look at it."""
+    return ConfigError(
+        f"decoding.{key} is a setting of sampling; got it with method {method}, where it changes "
+        f"nothing. Add --method sampling, or leave it out."
+    )
+
+
+def nothing_to_draw_anew() -> ConfigError:
+    """For --reinit without --init-from."""
+    return ConfigError(
+        "--reinit names parts of the run that --init-from names; there is none. "
+        "Leave --reinit out: every weight is drawn anew."
+    )
+
+
+def other_than_fp32(precision: str) -> ConfigError:
+    """For a precision that language models are not used in."""
+    return ConfigError(
+        "a language model scores and writes in fp32, whatever it was trained in: bf16 and int8 are "
+        f"the compiled engine's, which translates only; got runtime.precision {precision}. "
+        "Leave it out."
+    )
