@@ -15,6 +15,7 @@ from headway.core.cleaning import Report
 from headway.core.disk import digest
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.subwords import Subwords
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.prepared import Prepared

@@ -9,7 +9,16 @@ import pytest
 from headway.core.disk import DiskError
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, DataError
-from headway.corpora.cache import cache_root, keep_to_limit, key_of, made_once, note_use, reopened
+from headway.corpora.cache import (
+    cache_root,
+    keep_to_limit,
+    key_of,
+    made_once,
+    note_use,
+    read_sealed,
+    reopened,
+    sealed_folder,
+)
 
 DAY_S = 24 * 3600
 

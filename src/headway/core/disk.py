@@ -18,7 +18,6 @@ from typing import Any, TextIO
 
 from headway.core.errors import DataError
 
-_META = "meta.json"
 _DAY_S = 24 * 3600.0
 _NO_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 """Answers of a folder that cannot be synced: it may not be read, or its file system cannot."""
@@ -200,43 +199,6 @@ def sweep(folder: Path, name: str = ".*.part", *, unused_s: float = _DAY_S) -> N
         with suppress(OSError):
             if not unused_s or time.time() - remains.stat().st_mtime >= unused_s:
                 shutil.rmtree(remains, ignore_errors=True)
-
-
-@contextmanager
-def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """A `whole_folder`, and a dict for what is to be known about it; `read_sealed` checks both."""
-    with whole_folder(final) as part:
-        content: dict[str, Any] = {}
-        yield part, content
-        files = {path.name: checksum(path) for path in sorted(part.iterdir())}
-        meta: dict[str, Any] = {"content": content, "files": files}
-        meta["sha256"] = digest(meta)
-        (part / _META).write_text(json.dumps(meta), encoding="utf-8")
-        part.chmod(part.stat().st_mode & ~0o022)  # see `is_own`
-
-
-def read_sealed(folder: Path) -> dict[str, Any]:
-    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it.
-
-    Raises:
-        DataError: the folder is missing, or a file in it is not as it was written.
-    """
-    try:
-        meta = json.loads((folder / _META).read_text(encoding="utf-8"))
-        sealed = meta.pop("sha256")
-        intact = sealed == digest(meta) and all(
-            checksum(folder / name) == expected for name, expected in meta["files"].items()
-        )
-    except FileNotFoundError as error:
-        raise DataError(
-            f"a sealed folder has a {_META}; {error.filename} is missing. It must be made anew."
-        ) from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
-    if not intact:
-        raise DataError(f"{folder} is damaged (checksums differ). It must be made anew.")
-    content: dict[str, Any] = meta["content"]
-    return content
 
 
 @contextmanager

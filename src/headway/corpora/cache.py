@@ -3,21 +3,23 @@
 It may be deleted at any time. What is damaged is made anew.
 """
 
+import json
 import os
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headway.core.disk import DiskError, digest, disk_errors, is_own, sweep
+from headway.core.disk import DiskError, checksum, digest, disk_errors, is_own, sweep, whole_folder
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.operations.locks import Say, alone
 
 UNUSED_DAYS = 30.0
 DAY_S = 24 * 3600.0
 _WORK_IS_STALE_S = 7 * DAY_S
+_META = "meta.json"
 
 T = TypeVar("T")
 
@@ -139,3 +141,40 @@ def days_unused(folder: Path) -> float:
     except FileNotFoundError:
         return 0.0
     return (time.time() - max(status.st_atime, status.st_mtime)) / DAY_S
+
+
+@contextmanager
+def sealed_folder(final: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A `whole_folder`, and a dict for what is to be known about it; `read_sealed` checks both."""
+    with whole_folder(final) as part:
+        content: dict[str, Any] = {}
+        yield part, content
+        files = {path.name: checksum(path) for path in sorted(part.iterdir())}
+        meta: dict[str, Any] = {"content": content, "files": files}
+        meta["sha256"] = digest(meta)
+        (part / _META).write_text(json.dumps(meta), encoding="utf-8")
+        part.chmod(part.stat().st_mode & ~0o022)  # see `is_own`
+
+
+def read_sealed(folder: Path) -> dict[str, Any]:
+    """What is known about a folder that `sealed_folder` wrote, after checking every byte of it.
+
+    Raises:
+        DataError: the folder is missing, or a file in it is not as it was written.
+    """
+    try:
+        meta = json.loads((folder / _META).read_text(encoding="utf-8"))
+        sealed = meta.pop("sha256")
+        intact = sealed == digest(meta) and all(
+            checksum(folder / name) == expected for name, expected in meta["files"].items()
+        )
+    except FileNotFoundError as error:
+        raise DataError(
+            f"a sealed folder has a {_META}; {error.filename} is missing. It must be made anew."
+        ) from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{folder} cannot be read ({error}). It must be made anew.") from None
+    if not intact:
+        raise DataError(f"{folder} is damaged (checksums differ). It must be made anew.")
+    content: dict[str, Any] = meta["content"]
+    return content

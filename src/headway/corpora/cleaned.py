@@ -14,7 +14,7 @@ from headway.core.dedup_split import KEPT, in_memory, repeats_in_memory
 from headway.core.disk import checksum
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.alignment import suspicious
-from headway.corpora.cache import Say, key_of, made_once, silent
+from headway.corpora.cache import Say, key_of, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import Corpus, directions, read_pairs
 from headway.corpora.pieces import (
     CleanedPairs,

@@ -11,7 +11,7 @@ from headway.core.cleaning import Pair
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError
 from headway.core.subwords import Subwords
-from headway.corpora.cache import Say, key_of, reopened
+from headway.corpora.cache import Say, key_of, read_sealed, reopened, sealed_folder
 from headway.corpora.cleaned import CleanedCorpus
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import tagged

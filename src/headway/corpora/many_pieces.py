@@ -29,7 +29,7 @@ from headway.core.dedup_split import (
 )
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.runtime import available_cores
-from headway.corpora.cache import reopened
+from headway.corpora.cache import read_sealed, reopened, sealed_folder
 from headway.corpora.corpus import Corpus, read_pairs
 from headway.corpora.pieces import (
     CleanedPairs,

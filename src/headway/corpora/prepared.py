@@ -14,7 +14,15 @@ from headway.core.cleaning import Pair, Report
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.subwords import Encode, Subwords, TextSettings
-from headway.corpora.cache import Say, cache_root, key_of, made_once, silent
+from headway.corpora.cache import (
+    Say,
+    cache_root,
+    key_of,
+    made_once,
+    read_sealed,
+    sealed_folder,
+    silent,
+)
 from headway.corpora.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.corpora.corpus import Corpus, Direction, directions, languages
 from headway.corpora.mixing import PLAIN, Use

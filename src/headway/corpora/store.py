@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headway.core.dataset import StoredIds, id_type, refusal
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
+from headway.corpora.cache import read_sealed, sealed_folder
 
 FORMAT = 5
 """Raised whenever the files change their meaning."""

@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError, HeadwayError
-from headway.corpora.cache import cache_root, key_of, made_once, own_folder, silent
+from headway.corpora.cache import (
+    cache_root,
+    key_of,
+    made_once,
+    own_folder,
+    read_sealed,
+    sealed_folder,
+    silent,
+)
 from headway.engine.structures import Job, Matrix, Model
 
 SOURCES = Path(__file__).parent

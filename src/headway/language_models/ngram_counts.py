@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headway.corpora.cache import read_sealed
 from headway.core.errors import DataError
+from headway.corpora.cache import read_sealed
 
 FORMAT = 1
 """Raised whenever the files change their meaning."""

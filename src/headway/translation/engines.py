@@ -9,7 +9,7 @@ from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.transformer import Transformer
 from headway.core.translate import TextTranslator
-from headway.corpora.cache import cache_root, key_of, made_once
+from headway.corpora.cache import cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.engine.engine import EngineChoice
 from headway.engine.matrices import Precision
 from headway.exchange import ctranslate2

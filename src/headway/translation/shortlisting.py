@@ -14,6 +14,7 @@ from headway.core.search import SearchRequest
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
 from headway.core.translate import TextTranslator
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.prepared import Prepared
 from headway.engine.shortlist import Shortlist, Shortlisted, opened
 from headway.operations.locks import Say

@@ -9,7 +9,7 @@ from headway.core.disk import write_text
 from headway.core.errors import HeadwayError
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
-from headway.corpora.cache import cache_root, made_once, silent
+from headway.corpora.cache import cache_root, made_once, read_sealed, sealed_folder, silent
 from headway.operations.shipped import SHIPPED
 from headway.runs.own_files import why_not_read
 from headway.tasks import task_spec

@@ -9,7 +9,15 @@ from headway.core.cleaning import Pair
 from headway.core.disk import checksum
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.lines import check_file
-from headway.corpora.cache import Say, cache_root, key_of, made_once, silent
+from headway.corpora.cache import (
+    Say,
+    cache_root,
+    key_of,
+    made_once,
+    read_sealed,
+    sealed_folder,
+    silent,
+)
 from headway.languages.codes import Languages
 from headway.localization.memory import building, store, words
 from headway.localization.memory.memory import Memory
