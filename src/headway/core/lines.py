@@ -3,19 +3,14 @@
 import gzip
 import io
 import stat
-import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from headway.core.errors import DataError
 
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 MAX_LINE_BYTES = 1 << 20
 """A longer line is never held in memory: it is passed over and given as None."""
 
@@ -122,33 +117,6 @@ def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
             while raw and raw[-1] != 0x0A:
                 raw = read(MAX_LINE_BYTES)
             yield None
-
-
-def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
-    """The lines of a file, many at a time; those that are too long to be held count as blank."""
-    texts: list[str] = []
-    n_characters, too_long = 0, []
-    for number, line in enumerate(lines, start=1):
-        if line is None:
-            too_long.append(number)
-        texts.append(line or "")
-        n_characters += len(texts[-1])
-        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
-            yield texts
-            texts, n_characters = [], 0
-    if texts:
-        yield texts
-    tell_too_long(too_long)
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held; nothing where there are none."""
-    if lines:
-        print(
-            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {lines[0]:,})",
-            file=sys.stderr,
-        )
 
 
 def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> str:
