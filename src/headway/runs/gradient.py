@@ -11,7 +11,6 @@ from torch import nn
 
 from headway.core import train
 from headway.core.console import ConsoleReporter, clock
-from headway.core.errors import command
 from headway.core.optimizer import (
     ParametersApart,
     exact_parameters,
