@@ -13,7 +13,6 @@ from typing import NamedTuple, cast
 
 from headway.core.cleaning import Report
 from headway.core.disk import digest
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.subwords import Subwords
 from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.corpus import Corpus

@@ -8,7 +8,6 @@ from typing import Any
 from headway.core.config import Sections, merge, read_toml
 from headway.core.errors import ConfigError, DataError
 from headway.core.run_folder import RunFolder
-from headway.operations.option_errors import no_flag, told_of_data
 from headway.core.settings import task_of
 from headway.operations.argument_errors import no_path, no_settings, no_string
 from headway.operations.option_errors import no_flag, told_of_data

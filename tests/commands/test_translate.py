@@ -15,7 +15,6 @@ from everyday_run import Finished, command
 from headway import cli
 from headway.commands.standard_input import CHARACTERS_AT_ONCE, decoded, in_chunks, waiting_lines
 from headway.core.errors import DataError
-from headway.commands.standard_input import CHARACTERS_AT_ONCE, in_chunks
 from headway.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")

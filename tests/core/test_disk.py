@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from headway.core import disk
-from headway.core.disk import DiskError, checksum, digest, sweep, whole_folder, whole_text, write_bytes, write_text, written_aside
-from headway.corpora.cache import read_sealed, sealed_folder
+from headway.core.disk import (
+    DiskError,
+    checksum,
+    digest,
+    sweep,
+    whole_folder,
+    whole_text,
+    write_bytes,
+    write_text,
+    written_aside,
+)
 from headway.core.errors import DataError
 
 

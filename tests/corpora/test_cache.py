@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from headway.core.disk import DiskError
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, DataError
 from headway.corpora.cache import (
     cache_root,

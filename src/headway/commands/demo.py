@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from headway.commands.arguments import Overrides, option_names
 from headway.commands.demo_folder import write_corpus
-from headway.core.errors import command
-from headway.core.errors import StoppedError
+from headway.core.errors import StoppedError, command
 from headway.demo import DEMO_SEED, DEMO_SIZES
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ def demo(
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.core.config import merge
     from headway.commands.arguments import parse_overrides
+    from headway.core.config import merge
     from headway.tasks import TASKS, brought
 
     given = parse_overrides(overrides, options=option_names(demo))

@@ -89,7 +89,6 @@ def score(
 def _chunks(file: Path | None) -> Iterator[list[str]]:
     if file is None:
         return typed_lines()
-    from headway.commands.standard_input import in_chunks
     from headway.core.lines import read_lines
 
     return in_chunks(read_lines(file))

@@ -8,7 +8,12 @@ from io import BufferedIOBase, BufferedReader
 from typing import cast
 
 from headway.core.errors import DataError
-from headway.core.lines import bounded_lines
+from headway.core.lines import MAX_LINE_BYTES, bounded_lines
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 
 
 def typed_lines() -> Iterator[list[str]]:

@@ -17,7 +17,6 @@ from headway.commands.translate_options import TranslateOptions
 from headway.commands.translations_json import as_json
 from headway.core.disk import whole_text
 from headway.core.lines import check_file, read_lines
-from headway.commands.standard_input import in_chunks
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:

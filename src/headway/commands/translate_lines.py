@@ -15,7 +15,6 @@ from headway.commands.standard_input import in_chunks, typed_lines
 from headway.core.disk import whole_text
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file, read_lines, shown
-from headway.commands.standard_input import in_chunks
 from headway.filling.calls import languages_of
 from headway.filling.flow import Flow
 from headway.filling.inputs import FileJob, replaced

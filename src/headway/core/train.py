@@ -20,8 +20,7 @@ from headway.core.config import Sections, merge
 from headway.core.console import ConsoleReporter, stop_on_signal
 from headway.core.dataset import Dataset, prepare_in_memory
 from headway.core.disk import checksum
-from headway.core.errors import command
-from headway.core.errors import ConfigError, DataError, StoppedError, refuse_below
+from headway.core.errors import ConfigError, DataError, StoppedError, command, refuse_below
 from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
 from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder

@@ -12,7 +12,6 @@ from headway.core.cleaning import EXAMPLES, Pair, Report
 from headway.core.cleaning import VERSION as CLEANING_VERSION
 from headway.core.dedup_split import KEPT, in_memory, repeats_in_memory
 from headway.core.disk import checksum
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.corpora.alignment import suspicious
 from headway.corpora.cache import Say, key_of, made_once, read_sealed, sealed_folder, silent
 from headway.corpora.corpus import Corpus, directions, read_pairs

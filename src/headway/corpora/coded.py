@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from headway.core.cleaning import Pair
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError
 from headway.core.subwords import Subwords
 from headway.corpora.cache import Say, key_of, read_sealed, reopened, sealed_folder

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.cleaning import Report
-from headway.corpora.cache import sealed_folder
-from headway.corpora.cache import reopened
+from headway.corpora.cache import reopened, sealed_folder
 from headway.corpora.many_pieces import in_order
 from headway.corpora.pieces import Piece
 from headway.corpora.store import Store

@@ -27,7 +27,6 @@ from headway.core.dedup_split import (
     pair_hashes,
     spans,
 )
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.runtime import available_cores
 from headway.corpora.cache import read_sealed, reopened, sealed_folder
 from headway.corpora.corpus import Corpus, read_pairs

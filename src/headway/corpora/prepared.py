@@ -11,7 +11,6 @@ import numpy as np
 
 from headway.core import subword_training
 from headway.core.cleaning import Pair, Report
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.subwords import Encode, Subwords, TextSettings
 from headway.corpora.cache import (

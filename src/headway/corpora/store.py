@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.dataset import StoredIds, id_type, refusal
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
 from headway.corpora.cache import read_sealed, sealed_folder
 

@@ -15,7 +15,6 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError, HeadwayError
 from headway.corpora.cache import (
     cache_root,

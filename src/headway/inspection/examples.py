@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from headway.core.errors import command
-from headway.core.errors import ConfigError, DataError
+from headway.core.errors import ConfigError, DataError, command
 from headway.core.run_folder import RunFolder
 from headway.demo import EXAMPLES
 from headway.inspection.inspected_model import Subject

@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.corpora.cache import sealed_folder
-from headway.corpora.cache import made_once
+from headway.corpora.cache import made_once, sealed_folder
 from headway.language_models.ngram_counts import FORMAT, Counting, Counts, NgramCounts
 from headway.language_models.ngram_windows import (
     Column,

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.corpora.cache import read_sealed
 from headway.core.errors import DataError
 from headway.corpora.cache import read_sealed
 

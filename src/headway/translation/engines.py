@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Literal, cast
 
 from headway.core.disk import checksum
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.transformer import Transformer

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from headway.core.disk import checksum
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import ConfigError, DataError
 from headway.core.interfaces import StepDecoder
 from headway.core.run_folder import RunFolder

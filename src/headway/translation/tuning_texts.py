@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.disk import write_text
 from headway.core.errors import HeadwayError
 from headway.core.run_folder import RunFolder

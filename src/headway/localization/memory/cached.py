@@ -7,7 +7,6 @@ from typing import Any
 from headway.core.cleaning import VERSION as READING
 from headway.core.cleaning import Pair
 from headway.core.disk import checksum
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.lines import check_file
 from headway.corpora.cache import (
     Say,
