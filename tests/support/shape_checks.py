@@ -7,8 +7,9 @@ from beartype import beartype
 T = TypeVar("T")
 
 SHAPED = (
-    *("nn", "models", "objectives", "decoding", "metrics", "exchange", "training", "runs"),
-    *("tasks", "efficiency", "inspection", "translator", "language_model", "runtime", "schedules"),
+    *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
+    *("translation", "translator", "operations", "runs", "tasks", "exchange", "engine", "study"),
+    "inspection",
 )
 """The parts of the package whose functions are checked: all that say shapes, and more."""
 
