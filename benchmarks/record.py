@@ -13,7 +13,7 @@ from typing import Any
 
 import headway
 from headway.core.errors import HeadwayError
-from headway.core.runtime import machine
+from headway.operations.machine import machine
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -20,8 +20,8 @@ from headway.core.bleu import bleu_statistics
 from headway.core.config import Sections, format_toml, merge
 from headway.core.disk import checksum, write_text
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import machine
 from headway.core.tensor_files import load_finite, save_tensors
+from headway.operations.machine import machine
 from headway.operations.shipped import SHIPPED, open_folder
 
 OWN: Sections = {"training": {"max_steps": demo.MAX_STEPS}, "runtime": {"threads": 1}}

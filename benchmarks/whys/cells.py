@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import record
 
 from headway.core.disk import digest, write_text
-from headway.core.runtime import machine
+from headway.operations.machine import machine
 from headway.operations.processes import shared
 from whys import lessons, norms, probes, training
 

@@ -14,7 +14,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from headway.core import checkpoint, disk, resume
+from headway.core import checkpoint, disk
 from headway.core.disk import DiskError
 from headway.core.errors import OutOfReachError, RunError
 from headway.core.tensor_files import save_tensors
@@ -30,7 +30,7 @@ def put(checkpoints: Path, step: int) -> None:
     checkpoint.write(checkpoints, step, weights, resume, state)
 
 
-def check_whole(found: resume.Checkpoint | None) -> int:
+def check_whole(found: checkpoint.Checkpoint | None) -> int:
     """The step of a checkpoint that is in every part what `put` wrote."""
     assert found is not None
     for name, tensor in WEIGHTS.items():
@@ -49,12 +49,12 @@ def test_what_was_written_is_read_back(tmp_path):
     put(tmp_path / "checkpoints", 10)
     put(tmp_path / "checkpoints", 9)
     assert checkpoint.steps(tmp_path / "checkpoints") == [9, 10]
-    assert check_whole(resume.read(tmp_path / "checkpoints", 9)) == 9
-    assert check_whole(resume.read_newest(tmp_path / "checkpoints", unheard)) == 10
+    assert check_whole(checkpoint.read(tmp_path / "checkpoints", 9)) == 9
+    assert check_whole(checkpoint.read_newest(tmp_path / "checkpoints", unheard)) == 10
 
 
 def test_no_checkpoint_is_none(tmp_path):
-    assert resume.read_newest(tmp_path / "nowhere", unheard) is None
+    assert checkpoint.read_newest(tmp_path / "nowhere", unheard) is None
     assert checkpoint.steps(tmp_path / "nowhere") == []
 
 
@@ -146,9 +146,9 @@ def killed_everywhere(tmp_path: Path, work: Callable[[Path], None]) -> Iterator[
 def test_a_kill_at_any_instant_of_writing_leaves_the_one_before_or_the_new_one(tmp_path):
     seen = set()
     for folder in killed_everywhere(tmp_path, lambda folder: put(folder, 30)):
-        seen.add(check_whole(resume.read_newest(folder, unheard)))
+        seen.add(check_whole(checkpoint.read_newest(folder, unheard)))
         put(folder, 30)  # and the same work can be done again
-        assert check_whole(resume.read_newest(folder, unheard)) == 30
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 30
     assert seen == {20, 30}
 
 
@@ -157,7 +157,7 @@ def test_a_kill_at_any_instant_of_tidying_up_leaves_what_was_to_be_kept(tmp_path
         checkpoint.keep_only(folder, to_resume=[20], weights=[10])
 
     for folder in killed_everywhere(tmp_path, tidy):
-        assert check_whole(resume.read_newest(folder, unheard)) == 20
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 20
         tidy(folder)
         assert checkpoint.steps(folder) == [10, 20]
         assert torch.equal(checkpoint.average(folder, [10])["a"], WEIGHTS["a"] + 10)
@@ -166,14 +166,14 @@ def test_a_kill_at_any_instant_of_tidying_up_leaves_what_was_to_be_kept(tmp_path
         checkpoint.keep_only(folder, to_resume=[20], weights=[])
 
     for folder in killed_everywhere(tmp_path / "drop", drop):
-        assert check_whole(resume.read_newest(folder, unheard)) == 20
+        assert check_whole(checkpoint.read_newest(folder, unheard)) == 20
         drop(folder)
         assert checkpoint.steps(folder) == [20]
 
 
 def test_a_kill_while_a_step_is_written_again_leaves_the_one_before(tmp_path):
     for folder in killed_everywhere(tmp_path, lambda folder: put(folder, 20)):
-        assert check_whole(resume.read_newest(folder, unheard)) in (10, 20)
+        assert check_whole(checkpoint.read_newest(folder, unheard)) in (10, 20)
 
 
 def test_a_kill_at_any_instant_leaves_the_old_model_or_the_new_one(tmp_path):
@@ -197,7 +197,7 @@ def test_a_full_disk_is_an_error_that_leaves_the_one_before(tmp_path, monkeypatc
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DiskError, match="is full. Free some space"):
         put(tmp_path, 20)
-    assert check_whole(resume.read_newest(tmp_path, unheard)) == 10
+    assert check_whole(checkpoint.read_newest(tmp_path, unheard)) == 10
 
 
 # -- damage -----------------------------------------------------------------------------------
@@ -212,10 +212,10 @@ def test_any_flipped_byte_is_noticed_said_and_the_one_before_is_used(tmp_path, n
     for i in range(0, len(whole), stride):
         file.write_bytes(whole[:i] + bytes([whole[i] ^ (1 << i % 7)]) + whole[i + 1 :])
         with pytest.raises(RunError, match="step-20"):
-            resume.read(tmp_path, 20)
+            checkpoint.read(tmp_path, 20)
     put(tmp_path, 10)
     said, file_as_it_was = list[str](), file.read_bytes()
-    assert check_whole(resume.read_newest(tmp_path, said.append)) == 10
+    assert check_whole(checkpoint.read_newest(tmp_path, said.append)) == 10
     assert len(said) == 1
     assert "damaged" in said[0]
     assert "step-20" in said[0]
@@ -235,7 +235,7 @@ def test_a_cut_off_or_missing_file_is_noticed(tmp_path, name, harm):
     else:
         os.truncate(file, file.stat().st_size - 1 if harm == "cut" else 0)
     said: list[str] = []
-    assert check_whole(resume.read_newest(tmp_path, said.append)) == 10
+    assert check_whole(checkpoint.read_newest(tmp_path, said.append)) == 10
     # Without its state.json a folder holds bare weights, as those kept for the average do.
     assert bool(said) == ((name, harm) != ("state.json", "gone"))
 
@@ -246,7 +246,7 @@ def test_when_every_checkpoint_is_damaged_each_is_named_and_nothing_is_begun_ane
         os.truncate(tmp_path / f"step-{step}" / "weights.safetensors", 5)
     for _ in range(2):  # asking again changes nothing
         with pytest.raises(RunError, match="is damaged: .*step-20.*step-10.*delete"):
-            resume.read_newest(tmp_path, unheard)
+            checkpoint.read_newest(tmp_path, unheard)
     assert checkpoint.resumable(tmp_path) == [10, 20]
 
 
@@ -255,7 +255,7 @@ def test_of_a_step_that_is_damaged_again_the_last_is_kept(tmp_path):
     for length in (5, 6):
         put(tmp_path, 20)
         os.truncate(tmp_path / "step-20" / "resume.safetensors", length)
-        assert check_whole(resume.read_newest(tmp_path, lambda _: None)) == 10
+        assert check_whole(checkpoint.read_newest(tmp_path, lambda _: None)) == 10
         kept = tmp_path / "damaged-step-20" / "resume.safetensors"
         assert kept.stat().st_size == length
 
@@ -275,9 +275,9 @@ def test_a_file_that_cannot_be_read_just_now_is_not_damaged(tmp_path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", refused)
         with pytest.raises(OutOfReachError, match=f"step-20/{name} cannot be read just now"):
-            resume.read_newest(tmp_path, unheard)
+            checkpoint.read_newest(tmp_path, unheard)
     assert checkpoint.resumable(tmp_path) == [10, 20]
-    assert check_whole(resume.read_newest(tmp_path, unheard)) == 20
+    assert check_whole(checkpoint.read_newest(tmp_path, unheard)) == 20
 
 
 def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path, monkeypatch):
@@ -288,7 +288,7 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "listdir", refused)
     with pytest.raises(PermissionError):
-        resume.read_newest(tmp_path, unheard)
+        checkpoint.read_newest(tmp_path, unheard)
 
 
 def test_folders_with_other_names_are_left_alone(tmp_path):

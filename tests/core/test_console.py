@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from headway.core.console import ConsoleReporter, stop_on_signal
+from headway.core.console import stop_on_signal
 from headway.core.trainer import Progress
 from headway.core.training_interfaces import Validation
 from headway.operations.forgiving import forgiving_stderr
+from headway.runs.console import ConsoleReporter
 
 
 class Failing(io.StringIO):

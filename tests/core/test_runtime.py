@@ -9,7 +9,8 @@ import torch
 
 from headway.core import runtime
 from headway.core.errors import ConfigError
-from headway.core.runtime import RuntimeSettings, available_cores, machine, start
+from headway.core.runtime import RuntimeSettings, available_cores, start
+from headway.operations.machine import machine
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -23,7 +23,7 @@ from regression import (
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from headway.core import checkpoint, resume
+from headway.core import checkpoint
 from headway.core.dropout import Dropout
 from headway.core.errors import HeadwayError, OutOfReachError, RunError
 from headway.core.optimizer import FlatAdam
@@ -138,7 +138,7 @@ def test_with_the_newest_checkpoint_damaged_the_one_before_gives_the_same(
     assert everything(tmp_path / "run") == never_stopped
 
 
-@pytest.mark.parametrize(("of", "name"), [(resume, "load_tensors"), (FlatAdam, "restore")])
+@pytest.mark.parametrize(("of", "name"), [(checkpoint, "load_tensors"), (FlatAdam, "restore")])
 def test_for_want_of_memory_nothing_is_lost_and_going_on_later_equals_never_stopping(
     tmp_path, dtype, never_stopped, monkeypatch, of, name
 ):
@@ -433,7 +433,7 @@ def test_a_loss_that_is_not_finite_is_said_and_the_last_checkpoint_stays(tmp_pat
     trainer.task.loss = explode  # type: ignore[method-assign]
     with pytest.raises(HeadwayError, match="must stay finite; it is nan at step .*learning-rate"):
         trainer.train(never)
-    whole = resume.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
+    whole = checkpoint.read_newest(tmp_path / "run" / "checkpoints", pytest.fail)
     assert whole is not None
     assert whole.step == 3
     assert all(tensor.isfinite().all() for tensor in whole.weights.values())
@@ -500,7 +500,7 @@ def test_training_begins_with_the_weights_measures_and_saves_them(tmp_path, dtyp
     trainer.begin_with(weights)
     for name, parameter in trainer.model.named_parameters():
         torch.testing.assert_close(parameter.float(), weights[name].to(dtype).float())
-    for name, tensor in resume.read(trainer.folder.checkpoints, 0).weights.items():
+    for name, tensor in checkpoint.read(trainer.folder.checkpoints, 0).weights.items():
         assert torch.equal(tensor, weights[name])
     assert trainer.folder.read_log()[0]["step"] == 0
     assert trainer.progress.validated == [0]

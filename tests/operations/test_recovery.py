@@ -19,7 +19,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from headway.core import checkpoint, console, resume
+from headway.core import checkpoint, console
 from headway.core.disk import DiskError
 from headway.core.dropout import Dropout
 from headway.core.errors import HeadwayError, RunError, StoppedError, out_of_memory
@@ -245,7 +245,7 @@ def test_one_row_that_is_too_large_is_an_error_and_the_last_checkpoint_is_whole(
     with pytest.raises(HeadwayError, match="row by row; it does not after step 4 .9 GB.*smaller"):
         trainer.train(never)
     assert trainer.progress.parts == 8
-    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = checkpoint.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
 
@@ -338,7 +338,7 @@ def test_the_second_time_it_stops(tmp_path):
     assert again.progress.rate_share == 0.5
     with pytest.raises(HeadwayError, match="must stay finite"):
         again.train(never)
-    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = checkpoint.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
     assert all(tensor.isfinite().all() for tensor in saved.weights.values())
@@ -386,7 +386,7 @@ def test_stops_on_the_way_do_not_change_where_it_goes_back_to(tmp_path):
 def test_a_stop_at_a_step_that_is_not_finite_saves_what_it_went_back_to(tmp_path):
     trainer = trainer_in(tmp_path / "run", Fragile(spoil=nan_at(5)))
     trainer.train(lambda: trainer.progress.step in (5, 4) and trainer.task.n >= 4)
-    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = checkpoint.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert all(tensor.isfinite().all() for tensor in saved.weights.values())
 
@@ -456,7 +456,7 @@ def test_a_pause_ends_when_it_is_asked_to_stop(tmp_path, disk):
         trainer.train(lambda: disk.n_pauses >= 7)
     assert disk.n_pauses == 7
     assert StoppedError.exit_status == 130
-    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = checkpoint.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
     disk.free = 10**12
@@ -517,7 +517,7 @@ def test_a_disk_that_has_room_and_refuses_for_good_ends_it(
         trainer.train(never)
     assert pauses_s <= disk.now <= pauses_s + 10
     assert bool(said(trainer)) == bool(pauses_s)
-    saved = resume.read_newest(trainer.folder.checkpoints, pytest.fail)
+    saved = checkpoint.read_newest(trainer.folder.checkpoints, pytest.fail)
     assert saved is not None
     assert saved.step == 3
 

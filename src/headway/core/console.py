@@ -8,12 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
 from headway.core.errors import CONTROLS
-from headway.core.trainer import Progress as TrainingProgress
-from headway.core.training_interfaces import Validation
+from headway.core.training_interfaces import Progress, Validation
 
 
 def clock(seconds: float) -> str:
@@ -23,33 +19,32 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
 
 
-class ConsoleReporter:
-    """Writes to stderr, with a bar `with reporter.bar:`; see `training.interfaces.Reporter`."""
+class LineReporter:
+    """Writes lines to stderr; a `headway.core.training_interfaces.Reporter`."""
 
-    def __init__(self, max_steps: int) -> None:
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self.live = sys.stderr.isatty()
-        columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns, console=self.console, transient=True, disable=not self.live)
-        self.task = self.bar.add_task("starting", total=max_steps)
+    def __init__(self) -> None:
         self.first: tuple[int, float] | None = None
         self.last_line = time.monotonic()
 
     def step(
-        self, progress: TrainingProgress, *, loss: float, speed: float, unit: str, last_step: int
+        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
     ) -> None:
-        """Move the bar; without a terminal, a line every half minute."""
-        self.first = self.first or (progress.step, progress.time_s)
-        steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
-        text = f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  {speed:,.0f} {unit}/s"
-        if steps:
-            text += f"  {clock(spent / steps * (last_step - progress.step))} left"
-        self.bar.update(self.task, completed=progress.step, total=last_step, description=text)
-        if not self.live and time.monotonic() - self.last_line > 30:
+        """A line every half minute."""
+        text = self.in_words(progress, loss, f"{speed:,.0f} {unit}/s", last_step)
+        if time.monotonic() - self.last_line > 30:
             self.last_line = time.monotonic()
             self.say(text)
 
-    def validation(self, progress: TrainingProgress, result: Validation, *, best: bool) -> None:
+    def in_words(self, progress: Progress, loss: float, speed: str, last_step: int) -> str:
+        """How far it is, and how long it will take."""
+        self.first = self.first or (progress.step, progress.time_s)
+        steps, spent = progress.step - self.first[0], progress.time_s - self.first[1]
+        text = f"step {progress.step:,} of {last_step:,}  loss {loss:.3f}  {speed}"
+        if steps:
+            text += f"  {clock(spent / steps * (last_step - progress.step))} left"
+        return text
+
+    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
         """One line that stays."""
         others = "".join(
             f"  {name.replace('_', ' ')} {value:.2f}" for name, value in result.others.items()
@@ -62,7 +57,7 @@ class ConsoleReporter:
 
     def say(self, message: str) -> None:
         """One line."""
-        self.console.print(message.translate(CONTROLS), markup=False)
+        print(message.translate(CONTROLS), file=sys.stderr, flush=True)
 
 
 @contextmanager

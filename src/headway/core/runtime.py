@@ -181,22 +181,3 @@ def cpu_name() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def machine() -> dict[str, str | int]:
-    """What a model card says of the machine: names, counts, bytes, versions."""
-    import torch
-
-    try:
-        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        memory_bytes = 0  # the system does not tell
-    return {
-        "cpu": cpu_name(),
-        "cores": available_cores(),
-        "memory_bytes": memory_bytes,
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }

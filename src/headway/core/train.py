@@ -17,7 +17,7 @@ from headway.core import runtime as machine
 from headway.core.bleu import score_translations
 from headway.core.cleaning import CleaningSettings, refuse_unusable
 from headway.core.config import Sections, merge
-from headway.core.console import ConsoleReporter, stop_on_signal
+from headway.core.console import LineReporter, stop_on_signal
 from headway.core.dataset import Dataset, prepare_in_memory
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError, StoppedError, command, refuse_below
@@ -163,12 +163,11 @@ def train(
         device=runtime.device,
     )
     eval_model, model = (drawn(build, settings.runtime.seed, runtime.device) for _ in range(2))
-    reporter, dtype = ConsoleReporter(training.max_steps), runtime.dtype
-    with reporter.bar:
-        trainer = trainer_of(
-            model, eval_model, task, folder, training, dtype=dtype, reporter=reporter
-        )
-        learn(trainer, say, resume=again)
+    reporter = LineReporter()
+    trainer = trainer_of(
+        model, eval_model, task, folder, training, dtype=runtime.dtype, reporter=reporter
+    )
+    learn(trainer, say, resume=again)
     chosen = trainer.choose(lambda model: task.measured(model, settings.decoding))
     load_weights(trainer.eval_model, load_tensors(folder.model))
     folder.write_card(card(settings, task, trainer.eval_model, f"The weights are {chosen}."))

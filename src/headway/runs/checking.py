@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core import checkpoint, resume, tensor_files
+from headway.core import checkpoint, tensor_files
 from headway.core.config import format_toml, parse_toml
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, OutOfReachError, RunError, command
@@ -128,7 +128,7 @@ def _checkpoints(folder: RunFolder, *, finished: bool) -> Iterator[FileState]:
         name = str(place.relative_to(folder.path))
         try:
             if step in resumable:
-                resume.read(folder.checkpoints, step)
+                checkpoint.read(folder.checkpoints, step)
                 sealed = True
             else:
                 sealed = tensor_files.check(place / checkpoint.WEIGHTS)

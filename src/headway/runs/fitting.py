@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import torch
 
 from headway.core.config import Sections, merge
-from headway.core.console import ConsoleReporter
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
@@ -22,6 +21,7 @@ from headway.core.settings import Settings, presets_of_type, type_of
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Reporter
 from headway.operations.planned import PlannedTraining, seconds
+from headway.runs.console import ConsoleReporter
 from headway.runs.task_spec import Opening, Run, Say, Sizes, TaskSpec
 
 SEEN = 40_000_000

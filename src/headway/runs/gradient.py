@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from headway.core import train
-from headway.core.console import ConsoleReporter, clock
+from headway.core.console import clock
 from headway.core.optimizer import (
     ParametersApart,
     exact_parameters,
@@ -29,6 +29,7 @@ from headway.operations.recovery import put_right
 from headway.operations.row_adam import RowAdam
 from headway.operations.time_budget import TIME_BUDGET
 from headway.runs import fitting, parent
+from headway.runs.console import ConsoleReporter
 from headway.runs.task_spec import Learned, Learner, Opening, Run
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))

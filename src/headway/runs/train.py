@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
-from headway.core import runtime as machine
 from headway.core.config import merge
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
+from headway.core.runtime import start
 from headway.core.settings import Settings, preset
 from headway.operations.forgiving import forgiving_stderr
+from headway.operations.machine import machine
 from headway.operations.shipped import only_writer_of_run, place_of
 from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.gradient import GRADIENT
@@ -55,7 +56,7 @@ def begun_run(spec: TaskSpec, request: Request, folder: RunFolder, say: Say) -> 
         allowed = presets_that_fit(spec, given)
     sizes = {"model": spec.presets[allowed[0]].get("model", {})} if allowed else {}
     early = Settings.of(merge(sizes, given), spec)  # wrong ones are found before an hour of reading
-    runtime = machine.start(early.runtime)
+    runtime = start(early.runtime)
     say(f"runs on {runtime.described}")
     if parent:
         say(f"begins with {parent.folder.path}: its weights, sub-words and shape")
@@ -119,7 +120,7 @@ def write_record(folder: RunFolder, data: Any, parent: Parent | None, asked: Any
         **data.record(),
         "parent": parent and {"run": str(parent.folder.path), "sha256": parent.sha256},
         "versions": {"headway": __version__, **{name: version(name) for name in names}},
-        "machine": machine.machine(),
+        "machine": machine(),
     }
     folder.write_data(record)
     for file in {*folder.constant_files()} - {folder.data}:
@@ -133,7 +134,7 @@ def write_card(run: Run, learned: Learned, named: str) -> str:
     """
     words = run.spec.card(run)
     sums = "\n".join(f"- `{name}` (sha256 {sum_})" for name, sum_ in run.data.checksums.items())
-    about = "\n".join(f"- {key}: {value}" for key, value in machine.machine().items())
+    about = "\n".join(f"- {key}: {value}" for key, value in machine().items())
     commands = "\n".join(words.next_commands)
     warning = f"\n**Below use**: {words.below_use}.\n" if words.below_use else ""
     began = origin(run.folder) if run.settings.training.init_from else ""
