@@ -8,8 +8,10 @@ T = TypeVar("T")
 
 SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
-    *("translation", "translator", "operations", "runs", "tasks", "exchange", "engine", "study"),
+    *("translation", "translator", "runs", "tasks", "exchange", "engine", "study"),
     "inspection",
+    *("operations.recovery", "operations.time_budget", "operations.planned", "operations.frozen"),
+    "operations.row_adam",
 )
 """The parts of the package whose functions are checked: all that say shapes, and more."""
 
