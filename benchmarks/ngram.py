@@ -37,13 +37,12 @@ import torch
 from numpy.typing import NDArray
 
 from headway.core.lines import read_lines
-from headway.core.tensor_files import save_parts
+from headway.core.tensor_files import save_tensors
 from headway.language_models import counting
 from headway.language_models.arpa import write_arpa
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.ngram_counting import count_ngrams
-from headway.language_models.ngram_counts import Counting
-from headway.language_models.smoothing import smooth_all
+from headway.language_models.ngram_counting import Counting, count_ngrams
+from headway.language_models.smoothing import smoothed
 from headway.tokenizers.words import Words
 
 LEAST = 2  # rarer words are unknown
@@ -82,12 +81,10 @@ def counted(text: Any, size: int, config: NgramConfig, folder: Path) -> Ngram:
     kneser_ney = config.smoothing.endswith("kneser-ney")
     settings = Counting(config.order, size, MARKERS["begin"], kneser_ney)
     counts = count_ngrams(text, folder / "counts", settings, silent)
-    work = folder / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
-    smooth_all(counts, config, work, padding=MARKERS["padding"], say=silent)
+    arrays = smoothed(counts, config, padding=MARKERS["padding"], say=silent)
     config = replace(config, n_grams=counts.n_grams)
-    save_parts(counting.parts(config, counts, work), folder / "model.safetensors")
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    save_tensors(tensors, folder / "model.safetensors")
     model = Ngram(config, vocabulary_size=size, **MARKERS)
     counting.load(model, folder / "model.safetensors")
     return model

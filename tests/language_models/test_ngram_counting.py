@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headway.core.errors import DataError
 from headway.language_models import ngram_counting
-from headway.language_models.ngram_counts import NgramCounts
+from headway.language_models.ngram_counting import NgramCounts
 from headway.language_models.ngram_windows import MOST_ROWS, Packing
 
 A, B, C = 4, 5, 6
@@ -21,11 +21,9 @@ def table(counts: NgramCounts, order: int) -> dict[tuple[int, ...], int]:
     """The n-grams of an order as words, with their counts."""
     size = counts.counting.vocabulary_size
     names = [(word,) for word in range(size)]
-    numbers = counts.unigrams()
+    numbers = counts.counts(1)
     for n in range(2, order + 1):
-        pieces = list(counts.contexts(n))
-        keys = np.concatenate([piece.keys for piece in pieces])
-        numbers = np.concatenate([piece.counts for piece in pieces])
+        keys, numbers = counts.keys(n), counts.counts(n)
         assert (np.diff(keys) > 0).all()
         assert len(keys) == counts.n_grams[n - 1]
         names = [(*names[key // size], int(key % size)) for key in keys]

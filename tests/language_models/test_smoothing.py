@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from counted import BEGIN, END, UNKNOWN, BruteForce, counts_of, model_of, silent
+from counted import BEGIN, END, UNKNOWN, BruteForce, counts_of, model_of
 from nltk.lm import MLE, KneserNeyInterpolated, Laplace, Vocabulary
 from nltk.util import everygrams
 
@@ -15,7 +15,7 @@ from headway.language_models.ngram import Ngram, NgramConfig
 from headway.language_models.smoothing import (
     modified_discounts,
     single_discount,
-    smooth_all,
+    smoothed,
 )
 
 SIZE = 14
@@ -72,7 +72,7 @@ def test_interpolated_kneser_ney_equals_nltks(tmp_path: Path, monkeypatch: pytes
     rows, order, discount = sentences(60), 3, 0.3
     monkeypatch.setattr(smoothing, "single_discount", lambda counts: (discount,))
     model = model_of(rows, SIZE, tmp_path, order=order, smoothing="kneser-ney")
-    counts = counts_of(rows, order, SIZE, tmp_path / "c", continuations=True).unigrams()
+    counts = counts_of(rows, order, SIZE, tmp_path / "c", continuations=True).counts(1)
     counts[BEGIN] = 0
     with np.errstate(divide="ignore"):
         alone = np.log10(counts / counts.sum()).astype(np.float32)
@@ -112,26 +112,10 @@ def test_odd_counts_of_counts_tell_no_discounts(odd: list[int]):
 def test_the_usual_discounts_are_said_where_they_are_taken(tmp_path: Path):
     said: list[str] = []
     counts = counts_of([[4, 5]], 2, SIZE, tmp_path / "c", continuations=True)
-    smooth_all(counts, NgramConfig(2), tmp_path, padding=0, say=said.append)
+    smoothed(counts, NgramConfig(2), padding=0, say=said.append)
     assert said == [
         "order 1: [3, 0, 0, 0] n-grams counted 1, 2, 3 and 4 times tell no discounts; taken are "
         "0.5, 1.0, 1.5",
         "order 2: [3, 0, 0, 0] n-grams counted 1, 2, 3 and 4 times tell no discounts; taken are "
         "0.5, 1.0, 1.5",
     ]
-
-
-def test_a_context_is_smoothed_alike_wherever_reading_is_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    rows = sentences(50)
-    counts = counts_of(rows, 3, SIZE, tmp_path / "c", continuations=True)
-    written = []
-    for read in (1 << 20, 7, 1):
-        monkeypatch.setattr("headway.language_models.ngram_counts._READ", read)
-        folder = tmp_path / str(read)
-        folder.mkdir()
-        smooth_all(counts, NgramConfig(3), folder, padding=0, say=silent)
-        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    assert written[0] == written[1] == written[2]
-    assert set(written[0]) == {"weights.1", "weights.2", "weights.3", "backoffs.1", "backoffs.2"}

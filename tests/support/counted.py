@@ -7,14 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from headway.core.tensor_files import save_parts
+from headway.core.tensor_files import save_tensors
 from headway.language_models import counting
 from headway.language_models.ngram import Ngram, NgramConfig
-from headway.language_models.ngram_counting import count_ngrams
-from headway.language_models.ngram_counts import Counting, NgramCounts
-from headway.language_models.smoothing import smooth_all
+from headway.language_models.ngram_counting import Counting, NgramCounts, count_ngrams
+from headway.language_models.smoothing import smoothed
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 
@@ -54,12 +54,10 @@ def model_of(
     counts = counts_of(
         rows, order, vocabulary_size, folder / f"{name}.counts", continuations=kneser_ney
     )
-    work = folder / f"{name}.work"
-    work.mkdir()
-    smooth_all(counts, config, work, padding=PADDING, say=silent)
+    arrays = smoothed(counts, config, padding=PADDING, say=silent)
     config = replace(config, n_grams=counts.n_grams)
     file = folder / f"{name}.safetensors"
-    save_parts(counting.parts(config, counts, work), file)
+    save_tensors({name: torch.from_numpy(array) for name, array in arrays.items()}, file)
     model = Ngram(config, vocabulary_size=vocabulary_size, padding=PADDING, begin=BEGIN, end=END)
     counting.load(model, file)
     return model.eval()

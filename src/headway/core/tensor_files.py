@@ -9,9 +9,9 @@ import hashlib
 import json
 import math
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -41,58 +41,31 @@ def shape_of(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
     return NAMES[tensor.dtype], tuple(tensor.shape)
 
 
-class Part(NamedTuple):
-    """A tensor that is still to be written."""
-
-    dtype: torch.dtype
-    shape: tuple[int, ...]
-    data: Callable[[], Iterable[Any]]
-    """Its bytes, some at a time: anything that `bytes` takes. They are asked for twice."""
-
-
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors to a synced file, replacing what was there in one instant.
 
     Raises:
         DiskError: the disk is full or cannot be written to.
     """
-    save_parts({name: _part(tensor) for name, tensor in tensors.items()}, path)
-
-
-def _part(tensor: Tensor) -> Part:
-    held = tensor.detach().cpu().contiguous()
-    data = [held.reshape(-1).view(torch.uint8).numpy().data]
-    return Part(held.dtype, tuple(held.shape), lambda: data)
-
-
-def save_parts(parts: Mapping[str, Part], path: Path) -> None:
-    """The same of tensors that are not in memory.
-
-    Raises:
-        DiskError: the disk is full or cannot be written to.
-    """
-    names = sorted(parts, key=lambda name: (-parts[name].dtype.itemsize, name))  # aligned
+    names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))  # aligned
+    held = {name: tensors[name].detach().cpu().contiguous() for name in names}
     described, end = {}, 0
-    for name in names:
-        part = parts[name]
-        begin, end = end, end + part.dtype.itemsize * math.prod(part.shape)
-        described[name] = {
-            "dtype": NAMES[part.dtype],
-            "shape": list(part.shape),
-            "data_offsets": [begin, end],
-        }
+    for name, tensor in held.items():
+        begin, end = end, end + tensor.nbytes
+        dtype, shape = shape_of(tensor)
+        described[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+    flat = [tensor.reshape(-1) for tensor in held.values() if tensor.numel()]
+    bytes_of = [tensor.view(torch.uint8).numpy().data for tensor in flat]
     content = hashlib.sha256(json.dumps(described, sort_keys=True).encode("utf-8"))
-    for name in names:
-        for some in parts[name].data():
-            content.update(some)
+    for some in bytes_of:
+        content.update(some)
     header = {"__metadata__": {"sha256": content.hexdigest()}, **described}
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     with written_aside(path) as aside, aside.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
-        for name in names:
-            for some in parts[name].data():
-                file.write(some)
+        for some in bytes_of:
+            file.write(some)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:

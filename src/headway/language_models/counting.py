@@ -1,31 +1,23 @@
 """Learning by counting: what `headway.runs.task_spec.Learner` is for models of n-grams."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from headway.core.disk import disk_errors
 from headway.core.errors import ConfigError, RunError
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
-from headway.core.tensor_files import Part, check, save_parts
+from headway.core.tensor_files import check, save_tensors
 from headway.corpora.cache import cache_root, key_of
 from headway.corpora.store import Store
 from headway.language_models.ngram import NgramConfig
-from headway.language_models.ngram_counting import count_ngrams
-from headway.language_models.ngram_counts import FORMAT, Counting, NgramCounts
-from headway.language_models.smoothing import smooth_all
+from headway.language_models.ngram_counting import FORMAT, Counting, NgramCounts, count_ngrams
+from headway.language_models.smoothing import smoothed
 from headway.operations.large_tensors import map_tensors, tensor_pieces
 from headway.operations.locks import Say
 from headway.runs.task_spec import Learned, Learner, Opening, Run
-
-_READ_BYTES = 1 << 20
 
 
 def fit(settings: Settings, opening: Opening) -> Settings:
@@ -72,38 +64,15 @@ def learn(run: Run, resume: bool) -> Learned:
             "maximum likelihood holds for impossible what was never counted: most texts have "
             "infinite perplexity. Other smoothing has an answer to everything"
         )
-    work = run.folder.path / ".smoothing"
-    with disk_errors(run.folder.model), ExitStack() as stack:
-        stack.callback(shutil.rmtree, work, ignore_errors=True)
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-        smooth_all(counts, config, work, padding=special.padding, say=run.say)
-        save_parts(parts(config, counts, work), run.folder.model)
+    arrays = smoothed(counts, config, padding=special.padding, say=run.say)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    save_tensors(tensors, run.folder.model)
     how = {"none": "not smoothed", "add-k": f"smoothed by add-{config.k:g}"}
     return Learned(
         f"counts of every line, {how.get(config.smoothing, f'smoothed by {config.smoothing}')}",
         f"{counts.n_tokens:,} tokens, ends of lines included, counted once on "
         f"{run.runtime.described}.\nN-grams by their words: {n_grams}.",
     )
-
-
-def parts(config: NgramConfig, counts: NgramCounts, work: Path) -> dict[str, Part]:
-    """The arrays of an `Ngram`, as they lie in files."""
-    found = {}
-    for order, n in enumerate(counts.n_grams, start=1):
-        if order > 1:
-            keys = partial(_bytes, counts.keys_file(order))
-            found[f"keys_{order}"] = Part(torch.int64, (n,), keys)
-        for name in ("weights", "backoffs")[: 1 + (order < config.order)]:
-            data = partial(_bytes, work / f"{name}.{order}")
-            found[f"{name}_{order}"] = Part(torch.float32, (n,), data)
-    return found
-
-
-def _bytes(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while some := file.read(_READ_BYTES):
-            yield some
 
 
 def load(model: nn.Module, weights: Path) -> None:

@@ -1,19 +1,21 @@
-"""Counting n-grams of every order: windows of words are sorted, and told from one another.
+"""Counts of n-grams of every order: windows of words are sorted, and told from one another.
 
-Windows are sorted some at a time and then all together, in memory: some 100 bytes for each word of
-the text.
+An n-gram has a number in its order: the place that it has when all are sorted by their words. It is
+written as one key: the number of its first words in the order below, times the size of the
+vocabulary, plus its last word. Keys are sorted as the n-grams are. Counting takes some 100 bytes of
+memory for each word of the text.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.corpora.cache import made_once, sealed_folder
-from headway.language_models.ngram_counts import FORMAT, Counting, Counts, NgramCounts
+from headway.core.errors import DataError
+from headway.corpora.cache import made_once, read_sealed, sealed_folder
 from headway.language_models.ngram_windows import (
     Column,
     Packing,
@@ -25,8 +27,57 @@ from headway.language_models.ngram_windows import (
 )
 from headway.operations.locks import Say
 
+FORMAT = 1
+"""Raised whenever the files change their meaning."""
 AT_ONCE = 1 << 21
 """Windows that are sorted at a time, before all are."""
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What is counted, and how."""
+
+    order: int
+    vocabulary_size: int
+    begin: int
+    """The id that is put before each line; no line has it."""
+    continuations: bool
+    """Of all n-grams but the longest, and those at the beginning of a line, count not how often
+    they come but after how many different words, N1+(. w1 .. wn): Kneser-Ney's counts."""
+
+
+class NgramCounts:
+    """Counts of n-grams, sorted, as they lie on the disk: a key and a count each."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open what was counted, after checking every byte of it.
+
+        Raises:
+            DataError: the folder is missing, damaged, or of another version.
+        """
+        self._directory = directory
+        content = read_sealed(directory)
+        if content.get("format") != FORMAT:
+            raise DataError(
+                f"counts of format {FORMAT} are needed; {directory} has format "
+                f"{content.get('format')}. Delete it; they are made anew."
+            )
+        self.counting = Counting(**content["counting"])
+        self.n_grams: tuple[int, ...] = tuple(content["n_grams"])
+        """How many there are of each order; of order 1, the size of the vocabulary."""
+        self.n_tokens: int = content["n_tokens"]
+        """Words and ends of lines."""
+        self._kind = np.dtype(content["counts"])
+
+    def keys(self, order: int) -> NDArray[np.int64]:
+        """Of each n-gram of an order from 2."""
+        return np.fromfile(self._directory / f"keys.{order}", np.int64)
+
+    def counts(self, order: int) -> Counts:
+        """Of each n-gram; of order 1, of each word of the vocabulary."""
+        return np.fromfile(self._directory / f"counts.{order}", self._kind).astype(np.int64)
 
 
 @runtime_checkable

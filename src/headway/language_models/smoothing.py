@@ -1,14 +1,13 @@
-"""From counts to the weights of a counting model, context by context and never all in memory."""
+"""From counts to the weights of a counting model."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.language_models.ngram import NgramConfig
-from headway.language_models.ngram_counts import NgramCounts
+from headway.language_models.ngram_counting import NgramCounts
 from headway.language_models.ngram_windows import firsts
 from headway.operations.locks import Say
 
@@ -99,52 +98,42 @@ def smoothing_of(
     return discounting(found)
 
 
-def smooth_all(
-    counts: NgramCounts, config: NgramConfig, folder: Path, *, padding: int, say: Say
-) -> None:
-    """Write `weights.1`, `weights.2`, .. and `backoffs.1`, .. to a folder: float32 decimal
-    logarithms, as `headway.language_models.ngram.Ngram` has them."""
+def smoothed(
+    counts: NgramCounts, config: NgramConfig, *, padding: int, say: Say
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a `headway.language_models.ngram.Ngram` by name: keys, and decimal logarithms
+    in float32."""
     counting = counts.counting
     n_predictable = counting.vocabulary_size - len({padding, counting.begin})
-    smooth_words(counts, config, folder, padding=padding, say=say)
+    found: dict[str, NDArray[Any]] = {"weights_1": weights_of_words(counts, config, padding, say)}
     for order in range(2, counting.order + 1):
-        smooth = smoothing_of(config, _counts_of_counts(counts, order), n_predictable, order, say)
-        n_contexts = counts.n_grams[order - 2]
-        with (
-            (folder / f"weights.{order}").open("wb") as weights,
-            (folder / f"backoffs.{order - 1}").open("wb") as backoffs,
-        ):
-            context = 0
-            for keys, some in counts.contexts(order):
-                if not len(keys):
-                    continue
-                owners = keys // counting.vocabulary_size
-                starts = firsts(owners)
-                found = smooth(some, starts)
-                logarithms(found.weights).tofile(weights)
-                # Contexts that end a line have nothing after them.
-                filled = np.zeros(int(owners[-1]) + 1 - context, np.float32)
-                filled[owners[starts] - context] = logarithms(found.backoffs)
-                filled.tofile(backoffs)
-                context += len(filled)
-            np.zeros(n_contexts - context, np.float32).tofile(backoffs)
+        keys, some = counts.keys(order), counts.counts(order)
+        smooth = smoothing_of(config, counts_of_counts(some), n_predictable, order, say)
+        # Contexts that end a line have nothing after them.
+        weights, backoffs = np.zeros(0, np.float32), np.zeros(counts.n_grams[order - 2], np.float32)
+        if len(keys):
+            owners = keys // counting.vocabulary_size
+            starts = firsts(owners)
+            made = smooth(some, starts)
+            weights, backoffs[owners[starts]] = map(logarithms, made)
+        found |= {f"keys_{order}": keys, f"weights_{order}": weights}
+        found[f"backoffs_{order - 1}"] = backoffs
+    return found
 
 
-def smooth_words(
-    counts: NgramCounts, config: NgramConfig, folder: Path, *, padding: int, say: Say
-) -> None:
-    """Write `weights.1`: the whole probabilities of words by themselves."""
-    of_words, begin = counts.unigrams(), counts.counting.begin
+def weights_of_words(
+    counts: NgramCounts, config: NgramConfig, padding: int, say: Say
+) -> NDArray[np.float32]:
+    """The whole probabilities of words by themselves."""
+    of_words, begin = counts.counts(1), counts.counting.begin
     predictable = np.ones(len(of_words), bool)
     predictable[[padding, begin]] = False
-    known = of_words[predictable]
-    four = np.bincount(np.minimum(known, 5), minlength=6)[1:5].tolist()
-    n_predictable = int(predictable.sum())
-    smooth = smoothing_of(config, four, n_predictable, 1, say)
+    known, n_predictable = of_words[predictable], int(predictable.sum())
+    smooth = smoothing_of(config, counts_of_counts(known), n_predictable, 1, say)
     found = smooth(known, np.zeros(1, np.int64))
     probabilities = np.zeros(len(of_words))
     probabilities[predictable] = found.weights + found.backoffs / n_predictable
-    logarithms(probabilities).tofile(folder / "weights.1")
+    return logarithms(probabilities)
 
 
 def logarithms(values: Numbers) -> NDArray[np.float32]:
@@ -154,9 +143,7 @@ def logarithms(values: Numbers) -> NDArray[np.float32]:
     return found
 
 
-def _counts_of_counts(counts: NgramCounts, order: int) -> list[int]:
-    """How many n-grams of an order were counted 1, 2, 3 and 4 times."""
-    found = np.zeros(6, np.int64)
-    for _, some in counts.contexts(order):
-        found += np.bincount(np.minimum(some, 5), minlength=6)
-    return [int(n) for n in found[1:5]]
+def counts_of_counts(counts: NDArray[np.int64]) -> list[int]:
+    """How many n-grams were counted 1, 2, 3 and 4 times."""
+    found: list[int] = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].tolist()
+    return found
