@@ -10,6 +10,7 @@ count as imports. Nothing is timed.
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,12 @@ import record
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "headway"
 LONG, MANY = 100, 12
+OF_ONE = (
+    "core/", "translation/", "translator.py", "language_models/", "earlier_translators/",
+    "models.py", "engine/", "exchange/", "localization/", "filling/", "doctor/", "demo/", "tasks/__init__.py",
+    "commands/language_demo.py", "inspection/tracing_windows.py", "study/layer_types.py", "nn/",
+)  # fmt: skip
+"""What is of one task or model, the table of tasks, and names of layers; all else is shared."""
 PO = 'msgid ""\nmsgstr "Language: zh\\n"\n\nmsgid "{}"\nmsgstr ""\n\nmsgid "{}"\nmsgstr ""\n'
 WATCH = """
 import inspect, json, sys, threading
@@ -116,6 +123,42 @@ def rings(imports: dict[str, set[str]]) -> list[list[str]]:
     return [list(ring) for ring in sorted(found)]
 
 
+def names_in_shared_code() -> list[str]:
+    """Where code that is of no task and no model names one: its word, its class, or a branch by
+    such a word. Keys of what is printed are no such names."""
+    from headway.tasks import TASKS, task_spec
+
+    words, classes = set(TASKS), set[str]()
+    for spec in map(task_spec, TASKS):
+        words |= set(spec.models)
+        for both in spec.models.values():
+            classes |= {getattr(one, "func", one).__name__ for one in both}
+    found = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        name = file.relative_to(SOURCE).as_posix()
+        if not name.startswith(OF_ONE):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            found += [f"{name}:{line}" for line in _named(tree, words, classes)]
+    return found
+
+
+def _named(tree: ast.Module, words: set[str], classes: set[str]) -> Iterator[int]:
+    in_functions = [
+        n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)
+    ]
+    keys = [n for one in in_functions if isinstance(one, ast.Dict) for n in one.keys]
+    keys += [one.slice for one in ast.walk(tree) if isinstance(one, ast.Subscript)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in words and node not in keys:
+            yield node.lineno
+        if isinstance(node, ast.Name) and node.id in classes:
+            yield node.lineno
+        if isinstance(node, ast.Compare) and re.search(
+            r"\b(model_type|\.task|spec\.name) (==|!=)", ast.unparse(node)
+        ):
+            yield node.lineno
+
+
 def figures() -> dict[str, object]:
     """What is counted without running anything."""
     trees = _trees()
@@ -147,6 +190,7 @@ def figures() -> dict[str, object]:
         "rings of files, and the largest": [len(found), max(map(len, found), default=0)],
         "files with one importer": sum(n == 1 for n in n_importers.values()),
         "imports inside functions": inside,
+        "task or model names in shared code": names_in_shared_code(),
         f"functions over {LONG} lines": sum(
             (one.end_lineno or one.lineno) - one.lineno + 1 > LONG for one in functions
         ),
