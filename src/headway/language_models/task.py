@@ -40,7 +40,7 @@ class LanguageTraining(PlannedTraining):
         refuse_below(self, {"window": 0, "valid_tokens": 1}, above="training.")
 
 
-class Rows(NamedTuple):
+class LaneRows(NamedTuple):
     """A batch: [rows, window] each."""
 
     fed: Int[Tensor, "rows window"]
@@ -96,12 +96,12 @@ class LanguageTask:
         fed, wanted = (torch.from_numpy(ids).to(self.device) for ids in stretch)
         goes_on = self.carries and self.stream.index > 1
         n_tokens = wanted.numel()
-        rows = Rows(fed, wanted, slice(0, len(fed)), goes_on)
+        rows = LaneRows(fed, wanted, slice(0, len(fed)), goes_on)
         return Batch(rows, n_tokens, {"tokens": n_tokens})
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """See `headway.core.training_interfaces.Task`."""
-        rows: Rows = batch.rows
+        rows: LaneRows = batch.rows
         carried = None
         if rows.goes_on:
             carried = {name: tensor[rows.lanes] for name, tensor in self.carried.items()}
@@ -124,7 +124,7 @@ class LanguageTask:
             self.carried[name][rows.lanes] = tensor
 
     def cross_entropy(
-        self, model: nn.Module, rows: Rows, carried: Carried | None, smoothing: float
+        self, model: nn.Module, rows: LaneRows, carried: Carried | None, smoothing: float
     ) -> tuple[Loss, Carried]:
         """The objective summed over some rows, and what is carried on from them."""
         language_model = cast(NeuralLanguageModel, model)
@@ -141,7 +141,7 @@ class LanguageTask:
 
     def split_batch(self, batch: Batch) -> list[Batch]:
         """See `headway.core.training_interfaces.Task`."""
-        rows: Rows = batch.rows
+        rows: LaneRows = batch.rows
         if len(rows.fed) == 1:
             return [batch]
         middle = len(rows.fed) // 2
@@ -149,7 +149,7 @@ class LanguageTask:
         for begin, end in ((0, middle), (middle, len(rows.fed))):
             wanted = rows.wanted[begin:end]
             lanes = slice(rows.lanes.start + begin, rows.lanes.start + end)
-            some = Rows(rows.fed[begin:end], wanted, lanes, rows.goes_on)
+            some = LaneRows(rows.fed[begin:end], wanted, lanes, rows.goes_on)
             parts.append(Batch(some, wanted.numel(), {"tokens": wanted.numel()}))
         return parts
 
@@ -174,7 +174,7 @@ class LanguageTask:
         for step in range(0, n_read // n_rows - length + 1, length):
             starts = np.arange(n_rows) * share + step
             fed, wanted = (torch.from_numpy(a) for a in self.valid.stretch(starts, length))
-            rows = Rows(fed.to(self.device), wanted.to(self.device), slice(0, n_rows), False)
+            rows = LaneRows(fed.to(self.device), wanted.to(self.device), slice(0, n_rows), False)
             loss, after = self.cross_entropy(model, rows, carried, 0.0)
             carried = after if self.carries else None
             nats += float(loss.likelihood)

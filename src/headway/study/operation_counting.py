@@ -36,7 +36,7 @@ class Lengths(NamedTuple):
     target: int
 
 
-class Pass(NamedTuple):
+class CountedPass(NamedTuple):
     """One pass of training, as a task has it."""
 
     features: Callable[[nn.Module, Lengths], Tensor]
@@ -61,8 +61,8 @@ def read_text(model: nn.Module, lengths: Lengths) -> Float[Tensor, "batch length
     return cast(NeuralLanguageModel, model).read(ids(lengths.batch, lengths.target)).features
 
 
-PASS_OF_PAIRS = Pass(read_pairs, "pairs of sentences")
-PASS_OF_TEXT = Pass(read_text, "stretches")
+PASS_OF_PAIRS = CountedPass(read_pairs, "pairs of sentences")
+PASS_OF_TEXT = CountedPass(read_text, "stretches")
 
 
 class OperationCount(NamedTuple):
@@ -92,7 +92,7 @@ class OperationCount(NamedTuple):
         return self.lengths.batch * self.lengths.target
 
 
-def count(build: Callable[[], nn.Module], of: Pass, lengths: Lengths) -> OperationCount:
+def count(build: Callable[[], nn.Module], of: CountedPass, lengths: Lengths) -> OperationCount:
     """What a batch costs a model that `build` makes, in training mode."""
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = build().train()
@@ -106,7 +106,7 @@ def count(build: Callable[[], nn.Module], of: Pass, lengths: Lengths) -> Operati
 
 def _forward(
     model: Any,
-    of: Pass,
+    of: CountedPass,
     lengths: Lengths,
     counter: FlopCounterMode,
     watched: AbstractContextManager[None],
