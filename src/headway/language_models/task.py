@@ -110,7 +110,7 @@ class LanguageTask:
             self.remember(after, rows)
         return loss.smoothed
 
-    def remember(self, after: Carried, rows: Rows) -> None:
+    def remember(self, after: Carried, rows: LaneRows) -> None:
         """Keep what is carried on from some lanes."""
         if len(rows.fed) == self.batches.n_rows:
             # As it comes back from a checkpoint: another layout may be added up in another order.
