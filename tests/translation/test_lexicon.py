@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.corpora import model_1
 from headway.corpora.store import SideEncoder, Store, write_store
 from headway.translation import lexicon
 
@@ -33,7 +34,7 @@ def by_dictionaries() -> dict[tuple[int, int], float]:
     """The textbook's loops."""
     pairs = [([N_TOKENS, *source], target) for source, target in PAIRS]
     likely: dict[tuple[int, int], float] = defaultdict(lambda: 1.0)
-    for _ in range(lexicon.ROUNDS):
+    for _ in range(model_1.ROUNDS):
         counts, totals = defaultdict[tuple[int, int], float](float), defaultdict[int, float](float)
         for source, target in pairs:
             for t in target:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.corpora.model_1 import cooccurrences, expected_counts
 from headway.doctor.batches import Marks
 from headway.doctor.folding import Hashes
 from headway.doctor.tokens import HashedTokens
@@ -20,7 +21,6 @@ _MOST_LINKS = 6_000_000
 _LEAST_SEEN = 4  # texts that a word stands in
 _MOST_WORDS = 50_000
 _TOO_COMMON = 0.3  # of the texts
-_ROUNDS = 4
 _PARTNERS = 6
 _LEAST_SHARE = 0.06  # of a word's occurrences that a partner explains
 _LEAST_TIMES = 1.5  # expected
@@ -170,38 +170,25 @@ class _Texts(NamedTuple):
 
 def _partners(source: _Texts, target: _Texts, n_source: int, n_target: int) -> tuple[Ids, Ids]:
     """The best partners of each word, by what model 1 expects: [words, partners] of both sides."""
-    left, right, token = _links(source, target)
-    keys, place = np.unique(left * n_target + right, return_inverse=True)
+    n_rows = int(max(source.rows.max(initial=-1), target.rows.max(initial=-1))) + 1
+    sizes = (np.bincount(side.rows, minlength=n_rows) for side in (source, target))
+    n_words, n_others = sizes
+    rows = int(np.searchsorted(np.cumsum(n_words * n_others), _MOST_LINKS))
+    n_words, n_others = n_words[:rows], n_others[:rows]
+    left, right, token = cooccurrences(source.ids, n_words, target.ids[: n_others.sum()], n_others)
+    keys, place, often = np.unique(left * n_target + right, return_inverse=True, return_counts=True)
     key_source, key_target = keys // n_target, keys % n_target
-    expected = np.bincount(place, minlength=len(keys)).astype(np.float64)
-    for _ in range(_ROUNDS):
-        of_source = np.bincount(key_source, expected, minlength=n_source)
-        chance = (expected / of_source[key_source])[place]
-        nothing = 1 / n_target  # the empty word, so that a word need not be explained
-        total = np.bincount(token, chance) + nothing
-        expected = np.bincount(place, chance / total[token], len(keys)).astype(np.float64)
+    chance = often / np.bincount(key_source, often)[key_source]
+    empty = 1 / n_target  # so that a word need not be explained
+    expected, _ = expected_counts(lambda: [(place, token)], key_source, chance, empty)
     n_of_source = np.bincount(source.ids, minlength=n_source)
     n_of_target = np.bincount(target.ids, minlength=n_target)
-    often = expected >= _LEAST_TIMES
-    key_source, key_target, expected = key_source[often], key_target[often], expected[often]
+    kept = expected >= _LEAST_TIMES
+    key_source, key_target, expected = key_source[kept], key_target[kept], expected[kept]
     return (
         _best(key_source, key_target, expected / n_of_source[key_source], n_source),
         _best(key_target, key_source, expected / n_of_target[key_target], n_target),
     )
-
-
-def _links(source: _Texts, target: _Texts) -> tuple[Ids, Ids, Ids]:
-    """Each word of a target beside each of its source, and the number of the target's: [links]."""
-    n_rows = int(max(source.rows.max(initial=-1), target.rows.max(initial=-1))) + 1
-    n_source = np.bincount(source.rows, minlength=n_rows)
-    first = np.cumsum(n_source) - n_source
-    per_token = n_source[target.rows]
-    n_used = int(np.searchsorted(np.cumsum(per_token), _MOST_LINKS))
-    per_token = per_token[:n_used]
-    token = np.repeat(np.arange(n_used), per_token)
-    within = np.arange(len(token)) - np.repeat(np.cumsum(per_token) - per_token, per_token)
-    left = source.ids[first[target.rows[token]] + within]
-    return left, target.ids[token], token
 
 
 def _best(words: Ids, others: Ids, share: Floats, n_words: int) -> Ids:

@@ -5,26 +5,13 @@ from html import escape
 
 from headway.filling.rows import FileReport, Row, causes, total
 from headway.languages.codes import LanguagePair
-from headway.pages import document
+from headway.pages import STYLE, document
 
 _STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5c6773; --rule: #dde2e8;
-  --card: #f6f8fa; --sure: #2e7d4f; --unsure: #9a5b00; --look: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ed; --soft: #9aa5b1;
-  --rule: #333b45; --card: #1c2229; --sure: #7cc79a; --unsure: #f0a35e; --look: #ff8a80; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 76rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; margin: 0.5rem 0; } h2 { font-size: 1.1rem; margin: 2rem 0 0.5rem; }
-p { margin: 0.3rem 0; } .soft, th { color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 0.6rem;
-  margin: 1rem 0; }
-.tiles div { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
-  padding: 0.6rem 0.8rem; }
-.tiles b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
-article { display: grid; grid-template-columns: 1fr 1fr; gap: 0.2rem 1.2rem; padding: 0.7rem 0.8rem;
-  margin: 0.6rem 0; border: 1px solid var(--rule); border-left: 4px solid var(--unsure);
-  border-radius: 8px; }
+:root { --unsure: #9a5b00; } body { max-width: 76rem; }
+@media (prefers-color-scheme: dark) { :root { --unsure: #f0a35e; } }
+article { display: grid; grid-template-columns: 1fr 1fr; gap: 0.2rem 1.2rem; background: none;
+  border-left: 4px solid var(--unsure); }
 article.left { border-left-color: var(--look); } article > header, article > ul, article > details
   { grid-column: 1 / -1; }
 article > header { display: flex; flex-wrap: wrap; gap: 0 1rem; color: var(--soft);
@@ -32,19 +19,16 @@ article > header { display: flex; flex-wrap: wrap; gap: 0 1rem; color: var(--sof
 article header b { color: var(--ink); } .text { white-space: pre-wrap; }
 .text.rejected { text-decoration: line-through; color: var(--soft); }
 ul { margin: 0.3rem 0 0; padding-inline-start: 1.2rem; } li b { color: var(--look); }
-details { font-size: 0.9rem; } summary { cursor: pointer; color: var(--soft); }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .wide { overflow-x: auto; }
-td, th { padding: 0.2rem 0.8rem 0.2rem 0; text-align: start; border-bottom: 1px solid var(--rule); }
-td.n, th.n { text-align: end; }
 @media (max-width: 40rem) { article { grid-template-columns: 1fr; } }
 """
+"""Beside that of all pages."""
 _WORST = 10
 
 
 def page(files: Sequence[FileReport], direction: LanguagePair) -> str:
     """The whole page: counts, the files, then every unit that should be looked at."""
     parts = (*_head(files), *_files(files), *_units(files, direction))
-    return document("Translations to look at", parts, _STYLE)
+    return document("Translations to look at", parts, STYLE + _STYLE)
 
 
 def _head(files: Sequence[FileReport]) -> Iterator[str]:
@@ -73,12 +57,12 @@ def _files(files: Sequence[FileReport]) -> Iterator[str]:
     if len(files) < 2:
         return
     yield f"<details{' open' * (len(files) <= _WORST)}><summary>All files</summary>"
-    yield '<div class="wide"><table><tr><th>file</th><th class="n">units</th>'
-    yield '<th class="n">to translate</th><th class="n">filled in</th>'
-    yield '<th class="n">to look at</th></tr>'
+    yield '<div class="wide"><table><tr><th>file</th><th>units</th>'
+    yield "<th>to translate</th><th>filled in</th>"
+    yield "<th>to look at</th></tr>"
     for file in files:
         numbers = (file.units, file.gaps, file.n_filled, len(file.rows))
-        cells = "".join(f'<td class="n">{n:,}</td>' for n in numbers)
+        cells = "".join(f"<td>{n:,}</td>" for n in numbers)
         why = f"<p>could not be translated: {escape(file.refused)}</p>" if file.refused else ""
         yield f"<tr><td><bdi>{escape(file.file)}</bdi>{why}</td>{cells}</tr>"
     yield "</table></div></details>"

@@ -1,27 +1,17 @@
 """Which sub-words translate which: IBM's model 1 (Brown et al. 1993) over training pairs."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from headway.corpora.model_1 import Integers, cooccurrences, expected_counts
 from headway.corpora.store import Store
 
-Integers = Int[np.ndarray, " cooccurrences"]
-ROUNDS = 4
-"""Of expectation and maximization: more change the order of translations hardly."""
 MOST_COOCCURRENCES = 60_000_000
 """Of a source and a target token in one pair; of more, pairs are left out evenly."""
 AT_ONCE = 4_000_000
-
-
-class Cooccurrences(NamedTuple):
-    """Every token of a source beside every token of its target, for some pairs."""
-
-    key: Integers
-    """Source token times vocabulary plus target token."""
-    place: Integers
-    """Of the target's token, counted over all pairs."""
 
 
 class Lexicon(NamedTuple):
@@ -45,22 +35,18 @@ class Lexicon(NamedTuple):
 
 def learned(store: Store, n_tokens: int) -> Lexicon:
     """From a store of pairs of ids without markers."""
-    rows = _some_rows(store)
-    blocks = [np.asarray(block) for block in _blocks(store, rows)]
+    blocks = [np.asarray(block) for block in _blocks(store, _some_rows(store))]
     keys = np.zeros(0, np.int64)
     for block in blocks:
-        keys = np.union1d(keys, _cooccurrences(store, block, n_tokens).key)
-    source = keys // n_tokens
-    probability = np.ones(len(keys))  # every translation alike: the first round counts
-    for _ in range(ROUNDS):
-        expected = np.zeros(len(keys))
+        keys = np.union1d(keys, _cooccurrences(store, block, n_tokens)[0])
+
+    def entries() -> Iterator[tuple[Integers, Integers]]:
         for block in blocks:
-            cooccurrences = _cooccurrences(store, block, n_tokens)
-            entry = np.searchsorted(keys, cooccurrences.key)
-            share = probability[entry]
-            share /= np.bincount(cooccurrences.place, share)[cooccurrences.place]
-            expected += np.bincount(entry, share, len(keys))
-        probability = expected / np.bincount(source, expected)[source]
+            key, place = _cooccurrences(store, block, n_tokens)
+            yield np.searchsorted(keys, key), place
+
+    source = keys // n_tokens
+    _, probability = expected_counts(entries, source, np.ones(len(keys)))
     return Lexicon(source, keys % n_tokens, probability)
 
 
@@ -76,15 +62,14 @@ def _blocks(store: Store, rows: Any) -> list[Any]:
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1)
 
 
-def _cooccurrences(store: Store, rows: Any, n_tokens: int) -> Cooccurrences:
-    """The empty word stands before every source."""
+def _cooccurrences(store: Store, rows: Any, n_tokens: int) -> tuple[Integers, Integers]:
+    """Source token times vocabulary plus target token, and place; the empty word stands before
+    every source."""
     sources = [np.concatenate([[n_tokens], store["source"][int(row)]]) for row in rows]
     targets = [store["target"][int(row)] for row in rows]
-    widths = np.array([len(source) for source in sources])
-    heights = np.array([len(target) for target in targets])
-    target, width = np.concatenate(targets), np.repeat(widths, heights)
-    place = np.repeat(np.arange(len(target)), width)
-    first = np.repeat(np.repeat(widths.cumsum() - widths, heights), width)
-    within = np.arange(len(place)) - np.repeat(width.cumsum() - width, width)
-    source = np.concatenate(sources).astype(np.int64)[first + within]
-    return Cooccurrences(source * n_tokens + target[place], place)
+    sizes = (np.array([len(one) for one in side]) for side in (sources, targets))
+    widths, heights = sizes
+    ends = (np.concatenate(side).astype(np.int64) for side in (sources, targets))
+    source, target = ends
+    found = cooccurrences(source, widths, target, heights)
+    return found.source * n_tokens + found.target, found.place
