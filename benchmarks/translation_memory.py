@@ -79,7 +79,7 @@ def generate(path: Path, n_units: int) -> None:
 def measure(path: Path) -> dict[str, float]:
     """Read, build, keep and look up, in this process."""
     from headway.localization.formats.units import Unit
-    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.building import cached_memory
     from headway.localization.memory.memory import Memory
     from headway.localization.memory.units import Given
     from headway.localization.placeholders.segments import Segment

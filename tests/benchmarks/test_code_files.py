@@ -13,7 +13,7 @@ from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.plain_text import open_text
 from headway.localization.formats.fillers import filler_of
-from headway.localization.formats.segment_texts import restored, trimmed
+from headway.localization.formats.splitting import restored, trimmed
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.segments import Document, Segment
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from everyday_run import command
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.file_kinds import KEYED, NO_TEXT, PAIRED, is_plain_text
 
 PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: {}\\n"\n\n'

@@ -24,8 +24,7 @@ def count_matches(
     """
     from headway.filling.inputs import plan
     from headway.localization.memory.analysis import analysed, opened, table
-    from headway.localization.memory.building import own_memory, wanted_languages
-    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.building import cached_memory, own_memory, wanted_languages
     from headway.localization.memory.memory import Memories
     from headway.localization.memory.units import Given
 

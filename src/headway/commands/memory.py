@@ -53,7 +53,7 @@ def memory(
     _check(file, at_least, most)
     from headway.commands.stages import Stages
     from headway.localization.formats.units import Unit
-    from headway.localization.memory.cached import cached_memory
+    from headway.localization.memory.building import cached_memory
     from headway.localization.memory.memory import Memories
     from headway.localization.memory.units import Given
     from headway.localization.placeholders.segments import Segment

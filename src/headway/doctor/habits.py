@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.doctor.batches import Marks, PairBatch, PairSide
-from headway.doctor.folding import Hashes
-from headway.doctor.tokens import HashedTokens
+from headway.doctor.tokens import HashedTokens, Hashes
 from headway.languages.scripts import LAST
 from headway.languages.sentences import ENDS
 

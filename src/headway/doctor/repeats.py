@@ -15,7 +15,7 @@ from headway.core.dedup_split import pair_hashes
 from headway.corpora.repeats import repeats_among
 from headway.doctor.batches import PairBatch
 from headway.doctor.findings import EXAMPLES, FindingsLog, Symptom
-from headway.doctor.folding import Hashes, folded_hashes
+from headway.doctor.tokens import Hashes, folded_hashes
 
 NEAR_DUPLICATE = Symptom(
     "near_duplicate",

@@ -1,5 +1,6 @@
-"""Words of texts as numbers: hashed without a loop over them, whatever the script."""
+"""Texts and their words as numbers: hashed without a loop over them, whatever the script."""
 
+import unicodedata
 from functools import cache
 from typing import NamedTuple
 
@@ -8,11 +9,61 @@ from numpy.typing import NDArray
 
 from headway.core.fair_sample import UNSPACED_SCRIPTS
 from headway.doctor.batches import Marks, PairSide
-from headway.doctor.folding import Hashes, letter_values
 from headway.languages.scripts import LAST, scripts
 
+Hashes = NDArray[np.uint64]
+
+_FOLDED_BASE = 0x9E3779B97F4A7C15  # odd, so that no power of it is zero modulo 2^64
+_HAN_PLANES = range(0x20000, 0x40000)
+
+
+@cache
+def letter_values() -> Hashes:
+    """A random number for each letter, the same in either case; 0 for what is none: [0x110000]."""
+    folded = np.zeros(LAST, np.uint64)
+    folded[_HAN_PLANES] = _HAN_PLANES
+    for code in range(0x20000):
+        character = chr(code)
+        if unicodedata.category(character)[0] in "LM":
+            lowered = character.lower()
+            folded[code] = ord(lowered) if len(lowered) == 1 else code
+    return np.where(folded > 0, _scattered(folded), np.uint64(0))
+
+
+def folded_hashes(side: PairSide) -> Hashes:
+    """A number for each text that case, digits, punctuation and spaces do not change: [pairs].
+
+    Texts without a letter are told apart by all their characters. Two of 5 million others are
+    confused once in 10^6 corpora.
+    """
+    values = letter_values()[side.codes]
+    without = side.count(values > 0) == 0
+    hashes = _polynomial(side, values)
+    if without.any():
+        hashes[without] = _polynomial(side, _scattered(side.codes.astype(np.uint64)))[without]
+    return hashes
+
+
+def _polynomial(side: PairSide, values: Hashes) -> Hashes:
+    """The sum of value i times base^i, counting only values that are not 0: [pairs]."""
+    kept = values > 0
+    place: NDArray[np.int64] = np.cumsum(kept) - kept
+    place -= np.repeat(place[side.starts], side.lengths + 1)
+    powers = np.full(int(place.max()) + 1, _FOLDED_BASE, np.uint64)
+    powers[0] = 1
+    return side.total(values * np.cumprod(powers)[place]).astype(np.uint64)
+
+
+def _scattered(numbers: Hashes) -> Hashes:
+    """Numbers to random ones, the finalizer of splitmix64 (Steele et al. 2014)."""
+    mixed = numbers + np.uint64(_FOLDED_BASE)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
 _LONGEST = 64
-_BASE = np.uint64(0xD6E8FEB86659FD93)  # odd
+_WORD_BASE = np.uint64(0xD6E8FEB86659FD93)  # odd
 
 Rows = NDArray[np.int64]
 
@@ -39,7 +90,9 @@ def word_values() -> Hashes:
     """A random number for each letter, the same in either case, and each digit: [0x110000]."""
     values = letter_values().copy()
     digits = [code for code in range(0x20000) if chr(code).isdecimal()]
-    values[digits] = np.array([int(chr(code)) for code in digits], np.uint64) * _BASE + _BASE
+    values[digits] = (
+        np.array([int(chr(code)) for code in digits], np.uint64) * _WORD_BASE + _WORD_BASE
+    )
     return values
 
 
@@ -74,6 +127,6 @@ def hashed(values: Hashes, starts: Rows) -> Hashes:
         return np.zeros(0, np.uint64)
     lengths = np.diff(starts, append=len(values))
     places = np.arange(starts[0], len(values)) - np.repeat(starts, lengths)
-    powers = np.cumprod(np.full(_LONGEST, _BASE, np.uint64))
+    powers = np.cumprod(np.full(_LONGEST, _WORD_BASE, np.uint64))
     weighted = values[starts[0] :] * powers[np.minimum(places, _LONGEST - 1)]
     return np.add.reduceat(weighted, starts - starts[0])

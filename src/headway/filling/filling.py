@@ -16,9 +16,9 @@ from headway.filling.journal import Journal
 from headway.filling.plain_text import open_text
 from headway.filling.rows import UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language
-from headway.localization.formats.completing import completed
 from headway.localization.formats.file_kinds import is_plain_text, suffix_of
 from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.splitting import lines_of
 from headway.localization.formats.units import Outcome, Unit

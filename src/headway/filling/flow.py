@@ -10,8 +10,7 @@ from headway.filling.ranking import fitted, ranked
 from headway.filling.rows import NO_MATCH
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.formats.piecewise import Piecewise, Translated
-from headway.localization.formats.segment_texts import restored, stripped
-from headway.localization.formats.splitting import lines_of
+from headway.localization.formats.splitting import lines_of, restored, stripped
 from headway.localization.formats.units import (
     DOUBTFUL,
     FUZZY,

@@ -9,8 +9,7 @@ from headway.core.errors import HeadwayError
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, directions, read_pairs
 from headway.languages.codes import Languages, same_language
-from headway.localization.memory.building import own_memory
-from headway.localization.memory.cached import cached_memory, cached_memory_of_pairs
+from headway.localization.memory.building import cached_memory, cached_memory_of_pairs, own_memory
 from headway.localization.memory.memory import SHOWN_FROM, Memories, Memory
 from headway.operations.shipped import open_folder
 from headway.runs.own_files import why_not_read

@@ -9,7 +9,7 @@ from headway.core.search import SearchRequest
 from headway.core.subwords import Subwords
 from headway.core.translate import Alternative, Translate, Translation
 from headway.corpora.mixing import tagged
-from headway.localization.formats import segment_texts
+from headway.localization.formats import splitting
 from headway.localization.placeholders.codes import (
     Codes,
     check,
@@ -267,7 +267,7 @@ class CodeProcessor:
         it then loses a placeholder that it was to spell, so are the placeholders. White space
         around a segment stays, and so do line ends in it; one without words is copied.
         """
-        trimmed = [segment_texts.trimmed(segment) for segment in segments]
+        trimmed = [splitting.trimmed(segment) for segment in segments]
         wholes = [self.own.parsed(one.segment) for one in trimmed]
         worded = [i for i, whole in enumerate(wholes) if not whole.wordless]
         request.done(len(segments) - len(worded))
@@ -293,7 +293,7 @@ class CodeProcessor:
         for i, written in found.items():
             mended = repaired(wholes[i], written.segment)
             translations[i] = SegmentTranslation(
-                segment_texts.restored(segments[i], trimmed[i], mended),
+                splitting.restored(segments[i], trimmed[i], mended),
                 check(wholes[i], written.segment).complete,
                 written.translation.n_cut,
                 (written.translation,),

@@ -89,7 +89,7 @@ def _of_training(
     pairs = list(zip(sources, subwords.decode_batch(written), strict=True))
     held = measured(pairs, list(map(len, read)), languages)
     if len(train) >= MANY:
-        from headway.localization.checks.few_words import few_words  # a side room
+        from headway.localization.checks.output_checks import few_words  # a side room
 
         rows = (train["source"][row].tolist() for row in range(len(train)))
         texts = (_untagged(subwords.decode(row), tags) for row in rows)
@@ -103,7 +103,7 @@ def _of_training(
     norms = {name: SignBaseline.of(found) for name, found in strengths.items()}
     if len(pairs) < ENOUGH_TO_JOIN:
         return held, norms, {}
-    from headway.localization.checks.joined import joined_norms  # a side room
+    from headway.localization.checks.calibration import joined_norms  # a side room
 
     return held, norms, joined_norms(pairs, held, data.prepared.own_codes)
 

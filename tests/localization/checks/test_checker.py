@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headway.core.errors import RunError
 from headway.demo import generate
 from headway.languages.sentences import AtOnce
-from headway.localization.checks.calibration import RAISED, SignBaseline, Trust
+from headway.localization.checks.calibration import RAISED, USUAL, SignBaseline, Trust
 from headway.localization.checks.checker import Checker
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.output_checks import (
@@ -23,7 +23,6 @@ from headway.localization.checks.output_checks import (
     signs_of_texts,
 )
 from headway.localization.checks.training_stats import Expansion, TrainingStats, measured
-from headway.localization.checks.usual import USUAL
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=14)
 

@@ -1,7 +1,7 @@
 """Signs in texts that are put together from good pairs."""
 
 from headway.demo import generate
-from headway.localization.checks.joined import joined_norms, together
+from headway.localization.checks.calibration import joined_norms, together
 from headway.localization.checks.training_stats import TrainingStats
 
 

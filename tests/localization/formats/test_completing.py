@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from headway.core.errors import ConfigError, DataError
-from headway.localization.formats.completing import completed
 from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.keyed import completed
 from headway.localization.placeholders.segments import Document, Segment
 
 

@@ -9,7 +9,7 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus, languages, read_pairs
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.file_kinds import KEYED, PAIRED
 from headway.localization.formats.keyed import KINDS
 from headway.localization.formats.readers import READERS

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.localization.formats.segment_texts import restored, stripped, trimmed
+from headway.localization.formats.splitting import restored, stripped, trimmed
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.segments import Code, Segment
 

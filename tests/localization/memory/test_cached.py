@@ -6,8 +6,8 @@ from headway.core.cleaning import Pair
 from headway.core.errors import DataError
 from headway.localization.formats.units import Unit
 from headway.localization.memory import building
-from headway.localization.memory import cached as memories
-from headway.localization.memory.cached import cached_memory, cached_memory_of_pairs
+from headway.localization.memory import building as memories
+from headway.localization.memory.building import cached_memory, cached_memory_of_pairs
 from headway.localization.memory.units import Given
 from headway.localization.placeholders.segments import Segment
 

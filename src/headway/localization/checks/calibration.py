@@ -6,15 +6,26 @@ translations, how often such a translation was good (logistic regression).
 """
 
 import math
+import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.core.errors import RunError
-from headway.localization.checks.output_checks import FEATURES
+from headway.languages.sentences import space_between
+from headway.localization.checks.output_checks import (
+    FEATURES,
+    OF_TEXTS,
+    n_sentences,
+    signs_of_texts,
+)
+from headway.localization.checks.training_stats import TrainingStats
+from headway.localization.placeholders.own_codes import OwnPattern
 
 FIRST_BELIEF = 0.02
 """How many of all translations are wrong in each way that a sign shows, before one has looked."""
@@ -202,3 +213,56 @@ def _predicted(
 ) -> Features:
     found: Features = 1 / (1 + np.exp(-np.clip(_rows(features, centre, spread) @ weights, -30, 30)))
     return found
+
+
+def _up_to(strength: float) -> SignBaseline:
+    """Two in a thousand are as strong: that is no flag yet, and what is stronger is one."""
+    return SignBaseline(1000, (strength, strength))
+
+
+USUAL: dict[str, SignBaseline] = {
+    "too_short": _up_to(4.5),
+    "too_long": _up_to(6.0),
+    "sentences": _up_to(1.0),
+    "loop": _up_to(3.0),
+    "copy": _up_to(0.6),
+    "number": SignBaseline(1000, (1.0,)),  # one that is lost is a flag, if not as sure as two
+    "code": SignBaseline(1000, ()),
+    "tag_in_word": SignBaseline(1000, ()),
+    "script": _up_to(0.2),
+    "language": SignBaseline(1000, ()),
+}
+"""A sign that is stronger is a flag."""
+
+
+TEXTS = 2_000
+MOST_SENTENCES = 5
+_LEAST_SINGLE = 500
+_ENDED = re.compile(r"[.?!。？！]\Z")
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def joined_norms(
+    pairs: Pairs, held: TrainingStats, own: Sequence[OwnPattern]
+) -> dict[str, SignBaseline]:
+    """Of each sign of texts; none where too few pairs are a single sentence on both sides."""
+    single = [pair for pair in pairs if all(_ENDED.search(text) for text in pair)]
+    single = [pair for pair in single if n_sentences(pair[0]) == n_sentences(pair[1]) == 1]
+    if len(single) < _LEAST_SINGLE:
+        return {}
+    draw = random.Random(1)
+    units = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(TEXTS)]
+    sides = [zip(*unit, strict=True) for unit in units]
+    found = [
+        signs_of_texts(together(read), together(written), held, own) for read, written in sides
+    ]
+    return {
+        name: SignBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
+        for name in OF_TEXTS
+    }
+
+
+def together(texts: Sequence[str]) -> str:
+    """Sentences as their language writes them, one behind the other."""
+    return reduce(lambda text, one: text + space_between(" ", text, one) + one, texts)

@@ -38,7 +38,7 @@ class Checker:
         self.held, self.trust, self.own = held, trust, own
         self.norms = trust.norms
         if not self.norms:
-            from headway.localization.checks.usual import USUAL  # a side room
+            from headway.localization.checks.calibration import USUAL  # a side room
 
             self.norms = USUAL
         self.joined = {**self.norms, **trust.joined}

@@ -6,7 +6,7 @@ They need the texts, what training held and, some of them, what the model said; 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -306,3 +306,17 @@ FEATURES = (
     "mean log-probability", "its exponential", "lowest log-probability", "share below -1",
     "log of the length", "share uncovered", "share spelled", "too short", "too long",
 )  # fmt: skip
+
+
+MOST_WORDS, TEXTS_A_WORD = 2_000, 20
+"""So few words, and so many texts for each of them, are known by name."""
+
+
+def few_words(texts: Iterable[str], n_texts: int) -> frozenset[str]:
+    """Every word of the texts, in lower case; none where they are many, or few texts have each."""
+    most, found = min(MOST_WORDS, n_texts // TEXTS_A_WORD), set[str]()
+    for text in texts:
+        found.update(words_of(text))
+        if len(found) > most:
+            return frozenset()
+    return frozenset(found)

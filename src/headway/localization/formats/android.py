@@ -6,7 +6,7 @@ from functools import partial
 from html import unescape
 from pathlib import Path
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,

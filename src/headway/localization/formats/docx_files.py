@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import check_file
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,

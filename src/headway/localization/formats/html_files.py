@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 from headway.core.lines import open_bytes
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,

@@ -8,7 +8,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.plural_entries import inserted, plural_entries
 from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.localization.placeholders.segments import Segment

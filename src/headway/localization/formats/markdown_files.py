@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.html_files import page_entries
 from headway.localization.formats.markup import MarkupPiece, joined
 from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded

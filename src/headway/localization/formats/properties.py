@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
 from headway.localization.placeholders.segments import Segment
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from pathlib import Path
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,

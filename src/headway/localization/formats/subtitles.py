@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.names import named_language
+from headway.languages.codes import named_language
 from headway.localization.formats.spans import (
     Decoded,
     Entry,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
-from headway.languages.names import is_code, named_language
+from headway.languages.codes import is_code, named_language
 from headway.localization.formats.plural_entries import NAMES, inserted, plural_entries
 from headway.localization.formats.spans import Decoded, Entry, SpanDocument, read_decoded
 from headway.localization.placeholders.segments import Segment

@@ -2,15 +2,22 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+from headway.core.cleaning import VERSION as READING
 from headway.core.cleaning import Pair, Report
+from headway.core.disk import checksum
+from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
-from headway.core.lines import shown
+from headway.core.lines import check_file, shown
+from headway.corpora.cache import Say, cache_root, key_of, made_once
+from headway.corpora.cache import silent as unsaid
 from headway.languages.codes import Languages, same_language
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.formats.fillers import FILLERS
 from headway.localization.formats.keyed import KINDS
 from headway.localization.formats.readers import READERS, reader_of
+from headway.localization.memory import store, words
 from headway.localization.memory.memory import Memory
 from headway.localization.memory.store import StoreBuilder
 from headway.localization.memory.units import (
@@ -20,6 +27,7 @@ from headway.localization.memory.units import (
     read_keyed_units,
     read_units,
 )
+from headway.localization.placeholders.codes import VERSION as CODES
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -154,3 +162,66 @@ def wanted_languages(paths: Sequence[Path], languages: Languages) -> Given:
             sayer = path
             wanted = Given(wanted[0] or found[0], wanted[1] or found[1])
     return wanted
+
+
+SMALL_BYTES = 300_000
+"""What is not larger is read anew each time, which takes a second at most."""
+
+
+def cached_memory(
+    paths: Sequence[Path],
+    languages: Languages,
+    *,
+    root: Path | None = None,
+    say: Say = unsaid,
+    progress: Progress = silent,
+) -> Memory:
+    """`memory_of` these files, from the cache where they are large.
+
+    Raises:
+        DataError: as `memory_of`, or the disk is full or the cache cannot be written.
+    """
+    for path in paths:
+        check_file(path)
+
+    def make() -> Memory:
+        return memory_of(paths, languages, progress=progress)
+
+    if sum(path.stat().st_size for path in paths) <= SMALL_BYTES:
+        return make()
+    wanted = wanted_languages(paths, languages)
+    files = [[str(path), checksum(path)] for path in paths]
+    return _cached({"files": files, "languages": list(wanted)}, make, root, say)
+
+
+def cached_memory_of_pairs(
+    pairs: Callable[[], Iterable[Pair]],
+    depends_on: dict[str, Any],
+    *,
+    root: Path | None = None,
+    say: Say = unsaid,
+) -> Memory:
+    """`memory_of_pairs` of whatever `depends_on` describes, made once.
+
+    Raises:
+        DataError: the pairs cannot be read, the disk is full or the cache cannot be written.
+    """
+    return _cached(depends_on, lambda: memory_of_pairs(pairs()), root, say)
+
+
+def _cached(
+    depends_on: dict[str, Any], make: Callable[[], Memory], root: Path | None, say: Say
+) -> Memory:
+    key = {"versions": [store.VERSION, words.VERSION, CODES, READING], **depends_on}
+    directory = (cache_root() if root is None else root) / f"memory-{key_of(key)}"
+
+    def write(_work: Path) -> None:
+        with sealed_folder(directory) as (folder, content):
+            memory = make()
+            memory.store.save(folder)
+            content["files"] = list(memory.files)
+
+    def opened() -> Memory:
+        return Memory(store.MemoryStore.load(directory), read_sealed(directory)["files"])
+
+    return made_once(directory, opened, write, say)
