@@ -7,10 +7,9 @@ from typing import Any
 from headway.core.cleaning import VERSION as READING
 from headway.core.cleaning import Pair, Report
 from headway.core.disk import checksum
-from headway.corpora.cache import read_sealed, sealed_folder
 from headway.core.errors import DataError
 from headway.core.lines import check_file, shown
-from headway.corpora.cache import Say, cache_root, key_of, made_once
+from headway.corpora.cache import Say, cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.corpora.cache import silent as unsaid
 from headway.languages.codes import Languages, same_language
 from headway.localization.formats.file_kinds import suffix_of
