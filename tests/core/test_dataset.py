@@ -2,13 +2,14 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from headway.core.batching import TokenBatches
-from headway.core.dataset import prepare_in_memory
+from headway.core.dataset import PairsSettings, prepare_in_memory
+from headway.core.errors import ConfigError
+from headway.core.subwords import TextSettings
 from headway.corpora.corpus import Corpus
 from headway.corpora.prepared import DataSettings, TranslationText, prepare_corpus
 
@@ -43,16 +44,18 @@ def write(folder: Path, name: str, seed: int, n: int) -> tuple[Path, Path]:
 def test_it_is_what_the_cached_way_makes(tmp_path: Path, seed: int) -> None:
     source, target = write(tmp_path, "train", seed, 400)
     own = write(tmp_path, "valid", seed + 100, 60) if seed % 3 == 0 else None
-    how: dict[str, Any] = {"hold_out": None if seed % 2 else 30, "seed": seed}
+    n_held = 0 if seed % 2 else 30
     data = DataSettings(max_length=20, deduplicate=seed != 4)
     cached = prepare_corpus(
         Corpus((source,), (target,)), data, TranslationText(vocabulary_size=400, codes="keep"),
-        valid=Corpus((own[0],), (own[1],)) if own else None, root=tmp_path / "cache", **how,
+        valid=Corpus((own[0],), (own[1],)) if own else None, root=tmp_path / "cache",
+        hold_out=n_held or None, seed=seed,
     )  # fmt: skip
-    plain = prepare_in_memory(
-        source, target, valid=own, cleaning=data.cleaning(), max_length=20, vocabulary_size=400,
-        **how,
-    )  # fmt: skip
+    files = {"source": (source,), "target": (target,)}
+    if own:
+        files |= {"valid_source": own[:1], "valid_target": own[1:]}
+    pairs = PairsSettings(**files, max_length=20, deduplicate=seed != 4, valid_size=n_held)
+    plain = prepare_in_memory(pairs, TextSettings(vocabulary_size=400), seed=seed)
     assert plain.subwords.fingerprint() == cached.subwords.fingerprint()
     assert plain.valid_texts == cached.valid_texts
     for mine, theirs in ((plain.train, cached.train), (plain.valid, cached.valid)):
@@ -76,5 +79,14 @@ def test_the_vocabulary_is_fitted_alike(tmp_path: Path) -> None:
         Corpus((source,), (target,)), DataSettings(), TranslationText(codes="keep"),
         root=tmp_path / "cache",
     )  # fmt: skip
-    plain = prepare_in_memory(source, target)
+    pairs = PairsSettings(source=(source,), target=(target,))
+    plain = prepare_in_memory(pairs, TextSettings())
     assert plain.subwords.fingerprint() == cached.subwords.fingerprint()
+
+
+@pytest.mark.parametrize("n", [(0, 0, 0, 0), (1, 0, 0, 0), (2, 2, 0, 0), (1, 1, 1, 0)])
+def test_it_takes_two_files_and_two_to_validate_on(n: tuple[int, ...]) -> None:
+    names = ("source", "target", "valid_source", "valid_target")
+    given = {name: (Path("a"),) * times for name, times in zip(names, n, strict=True)}
+    with pytest.raises(ConfigError, match="one source file and one target file"):
+        PairsSettings(**given).files()

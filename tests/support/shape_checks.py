@@ -8,10 +8,11 @@ T = TypeVar("T")
 
 SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
-    *("translation", "translator", "runs", "tasks", "exchange", "engine", "study"),
+    *("translation", "translator", "runs", "tasks", "exchange", "study"),
     "inspection",
     *("operations.recovery", "operations.time_budget", "operations.planned", "operations.frozen"),
     "operations.row_adam",
+    "engine.shortlist",
 )
 """The parts of the package whose functions are checked: all that say shapes, and more."""
 

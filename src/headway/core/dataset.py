@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,14 +11,52 @@ from numpy.typing import NDArray
 
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
 from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
+from headway.core.errors import ConfigError, refuse_below
 from headway.core.subword_training import fitted_vocabulary_size
-from headway.core.subwords import Subwords
+from headway.core.subwords import Subwords, TextSettings
 
 SIDES = ("source", "target")
 
 _CHUNK = 2_000  # pairs encoded at a time
 
 StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class PairsSettings(CleaningSettings):
+    """Section [data]: two text files, and two to validate on."""
+
+    source: tuple[Path, ...] = ()
+    """Texts to learn from, one sentence a line."""
+    target: tuple[Path, ...] = ()
+    """Their translations, in the same order."""
+    valid_source: tuple[Path, ...] = ()
+    """Texts to validate on."""
+    valid_target: tuple[Path, ...] = ()
+    """Their translations."""
+    valid_size: int = 0
+    """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
+    source_language: str | None = None
+    """Code of the source's language."""
+    target_language: str | None = None
+    """Code of the target's language."""
+    max_length: int = 256
+    """The longest side of a pair that is kept, in sub-words without markers; 0 for any."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_below(self, {"valid_size": 0, "max_length": 0}, above="data.")
+
+    def files(self) -> list[tuple[Path, Path]]:
+        """The two to learn from, and the two to validate on, if any."""
+        sides = self.source, self.target, self.valid_source, self.valid_target
+        if [*map(len, sides)] not in ([1, 1, 0, 0], [1, 1, 1, 1]):
+            raise ConfigError(
+                "headway.core learns from one source file and one target file, and validates on "
+                f"two or none; got {[*map(len, sides)]} files. headway train takes more."
+            )
+        files = [path for side in sides for path in side]
+        return [(files[i], files[i + 1]) for i in range(0, len(files), 2)]
 
 
 class EncodedPairs:
@@ -54,37 +93,31 @@ class Dataset(NamedTuple):
 
 
 def prepare_in_memory(
-    source: Path,
-    target: Path,
+    data: PairsSettings,
+    text: TextSettings,
     *,
-    valid: tuple[Path, Path] | None = None,
-    cleaning: CleaningSettings | None = None,
-    max_length: int = 256,
-    vocabulary_size: int = 0,
-    sample_lines: int = 1_000_000,
-    hold_out: int | None = None,
     seed: int = 1,
     say: Callable[[str], None] = lambda _message: None,
 ) -> Dataset:
-    """Read, clean, split and encode two text files; learn their sub-words.
+    """Read, clean, split and encode two text files; learn their sub-words; say what was dropped.
 
-    The arguments mean what they do in `prepare_corpus`, which gives the same pairs in the same
-    order as the same ids, for files whose codes are kept as text.
+    These are the pairs, their order and ids that `headway.corpora.prepared` gives of the same
+    files, where codes are kept as text.
 
     Raises:
         ConfigError, DataError: a file cannot be used.
     """
-    cleaning = cleaning or CleaningSettings()
     report, valid_report = Report(), Report()
+    (source, target), *valid = data.files()
     valid_pairs: list[Pair] = []
     if valid:
-        valid_pairs = list(clean_pairs(read_parallel(*valid, valid_report), cleaning, valid_report))
-    pairs = list(clean_pairs(read_parallel(source, target, report), cleaning, report))
+        valid_pairs = list(clean_pairs(read_parallel(*valid[0], valid_report), data, valid_report))
+    pairs = list(clean_pairs(read_parallel(source, target, report), data, report))
     outcome = dedup_split(
         [in_memory(pairs)],
         [in_memory(valid_pairs)],
-        Draw.of(len(pairs), 0 if valid else hold_out, seed),
-        deduplicate=cleaning.deduplicate,
+        Draw.of(len(pairs), 0 if valid else data.valid_size or None, seed),
+        deduplicate=data.deduplicate,
     )
     becomes: dict[int, list[Pair]] = {number: [] for number in (KEPT, *DROPPED)}
     for pair, number in zip(pairs, outcome.tolist(), strict=True):
@@ -103,14 +136,16 @@ def prepare_in_memory(
     n_characters = sum(len(pair.source) + len(pair.target) for pair in train)
     subwords = Subwords.train(
         (side for pair in train for side in pair[:2]),
-        vocabulary_size=vocabulary_size or fitted_vocabulary_size(len(train), n_characters),
-        sample_lines=sample_lines,
+        vocabulary_size=text.vocabulary_size or fitted_vocabulary_size(len(train), n_characters),
+        sample_lines=text.sample_lines,
         seed=seed,
         say=say,
     )
-    rows, _ = _encoded(train, subwords, max_length, report)
-    valid_rows, kept = _encoded(valid_pairs, subwords, max_length, valid_report)
+    rows, _ = _encoded(train, subwords, data.max_length, report)
+    valid_rows, kept = _encoded(valid_pairs, subwords, data.max_length, valid_report)
     texts = [pair[:2] for pair in kept]
+    why = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in report.dropped.items())
+    say(f"read {report.read:,} pairs, kept {report.kept:,} (dropped: {why or 'none'})")
     return Dataset(rows, valid_rows, texts, subwords, report, valid_report)
 
 

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,12 +15,12 @@ from torch import nn
 
 from headway.core import runtime as machine
 from headway.core.bleu import score_translations
-from headway.core.cleaning import CleaningSettings, refuse_unusable
+from headway.core.cleaning import refuse_unusable
 from headway.core.config import Sections, merge
 from headway.core.console import LineReporter, stop_on_signal
-from headway.core.dataset import Dataset, prepare_in_memory
+from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
-from headway.core.errors import ConfigError, DataError, StoppedError, command, refuse_below
+from headway.core.errors import DataError, StoppedError, command
 from headway.core.optimizer import FlatAdam, ParametersApart, load_weights
 from headway.core.presets import PRESETS
 from headway.core.run_folder import RunFolder
@@ -40,43 +40,6 @@ AnyTask = TypeVar("AnyTask", bound=Task)
 Say = Callable[[str], None]
 PASSES, VALIDATIONS = 10, 20
 """Through the corpus, and in all, where the length of a training was left open."""
-
-
-@dataclass(frozen=True)
-class PairsSettings(CleaningSettings):
-    """Section [data]: two text files, and two to validate on."""
-
-    source: tuple[Path, ...] = ()
-    """Texts to learn from, one sentence a line."""
-    target: tuple[Path, ...] = ()
-    """Their translations, in the same order."""
-    valid_source: tuple[Path, ...] = ()
-    """Texts to validate on."""
-    valid_target: tuple[Path, ...] = ()
-    """Their translations."""
-    valid_size: int = 0
-    """Pairs held out for validation when no files are given for it; 0 fits it to the corpus."""
-    source_language: str | None = None
-    """Code of the source's language."""
-    target_language: str | None = None
-    """Code of the target's language."""
-    max_length: int = 256
-    """The longest side of a pair that is kept, in sub-words without markers; 0 for any."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_below(self, {"valid_size": 0, "max_length": 0}, above="data.")
-
-    def files(self) -> tuple[tuple[Path, Path], tuple[Path, Path] | None]:
-        """The two to learn from, and the two to validate on, if any."""
-        named = (self.source, self.target), (self.valid_source, self.valid_target)
-        learned, valid = (tuple(path for side in pair for path in side) for pair in named)
-        if len(learned) != 2 or len(valid) not in (0, 2):
-            raise ConfigError(
-                "headway.core learns from one source file and one target file; got "
-                f"{len(learned)} files, and {len(valid)} to validate on. headway train takes more."
-            )
-        return (learned[0], learned[1]), (valid[0], valid[1]) if valid else None
 
 
 class Sectioned(NamedTuple):
@@ -132,9 +95,9 @@ def train(
         given = merge({"data": files}, sections or {})
         settings = Settings.of(merge(sections_of(TRANSLATION, preset, given), given), TRANSLATION)
     runtime = machine.start(settings.runtime)
-    data = read(settings, say)
-    read_files = [path for pair in settings.data.files() if pair for path in pair]
-    sums = {str(path): checksum(path) for path in read_files}
+    data = prepare_in_memory(settings.data, settings.text, seed=settings.runtime.seed, say=say)
+    refuse_unusable(data.report)
+    sums = {str(path): checksum(path) for pair in settings.data.files() for path in pair}
     if again:
         refuse_changed(folder, sums)
     else:
@@ -173,29 +136,6 @@ def train(
     folder.write_card(card(settings, task, trainer.eval_model, f"The weights are {chosen}."))
     folder.finish(settings.sections())
     return folder
-
-
-def read(settings: Settings, say: Say) -> Dataset:
-    """The pairs of two text files, cleaned, split and encoded; says what was dropped and why."""
-    (source, target), valid = settings.data.files()
-    data = prepare_in_memory(
-        source,
-        target,
-        valid=valid,
-        cleaning=settings.data,
-        max_length=settings.data.max_length,
-        vocabulary_size=settings.text.vocabulary_size,
-        sample_lines=settings.text.sample_lines,
-        hold_out=settings.data.valid_size or None,
-        seed=settings.runtime.seed,
-        say=say,
-    )
-    dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in data.report.dropped.items())
-    say(
-        f"read {data.report.read:,} pairs, kept {data.report.kept:,} (dropped: {dropped or 'none'})"
-    )
-    refuse_unusable(data.report)
-    return data
 
 
 def filled_in(settings: Settings, data: Dataset) -> Settings:

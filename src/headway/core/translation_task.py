@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
@@ -23,12 +23,14 @@ from headway.core.training_interfaces import Batch, Position, Validation
 from headway.core.training_settings import TrainingSettings
 
 
+@runtime_checkable
 class Side(Protocol):
     """One side of all rows."""
 
     def __getitem__(self, row: int, /) -> NDArray[Any]: ...
 
 
+@runtime_checkable
 class Rows(Protocol):
     """Pairs as ids, without markers."""
 
@@ -42,6 +44,7 @@ class Rows(Protocol):
         ...
 
 
+@runtime_checkable
 class PairedData(Protocol):
     """What is learned from: a `headway.core.dataset.Dataset`, or more."""
 
