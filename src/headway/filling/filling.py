@@ -22,8 +22,8 @@ from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.splitting import lines_of
 from headway.localization.formats.units import Outcome, Unit
-from headway.localization.placeholders.accelerators import sign_of
-from headway.localization.placeholders.segments import Document, Gap
+from headway.localization.placeholders.accelerators import ALWAYS, sign_of
+from headway.localization.placeholders.segments import Document, Gap, Segment
 
 AT_ONCE = 2048
 """Units that go through the flow together, whatever files they are of."""
@@ -200,7 +200,7 @@ class Filling:
         room = AT_ONCE
         for file in files:
             gaps = self._document(file).gaps
-            sign = sign_of(suffix_of(file.job.file), [gap.source for gap in gaps])
+            sign = accelerator_of(suffix_of(file.job.file), [gap.source for gap in gaps])
             units = [unit_of(gap, file.job.file, sign) for gap in gaps]
             file.n_gaps, file.outcomes = len(units), self._journal.begun(file.job, units)
             units = units[len(file.outcomes) :]
@@ -238,6 +238,12 @@ class Filling:
         self._journal.note_finished(job, report)
         self._hear(report)
         file.done, file.document, file.outcomes = True, None, []
+
+
+def accelerator_of(kind: str, sources: Sequence[Segment]) -> str:
+    """How the texts of a file write accelerators; empty where they have none."""
+    marked = any("&" in source.text or "_" in source.text for source in sources)
+    return sign_of(kind, sources) if marked or kind in ALWAYS else ""
 
 
 def unit_of(gap: Gap, file: Path, accelerator: str = "") -> Unit:

@@ -82,7 +82,8 @@ class Flow:
         """What became of a unit that was run; `MISSING` for one that was not reached."""
         match = self._taken(unit)
         made = ranked(self._of_model(unit)) if match is None else _of_match(unit, match)
-        made = fitted(replace(made, near=self._near.get(unit, ())), self.steps.own_codes)
+        made = replace(made, near=self._near.get(unit, ()))
+        made = fitted(made, self.steps.own_codes) if unit.width is not None else made
         return made if made.segment is None else self._judged(made)
 
     def forget(self) -> None:
@@ -142,7 +143,8 @@ class Flow:
 
 
 def _bare(unit: Unit) -> Bare:
-    segment, letter = bare(unit.source, unit.accelerator)
+    plain = Bare(unit.source, "")
+    segment, letter = bare(unit.source, unit.accelerator) if unit.accelerator else plain
     return Bare(with_codes_of(suffix_of(Path(unit.file)), segment), letter)
 
 

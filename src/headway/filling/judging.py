@@ -8,6 +8,7 @@ from headway.filling.ranking import chosen
 from headway.localization.checks.checker import Checker, Verdict
 from headway.localization.checks.output_checks import Reading
 from headway.localization.formats.branches import branches_of
+from headway.localization.formats.piecewise import may_branch
 from headway.localization.formats.units import Flag, Outcome
 from headway.localization.placeholders.accelerators import bare, unmarked
 from headway.localization.placeholders.segments import Segment
@@ -30,7 +31,7 @@ class RunChecks:
         if outcome.segment is None:
             return Judgement((), None)
         source, target = _whole(outcome, outcome.segment)
-        if branches_of(source, None) is None:
+        if not may_branch(source) or branches_of(source, None) is None:
             readings = _readings(outcome.evidence)
             return Judgement(*self.checker.look(source.text, target.text, readings))
         # names and keywords are no copies, and there may be more branches than in the source
@@ -62,7 +63,8 @@ def _together(verdicts: Sequence[Verdict]) -> Judgement:
 
 def _whole(made: Outcome, segment: Segment) -> Pair:
     """A unit's text and its translation, without accelerators."""
-    sign = made.unit.accelerator
+    if not (sign := made.unit.accelerator):
+        return made.unit.source, segment
     return bare(made.unit.source, sign).segment, unmarked(segment, sign)
 
 

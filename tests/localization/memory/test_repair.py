@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.localization.memory.repair import as_segment, repaired
+from headway.localization.memory.repair import repaired
 from headway.localization.memory.words import read
-from headway.localization.placeholders.segments import Code, Segment
+from headway.localization.placeholders.segments import Code, Segment, as_segment
 
 
 @pytest.mark.parametrize(

@@ -162,14 +162,13 @@ class _OpenQuoteError(ValueError):
     pass
 
 
-_PLAIN_CELLS = {sign: re.compile(rf"[^{re.escape(sign)}\r\n]*") for sign in _SIGNS}
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _rows(text: str, sign: str) -> Iterator[_Row]:
     """Rows with the places of their cells; a cell between quotes may hold line ends."""
-    position, lines, plain = 0, Lines(text), _PLAIN_CELLS[sign]
+    position, lines, plain = 0, Lines(text), re.compile(rf"[^{re.escape(sign)}\r\n]*")
     while position < len(text):
         line, cells = lines.at(position), list[_Cell]()
         while True:

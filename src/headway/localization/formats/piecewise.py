@@ -56,6 +56,12 @@ class Whole(NamedTuple):
     """What the translator was asked for, in order; without blank pieces."""
 
 
+def may_branch(source: Segment) -> bool:
+    """False where `headway.localization.formats.branches` is sure to find no choice; quick."""
+    text = source.text
+    return "{" in text or "|" in text
+
+
 class Piecewise:
     """Translates pieces, each different one once, and puts them together again."""
 
@@ -92,10 +98,12 @@ class Piecewise:
 
     def whole(self, source: Segment) -> Whole:
         """The translation of a source, white space and lines as they were."""
-        branches = branches_of(source, self._target_language)
-        if branches is None:
-            if is_choice(source):
+        branches = None
+        if may_branch(source):
+            branches = branches_of(source, self._target_language)
+            if branches is None and is_choice(source):
                 return Whole(None, why_not=CHOICE)
+        if branches is None:
             return self._joined(self._cut(source), sentences_of)
         found = [self._joined(self._cut(one), sentences_of) for one in branches.sources]
         known = [one.segment for one in found if one.segment is not None]
@@ -109,6 +117,8 @@ class Piecewise:
 
     def _texts(self, source: Segment) -> Sequence[Segment]:
         """What of a source is translated: it itself, or the branches of a choice."""
+        if not may_branch(source):
+            return (source,)
         branches = branches_of(source, self._target_language)
         if branches is None:
             return () if is_choice(source) else (source,)

@@ -13,17 +13,14 @@ MAX_UNIT_BYTES = 1 << 20
 
 _CUT_OFF = "The file seems to be cut off: copy or download it again."
 _REMEDIES = {
-    expat.errors.codes[message]: remedy
-    for message, remedy in {
-        expat.errors.XML_ERROR_NO_ELEMENTS: _CUT_OFF,
-        expat.errors.XML_ERROR_UNCLOSED_TOKEN: _CUT_OFF,
-        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION: _CUT_OFF,
-        expat.errors.XML_ERROR_INVALID_TOKEN: (
-            "Remove the character there if XML does not allow it; write &lt; and &amp; for < and &."
-        ),
-        expat.errors.XML_ERROR_UNDEFINED_ENTITY: "Write the character itself.",
-        expat.errors.XML_ERROR_TAG_MISMATCH: "Close each element before the one around it.",
-    }.items()
+    expat.errors.XML_ERROR_NO_ELEMENTS: _CUT_OFF,
+    expat.errors.XML_ERROR_UNCLOSED_TOKEN: _CUT_OFF,
+    expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION: _CUT_OFF,
+    expat.errors.XML_ERROR_INVALID_TOKEN: (
+        "Remove the character there if XML does not allow it; write &lt; and &amp; for < and &."
+    ),
+    expat.errors.XML_ERROR_UNDEFINED_ENTITY: "Write the character itself.",
+    expat.errors.XML_ERROR_TAG_MISMATCH: "Close each element before the one around it.",
 }
 _OTHER_REMEDY = "Mend that place, or export the file again."
 
@@ -110,7 +107,7 @@ class XmlEvents:
             raise DataError(
                 f"a file of this kind is well-formed XML; {self.path}:{error.lineno} is not "
                 f"({expat.ErrorString(error.code)}, column {error.offset + 1}). "
-                f"{_REMEDIES.get(error.code, _OTHER_REMEDY)}"
+                f"{_REMEDIES.get(expat.ErrorString(error.code), _OTHER_REMEDY)}"
             ) from None
         self._n_fed += len(chunk)
         pending_from = self.parser.CurrentByteIndex

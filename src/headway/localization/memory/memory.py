@@ -7,10 +7,10 @@ import numpy as np
 
 from headway.localization.formats.units import Match, Unit
 from headway.localization.memory.index import LEAST
-from headway.localization.memory.repair import as_segment, repaired
+from headway.localization.memory.repair import repaired
 from headway.localization.memory.store import MemoryEntry, MemoryStore, context_digests
 from headway.localization.memory.words import AnalyzedText, light, normal, percent, read
-from headway.localization.placeholders.segments import Segment
+from headway.localization.placeholders.segments import Segment, as_segment
 
 SHOWN_FROM = 70
 """Percent: what is less alike is of little help to anybody."""

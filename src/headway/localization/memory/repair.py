@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from headway.localization.memory.words import CODE, NUMBER, WordToken, aligned, tokens
 from headway.localization.placeholders.patterns import find, frame, kind_of
-from headway.localization.placeholders.segments import Code, Segment
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SEPARATOR = re.compile(r"[.,]")
@@ -196,23 +195,3 @@ def _taken_apart(text: str) -> list[tuple[str, bool]]:
         pieces += [(text[place:start], False), (text[start:end], True)]
         place = end
     return [*pieces, (text[place:], False)]
-
-
-def as_segment(text: str, source: Segment) -> Segment:
-    """A translation for the place of `source`: where it has a code of the source, that code itself.
-
-    A code that stands there more often than in the source is plain text the further times.
-    """
-    waiting: dict[str, list[Code]] = {}
-    for code in source.codes:
-        waiting.setdefault(code.text, []).append(code)
-    names = sorted(filter(None, waiting), key=len, reverse=True)
-    if not names:
-        return Segment((text,) if text else ())
-    parts: list[str | Code] = []
-    for piece in re.split(f"({'|'.join(map(re.escape, names))})", text):
-        if codes := waiting.get(piece):
-            parts.append(codes.pop(0))
-        elif piece:
-            parts.append(piece)
-    return Segment(tuple(parts))

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.patterns import find
 
 VERSION = 1
@@ -111,8 +112,7 @@ def tokens(text: str) -> list[WordToken]:
 
 
 def _without_codes(text: str) -> str:
-    found = find(text)
-    if not found:
+    if not (found := find(text) if may_hold_codes(text) else ()):
         return text
     pieces, place = [], 0
     for start, end, _ in found:

@@ -1,5 +1,6 @@
 """What stands in a unit of a translation file: text with codes in it, and the gaps to be filled."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -212,3 +213,23 @@ class Document(Protocol):
         has a number, as taken from a memory, with so good a match.
         """
         ...
+
+
+def as_segment(text: str, source: Segment) -> Segment:
+    """A translation for the place of `source`: where it has a code of the source, that code itself.
+
+    A code that stands there more often than in the source is plain text the further times.
+    """
+    waiting: dict[str, list[Code]] = {}
+    for code in source.codes:
+        waiting.setdefault(code.text, []).append(code)
+    names = sorted(filter(None, waiting), key=len, reverse=True)
+    if not names:
+        return Segment((text,) if text else ())
+    parts: list[str | Code] = []
+    for piece in re.split(f"({'|'.join(map(re.escape, names))})", text):
+        if codes := waiting.get(piece):
+            parts.append(codes.pop(0))
+        elif piece:
+            parts.append(piece)
+    return Segment(tuple(parts))
