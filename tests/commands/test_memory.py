@@ -105,7 +105,6 @@ def test_words_are_counted_by_how_well_they_match(
         (["{old}", "--pairs", "x.tsv", "--memory", "{old}"], "got --pairs"),
         (["{old}", "--memory", "{old}", "--data.workers", "2"], "got --data.workers"),
         (["{old}", "--memory", "{old}", "--strict"], "got --strict"),
-        (["{old}", "--memory", "{old}", "--tokenizer", "t.json"], "got --tokenizer"),
         (["{old}", "--memory", "{old}", "--page", "p.html"], "got --page"),
         (["{old}", "--memory", "{old}", "--suspects", "s.tsv"], "got --suspects"),
         (["{old}", "--memory", "{old}", "--out", "o.po"], "got --out"),

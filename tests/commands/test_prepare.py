@@ -340,25 +340,6 @@ def test_a_page_that_cannot_be_written_is_the_users_mistake(
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_a_vocabulary_can_be_tried(
-    everyday: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from headway.core.subwords import Subwords
-    from headway.tokenizers.wordpiece import train_wordpiece
-
-    lines = Path(everyday[0]).read_text(encoding="utf-8").splitlines()
-    tokenizer = tmp_path / "tokenizer.json"
-    Subwords.train(lines, vocabulary_size=400, learn=train_wordpiece).save(tokenizer)
-    files = ["--source", everyday[0], "--target", everyday[1], "--json"]
-    assert prepare(*files, "--tokenizer", str(tokenizer)) == 0
-    report = found(capsys)
-    assert report["subwords"]["source"]["unknown_share"] < 0.01
-    assert report["subwords"]["target"]["unknown_share"] > 0.5
-    assert "unknown" in {finding["name"] for finding in report["findings"]}
-    assert prepare(*files, "--tokenizer", str(tmp_path / "none.json")) == 2
-    assert "does not exist" in capsys.readouterr().err
-
-
 def test_files_of_pairs_may_say_how_they_are_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,8 +1,9 @@
 import pytest
 from doctoring import as_pairs
 
+from headway.doctor.batches import batches
 from headway.doctor.findings import Finding, FindingsLog, Severity
-from headway.doctor.languages import LanguageExaminer
+from headway.doctor.languages import LanguageCheck
 from headway.languages.detection import alike, detect
 
 LONG = "a sentence that is long enough to tell its language"
@@ -16,11 +17,11 @@ def by_first_word(text: str) -> tuple[str, float]:
 
 def found(
     source: str | None, target: str | None, texts: list[tuple[str, str]]
-) -> tuple[dict[str, Finding], LanguageExaminer]:
+) -> tuple[dict[str, Finding], LanguageCheck]:
     notes = FindingsLog()
-    check = LanguageExaminer(notes, source, target, by_first_word)
-    for pair in as_pairs(texts):
-        check.add(pair)
+    check = LanguageCheck(notes, (source, target), by_first_word, range(len(texts)))
+    for batch in batches(as_pairs(texts)):
+        check.add(batch)
     check.conclude()
     return {finding.name: finding for finding in notes.findings()}, check
 

@@ -21,7 +21,6 @@ def said(**changes: Any) -> dict[str, Any]:
     }
     bars = {"width": 10.0, "counts": [1, 5, 2], "above": 1}
     row = {"mean": 10.5, "low_1": 1, "median": 9, "high_99": 70, "longest": 90}
-    use = {"pieces": 9, "unknown_share": 0.01, "pieces_per_word": 1.5, "characters_per_piece": 2.5}
     return {
         "read": 10_000,
         "kept": 9_000,
@@ -40,7 +39,6 @@ def said(**changes: Any) -> dict[str, Any]:
         ],
         "scripts": {"source": {"LATIN": 0.9, "HAN": 0.1}, "target": {}},
         "languages": {"source": {"en": 1.0}, "target": {}},
-        "subwords": {"vocabulary": 100, "source": use, "target": use},
         "n_sampled": 500,
         "figures": {
             "source_characters": bars,
@@ -68,7 +66,6 @@ def nothing_said() -> dict[str, Any]:
         findings=[],
         scripts={"source": {}, "target": {}},
         languages={},
-        subwords={},
         n_sampled=0,
         figures={**dict.fromkeys(names, none), "alignment": []},
     )

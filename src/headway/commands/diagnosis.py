@@ -54,7 +54,6 @@ def found_in(
         "findings": [finding.as_dict() for finding in examination.findings],
         "scripts": examination.scripts,
         "languages": examination.languages,
-        "subwords": examination.subwords,
         "n_sampled": examination.n_sampled,
         "figures": figures(examination),
         "next": _next(trained_on, valid_corpus, options, problems, examination),

@@ -36,7 +36,6 @@ Several = Annotated[list[str] | None, Parameter(consume_multiple=True)]
 @takes(PAIRS)
 def prepare(
     *overrides: Overrides,
-    tokenizer: Path | None = None,
     out: Path | None = None,
     page: Path | None = None,
     suspects: Path | None = None,
@@ -51,8 +50,6 @@ def prepare(
 
     Parameters
     ----------
-    tokenizer
-        A run, tokenizer.json or vocab.txt: how well does its vocabulary suit this text?
     out
         Folder to write the clean pairs to, as two text files. With --drop or --fix: the file, of
         the same kind as the one that was read, or the folder for several, to write the corpus to.
@@ -76,7 +73,7 @@ def prepare(
         from headway.commands.leverage import count_matches
 
         useless = {
-            "tokenizer": tokenizer, "out": out, "page": page, "suspects": suspects,
+            "out": out, "page": page, "suspects": suspects,
             "strict": strict, "drop": drop, "fix": fix,
         }  # fmt: skip
         count_matches(overrides, memory, {**flags, **useless}, json=json)
@@ -98,9 +95,7 @@ def prepare(
     curing = _curing(drop, fix, out, settings)
     options = [*_repeated(flags, written=curing is not None), *overrides]
     clean = _clean_files(out, settings.corpus()) if out and not curing else []
-    tools = _tools(
-        tokenizer, settings, own_codes, everything=curing is not None and curing.everything
-    )
+    tools = _tools(own_codes, everything=curing is not None and curing.everything)
     files = _different(page, suspects, *clean, *(curing.all_files if curing else ()))
     with _only_writer(None if curing else out, [file for file in files if file not in clean]):
         with Stages() as stages:
@@ -237,22 +232,13 @@ def _only_writer(out: Path | None, files: Sequence[Path]) -> Iterator[None]:
         yield
 
 
-def _tools(
-    tokenizer: Path | None,
-    settings: "TranslationData",
-    own_codes: tuple[str, ...],
-    *,
-    everything: bool,
-) -> "Tools":
+def _tools(own_codes: tuple[str, ...], *, everything: bool) -> "Tools":
     from headway.doctor.examination import SLOW_PAIRS, Tools
     from headway.languages.detection import detect
     from headway.localization.placeholders.own_codes import compiled
-    from headway.tokenizers import tokenizer_files
 
     return Tools(
         detect=detect,
-        subwords=tokenizer_files.load(tokenizer) if tokenizer else None,
-        max_length=settings.max_length,
         slow_pairs=sys.maxsize if everything else SLOW_PAIRS,
         own_codes=compiled(own_codes),
     )

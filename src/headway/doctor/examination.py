@@ -5,27 +5,24 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from headway.core.cleaning import Pair
-from headway.core.subwords import Subwords
 from headway.corpora.cleaned import CleanedCorpus, unseen
 from headway.corpora.corpus import Direction
 from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.alignment import Alignment
-from headway.doctor.batches import PairBatch, batches
+from headway.doctor.batches import batches
 from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
 from headway.doctor.characters import CharacterCheck
 from headway.doctor.findings import Finding, FindingsLog, Symptom
-from headway.doctor.languages import LanguageExaminer
+from headway.doctor.languages import LanguageCheck
 from headway.doctor.losses import dropped, mended
 from headway.doctor.repeats import RepeatCheck
 from headway.doctor.sizes import SizeExaminer
-from headway.doctor.subword_use import SubwordUse
 from headway.doctor.writing import ScriptCheck
 from headway.languages.detection import Detector
 from headway.localization.placeholders.own_codes import Patterns
@@ -37,9 +34,6 @@ SLOW_PAIRS = 4_000
 @dataclass(frozen=True)
 class Tools:
     detect: Detector | None = None
-    subwords: Subwords | None = None
-    max_length: int = 0
-    """Of [data], in sub-words; 0 for any."""
     slow_pairs: int = SLOW_PAIRS
     """How many pairs slow checks look at."""
     own_codes: Patterns = ()
@@ -55,8 +49,6 @@ class Examination:
     """By side, which part of the letters belongs to which script."""
     languages: dict[str, dict[str, float]]
     """By side, which part of the sampled texts is in which language; empty if not asked."""
-    subwords: dict[str, Any]
-    """How a given vocabulary takes to the corpus; empty without one."""
     alignment: list[LengthBlock]
     """The correlation of the lengths, block by block."""
     n_sampled: int
@@ -97,15 +89,19 @@ def examine(
             *(writing, repeats, CharacterCheck(log), AgreementCheck(log, tools.own_codes)),
             TranslationCheck(log, drawn, declared),
         )
-        sample = _Sample(log, report.kept, seed, source_language, target_language, tools)
+        n_sampled = min(report.kept, tools.slow_pairs)
+        rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
+        languages = source_language, target_language
+        heard = LanguageCheck(log, languages, tools.detect, rows) if tools.detect else None
+        streamed = (sizes, alignment, *checks, *((heard,) if heard else ()))
         n_pairs = 0
         for batch in batches(cleaned.pairs("train"), declared):
-            for check in (sizes, alignment, *checks, sample):
-                check.add(batch)
+            for one in streamed:
+                one.add(batch)
             n_pairs += len(batch.pairs)
             progress("examining", batch.first_row, report.kept)
-        for one in (writing, alignment, sample):
-            one.conclude()
+        for told in (writing, alignment, *((heard,) if heard else ())):
+            told.conclude()
         repeats.conclude(lambda: cleaned.pairs("train"))
         for check in checks:
             log.conclude(check.symptoms, n_pairs)
@@ -115,11 +111,10 @@ def examine(
         findings=log.findings(),
         sizes=sizes,
         scripts=writing.shares(),
-        languages=sample.languages.shares() if sample.languages else {},
-        subwords=sample.subwords.summary() if sample.subwords else {},
+        languages=heard.shares() if heard else {},
         alignment=alignment.blocks,
         shifts=alignment.shifts,
-        n_sampled=sample.n_pairs,
+        n_sampled=n_sampled,
     )
 
 
@@ -133,42 +128,3 @@ def _drawn(cleaned: CleanedCorpus, seed: int) -> list[Pair]:
         kept = piece.rows()["kept"]
         drawn += piece.pairs(kept & (draw.random(len(kept)) < share))
     return [drawn[row] for row in draw.permutation(len(drawn))]
-
-
-class _Sample:
-    """Hands some pairs, drawn with a seed, to the checks that are slow."""
-
-    def __init__(
-        self,
-        notes: FindingsLog,
-        n_pairs: int,
-        seed: int,
-        source_language: str | None,
-        target_language: str | None,
-        tools: Tools,
-    ) -> None:
-        self.n_pairs = min(n_pairs, tools.slow_pairs)
-        self._rows = frozenset(random.Random(seed).sample(range(n_pairs), self.n_pairs))
-        self.languages = (
-            LanguageExaminer(notes, source_language, target_language, tools.detect)
-            if tools.detect
-            else None
-        )
-        self.subwords = (
-            SubwordUse(notes, tools.subwords, tools.max_length) if tools.subwords else None
-        )
-
-    def add(self, batch: PairBatch) -> None:
-        if self.languages or self.subwords:
-            for row, pair in enumerate(batch.pairs, start=batch.first_row):
-                if row in self._rows:
-                    if self.languages:
-                        self.languages.add(pair, batch.direction)
-                    if self.subwords:
-                        self.subwords.add(pair)
-
-    def conclude(self) -> None:
-        if self.languages:
-            self.languages.conclude()
-        if self.subwords:
-            self.subwords.conclude()

@@ -1,9 +1,11 @@
 """Which language a text is in, as py3langid hears it, against what is declared."""
 
 from collections import Counter
+from collections.abc import Container
 
 from headway.core.cleaning import Pair
 from headway.corpora.corpus import Direction
+from headway.doctor.batches import PairBatch
 from headway.doctor.findings import Case, Finding, FindingsLog, Severity, Symptom
 from headway.languages.detection import LEAST_BYTES, SURE, Detector, alike, is_told
 
@@ -28,26 +30,29 @@ _MIXED = Symptom(
 _LEAST_HEARD = 5
 
 
-class LanguageExaminer:
+class LanguageCheck:
     """Asks of some texts which language they are in; short ones say too little."""
 
     def __init__(
         self,
-        notes: FindingsLog,
-        source_language: str | None,
-        target_language: str | None,
+        log: FindingsLog,
+        languages: Direction,
         detect: Detector,
+        rows: Container[int],
     ) -> None:
-        """Languages as declared; None is for what was not."""
-        self._notes = notes
-        self._own: Direction = (source_language, target_language)
-        self._detect = detect
+        """`languages` as declared, None for what was not; `rows` are the pairs to be asked of."""
+        self._log, self._own, self._detect, self._rows = log, languages, detect, rows
         self._heard: dict[Direction, tuple[Counter[str], Counter[str]]] = {}
         self._example: dict[tuple[str, str], Case] = {}
         self._unheard: Counter[tuple[str, str]] = Counter()
         self._n_pairs = self._n_judged = 0
 
-    def add(self, pair: Pair, direction: Direction | None = None) -> None:
+    def add(self, batch: PairBatch) -> None:
+        for row, pair in enumerate(batch.pairs, start=batch.first_row):
+            if row in self._rows:
+                self._add(pair, batch.direction)
+
+    def _add(self, pair: Pair, direction: Direction | None) -> None:
         """Take a pair of the sample, which is declared to go in `direction`, if not as all do."""
         self._n_pairs += 1
         direction = direction or self._own
@@ -74,12 +79,12 @@ class LanguageExaminer:
                     odd.append(f"the {side} seems to be {language}")
         self._n_judged += judged
         if odd:
-            self._notes.take(OTHER_LANGUAGE, pair, ", ".join(odd))
+            self._log.take(OTHER_LANGUAGE, pair, ", ".join(odd))
 
     def conclude(self) -> None:
-        self._notes.conclude([OTHER_LANGUAGE], self._n_judged)
+        self._log.conclude([OTHER_LANGUAGE], self._n_judged)
         for (side, unheard), n in self._unheard.items():
-            self._notes.add(_unheard(side, unheard, n, self._n_pairs))
+            self._log.add(_unheard(side, unheard, n, self._n_pairs))
         for direction, of_sides in self._heard.items():
             for side, declared, heard in zip(
                 ("source", "target"), direction, of_sides, strict=True
@@ -87,10 +92,10 @@ class LanguageExaminer:
                 if heard and declared:
                     (main, n_main), *_ = heard.most_common(1)
                     if not alike(main, declared):
-                        self._notes.add(_contradiction(side, declared, main, n_main, heard.total()))
+                        self._log.add(_contradiction(side, declared, main, n_main, heard.total()))
                 others = of_sides[side == "source"].most_common(1)
                 if mixed := self._mixed(side, heard, others[0][0] if others else ""):
-                    self._notes.add(mixed)
+                    self._log.add(mixed)
 
     def shares(self) -> dict[str, dict[str, float]]:
         """By side, which part of the texts is in which language, most first."""

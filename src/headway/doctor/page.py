@@ -146,13 +146,6 @@ def _measures(found: dict[str, Any]) -> Iterator[str]:
         for name, row in found["lengths"].items()
     )
     yield f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
-    for side, use in found["subwords"].items():
-        if side != "vocabulary":
-            yield _paragraph(
-                f"Sub-words of the {side}: {use['pieces_per_word']:.2f} a word, "
-                f"{use['characters_per_piece']:.2f} characters each, {use['unknown_share']:.3%} "
-                "unknown."
-            )
 
 
 def _series(name: str, style: str, bars: dict[str, Any]) -> Series:

@@ -69,16 +69,8 @@ def _measures(found: dict[str, Any]) -> Iterator[str]:
             if shares:
                 shown = ", ".join(f"{key.lower()} {share:.1%}" for key, share in _most(shares))
                 yield f"{heading} ({side}): {shown}"
-    if use := found["subwords"]:
-        for side in ("source", "target"):
-            row = use[side]
-            yield (
-                f"sub-words ({side}): {row['pieces_per_word']:.2f} a word, "
-                f"{row['characters_per_piece']:.2f} characters each, "
-                f"{row['unknown_share']:.3%} unknown"
-            )
-    if found["n_sampled"] < found["kept"] and (found["languages"] or found["subwords"]):
-        yield f"languages and sub-words: a sample of {found['n_sampled']:,} pairs"
+    if found["n_sampled"] < found["kept"] and found["languages"]:
+        yield f"languages: a sample of {found['n_sampled']:,} pairs"
     if valid := found["valid"]:
         yield f"validation: read {valid['read']:,} pairs, kept {valid['kept']:,}"
 

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from html import unescape
-from pathlib import Path
 
-from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -22,7 +20,7 @@ from headway.localization.formats.markup import (
     writer,
 )
 from headway.localization.formats.plural_entries import inserted, plural_entries
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument
+from headway.localization.formats.spans import Decoded, Entry, Lines, one_language
 
 _HOLDERS = ("string", "string-array", "plurals")
 _REFERENCE = re.compile(r"[@?][\w.:+/-]+")
@@ -34,23 +32,8 @@ _OUTER = re.compile(r"\A +| +\Z|(?<= ) +")
 _CDATA = len("<![CDATA["), len("]]>")
 
 
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    """A file of one language, all of whose texts become those of another.
-
-    Left are what is `translatable="false"`, and what only names another resource.
-
-    Raises:
-        DataError: as `read_xml`.
-    """
-    decoded = read_xml(path, "resources")
-    entries = list(_entries(decoded, target_language))
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
-
-
 def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry | str]:
+    """Left are what is `translatable="false"`, and what only names another resource."""
     text, lines = decoded.text, Lines(decoded.text)
     some, n, comment = list(tokens(text)), 0, ""
     ends = closings(some)
@@ -171,3 +154,6 @@ def _added(
         next(iter(group.values())).line, some[last].end, before,
         lambda new: _outer_kept(write(new)) + "</item>", f"{name}.{form}",
     )  # fmt: skip
+
+
+open_document = one_language(partial(read_xml, root="resources"), _entries)

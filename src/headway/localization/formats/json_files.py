@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from headway.languages.codes import named_language
 from headway.localization.formats.plural_entries import inserted, plural_entries
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.formats.spans import (
+    Decoded,
+    Entry,
+    Lines,
+    SpanDocument,
+    one_language,
+    read_decoded,
+)
 from headway.localization.placeholders.segments import Segment
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -33,23 +40,6 @@ class _Text(NamedTuple):
     line: int
     slashes: bool | None = None
     """Whether its slashes have backslashes in front of them; None where it has no slash."""
-
-
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    """A file of one language, all of whose texts become those of another.
-
-    Plural forms (`key_one`, `key_other`) that only the target language has are added. Where other
-    numbers take `key_one` too and only `key_other` has a place for the number, that is both.
-
-    Raises:
-        DataError: it is no JSON, or not in UTF-8 or UTF-16.
-    """
-    decoded = read_decoded(path)
-    entries = sorted(_entries(decoded, target_language), key=lambda entry: entry.start)
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
 
 
 def open_arb(
@@ -112,8 +102,14 @@ def _entry(text: _Text, style: _Style) -> Entry:
     return Entry(text.value, text.line, text.start, text.end, write, ".".join(text.path))
 
 
-def _entries(decoded: Decoded, language: str | None) -> Iterator[Entry]:
-    """Every text; those of plural forms with what the language needs."""
+def _entries(decoded: Decoded, language: str | None) -> list[Entry]:
+    """Plural forms (`key_one`, `key_other`) that only the target language has are added. Where
+    other numbers take `key_one` too and only `key_other` has a place for the number, that is both.
+    """
+    return sorted(_with_plurals(decoded, language), key=lambda entry: entry.start)
+
+
+def _with_plurals(decoded: Decoded, language: str | None) -> Iterator[Entry]:
     style = _style(decoded.text)
     groups: dict[tuple[str, ...], dict[str, _Text]] = {}
     for text in _texts(decoded):
@@ -223,3 +219,6 @@ class _JsonScanner:
             return scanstring(self._text, start + 1, True)
         except JSONDecodeError:
             raise self.refusal(start) from None
+
+
+open_document = one_language(read_decoded, _entries)

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError
-from headway.languages.codes import named_language
 from headway.localization.formats.html_files import page_entries
 from headway.localization.formats.markup import MarkupPiece, joined
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.formats.spans import Decoded, Entry, Lines, one_language, read_decoded
 from headway.localization.placeholders.segments import Code, Segment
 
 _FRONT = re.compile(r"(---|\+\+\+)[ \t]*\r?\n.*?\n(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -18,23 +16,6 @@ _NOTE = re.compile(r"\[\^[^\]\s]{1,60}\]:?|^\[[ xX]\](?=\s)")
 """A footnote's mark, and the box of a task."""
 _MARK = re.compile("</?(?:em|strong|s)>")
 _TO_ESCAPE = re.compile(r"[\\`*_\[\]<>&~|]")
-
-
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    """A text of one language, whose paragraphs, headings and cells become those of another.
-
-    Raises:
-        DataError: it is not UTF-8.
-        ConfigError: markdown-it-py is not installed.
-    """
-    decoded = read_decoded(path)
-    lines = Lines(decoded.text)
-    entries = sorted(_entries(decoded), key=lambda entry: (entry.start, -entry.end))
-    entries = [entry._replace(line=lines.at(entry.start)) for entry in entries]
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
 
 
 class _Span(NamedTuple):
@@ -81,7 +62,13 @@ def _parser() -> Any:
     return parser
 
 
-def _entries(decoded: Decoded) -> Iterator[Entry]:
+def _entries(decoded: Decoded, _language: str | None) -> list[Entry]:
+    lines = Lines(decoded.text)
+    found = sorted(_unsorted(decoded), key=lambda entry: (entry.start, -entry.end))
+    return [entry._replace(line=lines.at(entry.start)) for entry in found]
+
+
+def _unsorted(decoded: Decoded) -> Iterator[Entry]:
     front = _FRONT.match(decoded.text)
     begin = front.end() if front else 0
     starts = [begin, *(begin + found.end() for found in re.finditer("\n", decoded.text[begin:]))]
@@ -295,3 +282,6 @@ def _is_read(kind: str, known: dict[str, Any], written: str, parts: Sequence[str
     n_codes = sum(isinstance(piece.part, Code) for piece in _inline(content, known))
     whole = "".join(wanted).strip()
     return "".join(found) == whole and n_codes == sum(isinstance(part, Code) for part in parts)
+
+
+open_document = one_language(read_decoded, _entries)

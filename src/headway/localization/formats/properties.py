@@ -2,11 +2,9 @@ r"""Java properties: `key = value`, with escapes, and lines that go on behind a 
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-from headway.languages.codes import named_language
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.formats.spans import Decoded, Entry, Lines, one_language, read_decoded
 from headway.localization.placeholders.segments import Segment
 
 _COMMENT = re.compile(r"[ \t\f]*[#!]++([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -33,16 +31,11 @@ class _Property(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    r"""A file of one language, all of whose texts become those of another.
-
-    In messages with arguments (`{0}`) an apostrophe is written twice, as Java's MessageFormat wants
-    it, unless the file itself does not. A file in UTF-8 with characters beyond ASCII stays so; in
-    any other file they are `\u00e4`.
+def _entries(decoded: Decoded, _language: str | None) -> Iterator[Entry]:
+    r"""In messages with arguments (`{0}`) an apostrophe is written twice, as Java's MessageFormat
+    wants it, unless the file itself does not. A file in UTF-8 with characters beyond ASCII stays
+    so; in any other file they are `\u00e4`.
     """
-    decoded = read_decoded(path, "utf-8", "latin-1")
     unicode = decoded.encoding != "latin-1" and not decoded.text.isascii()
     texts = list(_properties(decoded))
     single = any(_ARGUMENT.search(one.value) and _PLAIN_QUOTE.search(one.value) for one in texts)
@@ -57,9 +50,7 @@ def open_document(
         at = one.start, one.end
         return Entry(one.value, one.line, *at, write, one.key, remarks=one.remarks)
 
-    entries = map(entry, texts)
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, entries, languages, overwrite=overwrite)
+    return map(entry, texts)
 
 
 def _doubled(text: str, source: str) -> str:
@@ -116,3 +107,6 @@ def _properties(decoded: Decoded) -> Iterator[_Property]:
             value = _unescaped(text[start:end])
             yield _Property(_unescaped(key[0]), value, start, end, at, remarks)
         comments = []
+
+
+open_document = one_language(lambda path: read_decoded(path, "utf-8", "latin-1"), _entries)

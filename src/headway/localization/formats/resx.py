@@ -1,10 +1,9 @@
 """Resources of .NET (`.resx`): the texts among them are to be translated."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from html import unescape
-from pathlib import Path
 
-from headway.languages.codes import named_language
 from headway.localization.formats.markup import (
     MarkupPiece,
     Token,
@@ -19,23 +18,10 @@ from headway.localization.formats.markup import (
     unwrapped,
     writer,
 )
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument
+from headway.localization.formats.spans import Decoded, Entry, Lines, one_language
 
 
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    """A file of one language, all of whose texts become those of another.
-
-    Raises:
-        DataError: as `read_xml`.
-    """
-    decoded = read_xml(path, "root")
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, _entries(decoded), languages, overwrite=overwrite)
-
-
-def _entries(decoded: Decoded) -> Iterator[Entry]:
+def _entries(decoded: Decoded, _language: str | None) -> Iterator[Entry]:
     """The texts; numbers, pictures and what begins with `>>` are none."""
     text, lines = decoded.text, Lines(decoded.text)
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -74,3 +60,6 @@ def _child(text: str, some: Sequence[Token], name: str) -> list[MarkupPiece] | N
             else [piece(text, token)]
         )
     ]
+
+
+open_document = one_language(partial(read_xml, root="root"), _entries)

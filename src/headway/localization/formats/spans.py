@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from headway.core.errors import DataError
 from headway.core.lines import damage_told, open_bytes
+from headway.languages.codes import named_language
 from headway.localization.placeholders.patterns import partners
 from headway.localization.placeholders.segments import (
     Gap,
@@ -202,6 +203,24 @@ class SpanDocument:
             written = edits[number].written.replace(text[start:end], tag)
             edits[number] = edits[number]._replace(written=written)
         return _edited(text, 0, len(text), edits)
+
+
+def one_language(
+    read: Callable[[Path], Decoded],
+    entries: Callable[[Decoded, str | None], Iterable[Entry | str]],
+) -> Callable[[Path, str | None, str | None, bool], SpanDocument]:
+    """What opens a file of one language, all of whose texts become those of another: `entries` of
+    what is `read`, for a target language. It raises DataError as `read` and `entries` do."""
+
+    def open_document(
+        path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
+    ) -> SpanDocument:
+        decoded = read(path)
+        languages = named_language(path), target_language
+        found = entries(decoded, target_language)
+        return SpanDocument(decoded, found, languages, overwrite=overwrite)
+
+    return open_document
 
 
 class _Edit(NamedTuple):

@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from headway.languages.codes import named_language
-from headway.localization.formats.spans import Decoded, Entry, Lines, SpanDocument, read_decoded
+from headway.localization.formats.spans import Decoded, Entry, Lines, one_language, read_decoded
 from headway.localization.placeholders.segments import Segment
 
 _SKIPPED = re.compile(r"\s+|/\*(?P<block>(?:[^*]|\*(?!/))*)\*/|//(?P<rest>[^\r\n]*)")
@@ -15,19 +13,6 @@ _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v":
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _RULE = 'a file of strings has lines of "key" = "value"; and comments'
 _REMEDY = "Mend that place, or export the file again"
-
-
-def open_document(
-    path: Path, _source_language: str | None, target_language: str | None, overwrite: bool
-) -> SpanDocument:
-    """A file of one language, all of whose texts become those of another.
-
-    Raises:
-        DataError: it is no file of strings, or neither in UTF-8 nor in UTF-16.
-    """
-    decoded = read_decoded(path)
-    languages = named_language(path), target_language
-    return SpanDocument(decoded, _entries(decoded), languages, overwrite=overwrite)
 
 
 def _written(new: Segment) -> str:
@@ -45,7 +30,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(plain, text) if "\\" in text else text
 
 
-def _entries(decoded: Decoded) -> Iterator[Entry]:
+def _entries(decoded: Decoded, _language: str | None) -> Iterator[Entry]:
     text, lines, position = decoded.text, Lines(decoded.text), 0
 
     def taken(pattern: re.Pattern[str], position: int) -> re.Match[str]:
@@ -82,3 +67,6 @@ def _entries(decoded: Decoded) -> Iterator[Entry]:
 _OR_END = re.compile(_TEXT.pattern + r"|\Z")
 _EQUALS_OR_END = re.compile("[=;]")
 _END = re.compile(";")
+
+
+open_document = one_language(read_decoded, _entries)
