@@ -22,6 +22,7 @@ from headway.corpora.store import SideEncoder, Store, write_store
 from headway.demo import finished, generate
 from headway.demo.sampling import Writer
 from headway.demo.sentences import KINDS
+from headway.tokenizers.fair_sample import sample
 from headway.tokenizers.words import Words, opened
 
 Pair = tuple[str, str]
@@ -126,11 +127,11 @@ def prepare(name: str, root: Path) -> Path:
         return folder
     texts = LESSONS[name]()
     of_letters = not any("。" in zh or "？" in zh for _, zh in texts.train[:100])
-    everything = (text for pair in texts.train for text in pair)
+    everything = sample((text for pair in texts.train for text in pair), 1_000_000, SEED, print)
     vocabulary: Words | Subwords = (
         Words(LETTERS)
         if of_letters
-        else Subwords.train(everything, vocabulary_size=VOCABULARY_SIZE, seed=SEED)
+        else Subwords.train(everything, vocabulary_size=VOCABULARY_SIZE)
     )
     with sealed_folder(folder) as (part, content):
         vocabulary.save(part / "tokenizer.json")

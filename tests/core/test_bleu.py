@@ -23,8 +23,7 @@ from headway.core.bleu import (
     with_interval,
 )
 from headway.core.errors import DataError
-from headway.core.fair_sample import UNSPACED_SCRIPTS
-from headway.languages.scripts import scripts_of_language
+from headway.languages.scripts import UNSPACED_SCRIPTS, scripts_of_language
 from headway.metrics.evaluation import Difference, difference, ter_statistics
 from headway.metrics.tokenizers import bleu_metric
 

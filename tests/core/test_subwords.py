@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from headway.core.errors import ConfigError, DataError
 from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import SpecialIds, Subwords, TextSettings
+from headway.corpora.prepared import TranslationText
 from headway.tokenizers import tokenizer_files
-from headway.tokenizers.wordpiece import LEARNERS, train_wordpiece
+from headway.tokenizers.learners import LEARNERS
+from headway.tokenizers.wordpiece import train_wordpiece
 
 LINES = [
     "the animal didn't cross the street because it was too tired",
@@ -223,7 +225,7 @@ def test_impossible_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match="vocabulary_size"):
         TextSettings(vocabulary_size=-1)
     with pytest.raises(ConfigError, match="sample_lines"):
-        TextSettings(sample_lines=0)
+        TranslationText(sample_lines=0)
 
 
 def test_another_process_gets_the_same_subwords() -> None:

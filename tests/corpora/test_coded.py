@@ -7,6 +7,7 @@ import pytest
 
 from headway.core.cleaning import Pair
 from headway.core.errors import ConfigError
+from headway.core.subword_training import train_bpe
 from headway.core.subwords import Subwords
 from headway.corpora.cleaned import CleanedCorpus, clean_corpus
 from headway.corpora.coded import Shown, handling_of_codes
@@ -16,6 +17,7 @@ from headway.corpora.pieces import NotedCleaning
 from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
 from headway.demo import generate
 from headway.localization.placeholders.codes import PLACEHOLDERS
+from headway.tokenizers.learners import around
 
 
 def corpus_of(folder: Path, n_coded: int, n_plain: int) -> Corpus:
@@ -32,9 +34,8 @@ def cleaned_of(folder: Path, n_coded: int, n_plain: int) -> CleanedCorpus:
 
 
 def subwords(placeholders: tuple[str, ...]) -> Subwords:
-    return Subwords.train(
-        ["some text to learn"] * 3, vocabulary_size=400, placeholders=placeholders
-    )
+    learn = around(placeholders, train_bpe) if placeholders else train_bpe
+    return Subwords.train(["some text to learn"] * 3, vocabulary_size=400, learn=learn)
 
 
 @pytest.mark.parametrize(

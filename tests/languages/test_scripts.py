@@ -3,8 +3,7 @@ import unicodedata
 
 import pytest
 
-from headway.core.fair_sample import UNSPACED_SCRIPTS
-from headway.languages.scripts import LAST, scripts, scripts_of_language
+from headway.languages.scripts import LAST, UNSPACED_SCRIPTS, scripts, scripts_of_language
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headway.core.subword_training import train_bpe
 from headway.core.subwords import Subwords
 from headway.tokenizers import word_ids
+from headway.tokenizers.learners import around
 from headway.tokenizers.word_ids import WordIds, has_known_words, quicker
 from headway.tokenizers.wordpiece import train_wordpiece
 
@@ -12,7 +14,7 @@ MIXED = [
     "größer – où ? Привет мир, ёж.",
     "我 爱你。 x²",
 ] * 3
-LEARNED = Subwords.train(MIXED, vocabulary_size=400, placeholders=["\ue000"])
+LEARNED = Subwords.train(MIXED, vocabulary_size=400, learn=around(["\ue000"], train_bpe))
 tricky = st.text(
     st.sampled_from("aZéßñДё 's't12_-.,!?\"“–…€¿½²ªׁא我爱\u0301\u00a0\u2009\ue000\n\t<>/")
     | st.characters(min_codepoint=32, max_codepoint=0x52F, exclude_categories=["Cs"])

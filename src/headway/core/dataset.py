@@ -97,12 +97,11 @@ def prepare_in_memory(
     text: TextSettings,
     *,
     seed: int = 1,
-    say: Callable[[str], None] = lambda _message: None,
 ) -> Dataset:
     """Read, clean, split and encode two text files; learn their sub-words; say what was dropped.
 
     These are the pairs, their order and ids that `headway.corpora.prepared` gives of the same
-    files, where codes are kept as text.
+    files, where codes are kept as text and sub-words are learned from all of it.
 
     Raises:
         ConfigError, DataError: a file cannot be used.
@@ -137,9 +136,6 @@ def prepare_in_memory(
     subwords = Subwords.train(
         (side for pair in train for side in pair[:2]),
         vocabulary_size=text.vocabulary_size or fitted_vocabulary_size(len(train), n_characters),
-        sample_lines=text.sample_lines,
-        seed=seed,
-        say=say,
     )
     rows, _ = _encoded(train, subwords, data.max_length, report)
     valid_rows, kept = _encoded(valid_pairs, subwords, data.max_length, valid_report)

@@ -12,11 +12,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable
+from itertools import islice
 
 from tokenizers import (
-    AddedToken,
     Regex,
     Tokenizer,
     decoders,
@@ -26,7 +25,6 @@ from tokenizers import (
     trainers,
 )
 
-from headway.core import fair_sample
 from headway.core.errors import ConfigError
 
 VERSION = 2
@@ -82,33 +80,6 @@ def fitted_vocabulary_size(n_pairs: int, n_characters: int) -> int:
     """
     fitted = round(5 * math.sqrt(n_characters) / 500) * 500
     return max(1_000, min(32_000, fitted, n_pairs))
-
-
-def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
-    """At most `n_lines` of `lines`, each equally likely, said aloud when not all are taken.
-
-    Of text in scripts without spaces it takes lines with about a million characters.
-    """
-    read, first, n_characters = iter(lines), list[str](), 0
-    for line in read:
-        first.append(line)
-        n_characters += len(line)
-        if len(first) > n_lines or n_characters > fair_sample.UNSPACED_BUDGET:
-            return fair_sample.drawn(chain(first, read), n_lines, seed, say)
-    return first
-
-
-def between(lines: list[str], placeholders: Sequence[str]) -> list[str]:
-    """The texts between the placeholders, which are no part of any word."""
-    if not placeholders:
-        return lines
-    pattern = re.compile(f"[{''.join(map(re.escape, placeholders))}]")
-    return [text for line in lines for text in pattern.split(line) if text]
-
-
-def add_placeholders(tokenizer: Tokenizer, placeholders: Sequence[str]) -> None:
-    """Add pieces, behind all others, that are cut out of a text before anything else is done."""
-    tokenizer.add_tokens([AddedToken(character, normalized=False) for character in placeholders])
 
 
 def train_bpe(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:

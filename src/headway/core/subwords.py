@@ -12,14 +12,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers
 
 from headway.core.disk import refuse_large, write_text
 from headway.core.errors import DataError, refuse_below, refuse_beyond
-from headway.core.subword_training import (
-    add_placeholders,
-    between,
-    byte_level,
-    readable,
-    sample,
-    train_bpe,
-)
+from headway.core.subword_training import byte_level, readable, train_bpe
 
 MOST_IDS = 1 << 22
 """No vocabulary is larger; a list of pieces up to a greater id could take all memory there is."""
@@ -40,13 +33,11 @@ class TextSettings:
 
     vocabulary_size: int = 0
     """Pieces, source and target together; 0 fits it to the corpus."""
-    sample_lines: int = 1_000_000
-    """The sub-words are learned from at most so many lines, drawn at random."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes below zero, or beyond any vocabulary."""
         refuse_beyond(self, {"vocabulary_size": MOST_IDS}, above="text.")
-        refuse_below(self, {"vocabulary_size": 0, "sample_lines": 1}, above="text.")
+        refuse_below(self, {"vocabulary_size": 0}, above="text.")
 
 
 _KNOWN_NAMES = {
@@ -126,22 +117,13 @@ class Subwords:
         *,
         vocabulary_size: int,
         learn: Learn = train_bpe,
-        sample_lines: int = 1_000_000,
-        placeholders: Sequence[str] = (),
-        seed: int = 1,
-        say: Callable[[str], None] = lambda _message: None,
     ) -> "Subwords":
-        """Have `learn` learn at most `vocabulary_size` pieces; `say` hears when lines are sampled.
-
-        Each of the `placeholders` (single characters) is a piece by itself wherever it stands.
+        """Have `learn` learn at most `vocabulary_size` pieces.
 
         Raises:
             ConfigError: the vocabulary cannot hold the markers and the alphabet.
         """
-        chosen = between(sample(lines, sample_lines, seed, say), placeholders)
-        learned = learn(chosen, vocabulary_size - len(placeholders))
-        add_placeholders(learned, placeholders)
-        return cls(learned.to_str(), "the new tokenizer")
+        return cls(learn(lines, vocabulary_size).to_str(), "the new tokenizer")
 
     @classmethod
     def load(cls, path: Path, foreign: Callable[[Path], "Subwords"] | None = None) -> "Subwords":

@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.core import subword_training
 from headway.core.cleaning import Pair, Report
-from headway.core.errors import ConfigError, refuse_beyond
+from headway.core.errors import ConfigError, refuse_below, refuse_beyond
 from headway.core.subwords import Encode, Subwords, TextSettings
 from headway.corpora.cache import (
     Say,
@@ -30,7 +30,8 @@ from headway.corpora.store import FORMAT, SideEncoder, Store, write_store
 from headway.corpora.weighted import RowWeights, WeightedRounds
 from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern, compiled
 from headway.tokenizers import tokenizer_files
-from headway.tokenizers.wordpiece import LEARNERS, Algorithm
+from headway.tokenizers.fair_sample import sample
+from headway.tokenizers.learners import LEARNERS, Algorithm, around
 
 if TYPE_CHECKING:
     from headway.corpora.coded import Shown
@@ -72,6 +73,8 @@ class TranslationText(TextSettings):
 
     algorithm: Algorithm = "bpe"
     """`bpe` (byte-level: any text), `wordpiece` (some is unknown), or imported `sentencepiece`."""
+    sample_lines: int = 1_000_000
+    """The sub-words are learned from at most so many lines, drawn at random."""
     codes: Literal["auto", "mask", "keep"] = "auto"
     """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
     into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
@@ -82,6 +85,7 @@ class TranslationText(TextSettings):
     def __post_init__(self) -> None:
         """Raise ConfigError for sizes that no vocabulary has, and for what is no pattern."""
         super().__post_init__()
+        refuse_below(self, {"sample_lines": 1}, above="text.")
         self.patterns()
 
     def patterns(self) -> tuple[OwnPattern, ...]:
@@ -255,15 +259,12 @@ def _learned_subwords(
     def make(_work: Path) -> None:
         said: list[str] = []
         with sealed_folder(directory) as (part, content):
-            learned = Subwords.train(
-                shown.lines(cleaned.pairs("train")) if shown else cleaned.train_lines(),
-                vocabulary_size=size,
-                learn=LEARNERS[text.algorithm],
-                sample_lines=text.sample_lines,
-                placeholders=shown.placeholders if shown else (),
-                seed=seed,
-                say=said.append,
-            )
+            lines = shown.lines(cleaned.pairs("train")) if shown else cleaned.train_lines()
+            learn = LEARNERS[text.algorithm]
+            if shown and shown.placeholders:
+                learn = around(shown.placeholders, learn)
+            chosen = sample(lines, text.sample_lines, seed, said.append)
+            learned = Subwords.train(chosen, vocabulary_size=size, learn=learn)
             learned.save(part / "tokenizer.json")
             content["said"] = said
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.fair_sample import UNSPACED_SCRIPTS
 from headway.doctor.batches import Marks, PairSide
 from headway.languages.scripts import LAST, scripts
 

@@ -10,7 +10,8 @@ from headway.core.subword_training import fitted_vocabulary_size
 from headway.core.subwords import MOST_IDS, Subwords
 from headway.languages.segmenting import Segmenter, segmenter, unspaced
 from headway.runs.task_spec import Say
-from headway.tokenizers.wordpiece import LEARNERS, Algorithm
+from headway.tokenizers.fair_sample import sample
+from headway.tokenizers.learners import LEARNERS, Algorithm
 from headway.tokenizers.words import Words
 
 Unit = Literal["subwords", "words", "characters"]
@@ -91,14 +92,8 @@ def learned_vocabulary(
     if unit.unit == "subwords":
         n_characters = sum(map(len, lines()))
         size = text.vocabulary_size or fitted_vocabulary_size(n_characters // 80, n_characters)
-        subwords = Subwords.train(
-            lines(),
-            vocabulary_size=size,
-            learn=LEARNERS[text.algorithm],
-            sample_lines=text.sample_lines,
-            seed=seed,
-            say=say,
-        )
+        chosen = sample(lines(), text.sample_lines, seed, say)
+        subwords = Subwords.train(chosen, vocabulary_size=size, learn=LEARNERS[text.algorithm])
         say(f"{len(subwords):,} sub-words")
         return subwords
     whole = Words([], unit.unit)

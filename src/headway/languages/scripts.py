@@ -51,6 +51,12 @@ _LANGUAGES = {
     "THAI": "th",
     "TIBETAN": "bo dz",
 }
+UNSPACED_SCRIPTS = {
+    "THAI": "\u0e00-\u0e7f", "LAO": "\u0e80-\u0eff", "TIBETAN": "\u0f00-\u0fff",
+    "MYANMAR": "\u1000-\u109f", "KHMER": "\u1780-\u17ff", "KANA": "\u3040-\u30ff",
+    "HAN": "\u3400-\u9fff\U00020000-\U0003ffff",
+}  # fmt: skip
+"""Scripts that are written without spaces, and their signs, as in a class of a pattern."""
 
 
 class Scripts(NamedTuple):

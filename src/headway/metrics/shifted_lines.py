@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from headway.core.fair_sample import UNSPACED_SCRIPTS
+from headway.languages.scripts import UNSPACED_SCRIPTS
 
 SHIFTS = (-3, -2, -1, 1, 2, 3)
 LEAST_LINES = 20

@@ -13,9 +13,9 @@ import torch
 
 from headway.core.bleu import with_interval
 from headway.core.errors import ConfigError
-from headway.core.fair_sample import UNSPACED_SCRIPTS
 from headway.core.runtime import cpu_name
 from headway.core.settings import task_of
+from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
 from headway.study import run_records as records

@@ -1,15 +1,11 @@
-"""WordPiece, learned here; and which algorithm has which learner."""
+"""WordPiece, learned here."""
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from headway.core.errors import ConfigError
-from headway.core.subword_training import SPECIAL_PIECES, WORDS, learn, train_bpe
-from headway.core.subwords import Learn
-
-Algorithm = Literal["bpe", "wordpiece", "sentencepiece"]
+from headway.core.subword_training import SPECIAL_PIECES, WORDS, learn
 
 PATTERN = rf" ?[\p{{Han}}]|{WORDS}"
 """What stands together: an ideograph alone, as in BERT, and what a word is to BPE."""
@@ -43,12 +39,3 @@ def train_wordpiece(lines: Iterable[str], vocabulary_size: int) -> Tokenizer:
     tokenizer.decoder = decoders.Fuse()
     tokenizer.add_special_tokens(list(SPECIAL_PIECES))
     return tokenizer
-
-
-def _imported_only(_lines: Iterable[str], _vocabulary_size: int) -> Tokenizer:
-    raise ConfigError("text.algorithm sentencepiece is not learned here. Try bpe.")
-
-
-LEARNERS: Mapping[Algorithm, Learn] = {
-    "bpe": train_bpe, "wordpiece": train_wordpiece, "sentencepiece": _imported_only,
-}  # fmt: skip

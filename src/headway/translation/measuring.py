@@ -9,7 +9,7 @@ import numpy as np
 from headway.core.batching import Indices
 from headway.core.bleu import chrf_formula, chrf_statistics
 from headway.core.dataset import SIDES
-from headway.core.fair_sample import UNSPACED_SCRIPTS
+from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.checks.calibration import SignBaseline, Trust, fitted
 from headway.localization.checks.output_checks import (
     OF_TEXTS,

@@ -4,13 +4,9 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 
-UNSPACED_SCRIPTS = {
-    "THAI": "\u0e00-\u0e7f", "LAO": "\u0e80-\u0eff", "TIBETAN": "\u0f00-\u0fff",
-    "MYANMAR": "\u1000-\u109f", "KHMER": "\u1780-\u17ff", "KANA": "\u3040-\u30ff",
-    "HAN": "\u3400-\u9fff\U00020000-\U0003ffff",
-}  # fmt: skip
-"""Scripts that are written without spaces, and their signs, as in a class of a pattern."""
+from headway.languages.scripts import UNSPACED_SCRIPTS
 
 # Scripts without spaces, and any unbroken word: each clause is a new "word" to the trainer, which
 # keeps them all in memory.
@@ -77,8 +73,22 @@ def _n_unspaced(line: str) -> int:
     return 0 if line.isascii() else sum(map(len, _UNSPACED_SCRIPT.findall(line)))
 
 
-def drawn(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
-    """At most `n_lines` of `lines`, as `headway.core.subword_training.sample` says."""
+def sample(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
+    """At most `n_lines` of `lines`, each equally likely, said aloud when not all are taken.
+
+    Of text in scripts without spaces it takes lines with about a million characters.
+    """
+    read, first, n_characters = iter(lines), list[str](), 0
+    for line in read:
+        first.append(line)
+        n_characters += len(line)
+        if len(first) > n_lines or n_characters > UNSPACED_BUDGET:
+            return _drawn(chain(first, read), n_lines, seed, say)
+    return first
+
+
+def _drawn(lines: Iterable[str], n_lines: int, seed: int, say: Callable[[str], None]) -> list[str]:
+    """At most `n_lines` of `lines`, as `sample` says."""
     reservoir = _Reservoir(n_lines, seed)
     for line in lines:
         reservoir.offer(line)
