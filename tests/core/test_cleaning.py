@@ -14,6 +14,7 @@ from headway.core.cleaning import (
     refuse_unusable,
 )
 from headway.core.errors import ConfigError, DataError
+from headway.corpora.pieces import report_from
 from headway.corpora.reasons import MENDED, NOTICED, REASONS
 
 any_text = st.text(
@@ -136,7 +137,7 @@ def test_a_report_survives_json() -> None:
     report = Report(read=3)
     list(clean_pairs([pair("", "b"), pair("a", "a"), pair("e\u0301", "b")], SETTINGS, report))
     report.suspicions.append("from about f:1")
-    again = Report.from_dict(json.loads(json.dumps(report.as_dict())))
+    again = report_from(json.loads(json.dumps(report.as_dict())))
     assert again == report
 
 

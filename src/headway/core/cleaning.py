@@ -7,11 +7,11 @@ Nothing happens silently: a `Report` counts every pair that was read, kept, mend
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import read_lines, shown
@@ -113,7 +113,7 @@ class Report:
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
         """Count one unit that was read and is not kept."""
         self.dropped[reason] += 1
-        self._show(reason, [Example(file, line, text[:_EXAMPLE_CHARACTERS])])
+        self.show(reason, [Example(file, line, text[:_EXAMPLE_CHARACTERS])])
 
     def drop_pair(self, reason: str, pair: Pair) -> None:
         """Count one pair, showing the beginning of both sides."""
@@ -123,9 +123,10 @@ class Report:
         """Count one pair as it is, and show the first."""
         self.noticed[kind] += 1
         text = f"{pair.source[:_HALF]} ||| {pair.target[:_HALF]} ||| {why[:_HALF]}"
-        self._show(kind, [Example(pair.file, pair.line, text)])
+        self.show(kind, [Example(pair.file, pair.line, text)])
 
-    def _show(self, kind: str, some: list[Example]) -> None:
+    def show(self, kind: str, some: list[Example]) -> None:
+        """Keep the first of a kind as examples."""
         shown = self.examples.setdefault(kind, [])
         shown += some[: EXAMPLES - len(shown)]
 
@@ -138,39 +139,10 @@ class Report:
             self.drop_pair(reason, pair)
         self.dropped[reason] = n_dropped
 
-    def add(self, later: "Report") -> None:
-        """Count in what was found in pairs that come after these."""
-        self.read += later.read
-        self.kept += later.kept
-        self.dropped += later.dropped
-        self.mended += later.mended
-        self.noticed += later.noticed
-        for reason, examples in later.examples.items():
-            self._show(reason, examples)
-        self.suspicions += later.suspicions
-
-    def move_to_dropped(self, later: "Report") -> None:
-        """Count pairs as dropped, by `later`, that had been counted here as kept, and noticed."""
-        self.kept -= later.dropped.total()
-        self.noticed -= later.noticed
-        self.add(replace(later, noticed=Counter()))
-
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Have the examples say other names of files."""
-        for examples in self.examples.values():
-            examples[:] = [one._replace(file=names.get(one.file, one.file)) for one in examples]
-
     def as_dict(self) -> dict[str, Any]:
         """Lists and dicts, ready for JSON."""
         shown = {kind: [one._asdict() for one in some] for kind, some in self.examples.items()}
         return {**vars(self), "noticed": dict(+self.noticed), "examples": shown}
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Self:
-        """Undo `as_dict`."""
-        counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
-        shown = {kind: [Example(**one) for one in some] for kind, some in plain["examples"].items()}
-        return cls(**{**plain, **counters, "examples": shown})
 
 
 def clean(text: str, mended: Counter[str] | None = None) -> str:

@@ -21,7 +21,10 @@ from headway.corpora.pieces import (
     NotedCleaning,
     Piece,
     Progress,
+    add_report,
     clean_noted,
+    rename_files,
+    report_from,
     taken_out,
     write_piece,
 )
@@ -156,7 +159,7 @@ def _fit_in_memory(files: Iterable[Path]) -> bool:
 def _opened(directory: Path, checksums: dict[str, str], names: list[str]) -> CleanedCorpus:
     """What was made there, with files by the `names` that they have now."""
     known = read_sealed(directory)
-    reports = {split: Report.from_dict(plain) for split, plain in known.pop("reports").items()}
+    reports = {split: report_from(plain) for split, plain in known.pop("reports").items()}
     pieces = {
         split: [Piece(directory, *of) for of in some] for split, some in known.pop("pieces").items()
     }
@@ -167,7 +170,7 @@ def _opened(directory: Path, checksums: dict[str, str], names: list[str]) -> Cle
 def _renamed(cleaned: CleanedCorpus, names: list[str]) -> CleanedCorpus:
     now = dict(zip(cleaned.files, names, strict=True))
     for report in cleaned.reports.values():
-        report.rename(now)
+        rename_files(report, now)
     pieces: dict[Split, list[Piece]] = {
         split: [piece._replace(files=[now[file] for file in piece.files]) for piece in some]
         for split, some in cleaned.pieces.items()
@@ -189,7 +192,7 @@ def _cleaned_at_once(cleaning: Cleaning, part: Path) -> CleanedPairs:
     valid_read, valid_cleaned = Report(), Report()
     valid = cleaning.valid and read_pairs(cleaning.valid, valid_read)
     valid_pairs = list(clean_noted(valid or (), cleaning.settings, valid_cleaned))
-    valid_read.add(valid_cleaned)
+    add_report(valid_read, valid_cleaned)
     pairs = list(clean_noted(read_pairs(cleaning.corpus, read), cleaning.settings, cleaned))
     cleaning.progress("reading", read.read, None)
     n_rows = Counter(pair.file for pair in pairs)
@@ -236,8 +239,8 @@ def _together(read: Report, cleaned: Report, corpus: Corpus) -> Report:
     """What was found while reading and after it; examples in the order of files and lines."""
     order = {part.name: number for number, part in enumerate(corpus.parts)}
     both = Report()
-    both.add(read)
-    both.add(cleaned)
+    add_report(both, read)
+    add_report(both, cleaned)
     for reason in read.examples.keys() & cleaned.examples.keys():
         examples = read.examples[reason] + cleaned.examples[reason]
         examples.sort(key=lambda example: (order.get(example.file, len(order)), example.line))

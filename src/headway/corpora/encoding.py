@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headway.core.cleaning import Report
 from headway.corpora.cache import reopened, sealed_folder
 from headway.corpora.many_pieces import in_order
-from headway.corpora.pieces import Piece
+from headway.corpora.pieces import Piece, add_report, report_from
 from headway.corpora.store import Store
 
 WriteStore = Callable[[Piece, Path], Store]
@@ -103,7 +103,7 @@ def encode_pieces(
     stores = []
     with closing(in_order(_PieceEncoder(work, write), tasks, n_workers)) as done:
         for store in done:
-            dropped.add(Report.from_dict(store.content["dropped"]))
+            add_report(dropped, report_from(store.content["dropped"]))
             stores.append(store)
             progress(store.n_before)
     return join_stores(stores, directory, {"dropped": dropped.as_dict()})

@@ -35,7 +35,9 @@ from headway.corpora.pieces import (
     Cleaning,
     NotedCleaning,
     Piece,
+    add_report,
     clean_noted,
+    report_from,
     taken_out,
     write_piece,
 )
@@ -74,9 +76,9 @@ def cleaned_in_pieces(
             n_rows[file] += len(rows)
     outcome = cleaning.split(runs, valid_runs, n_rows, find_repeats)
     for one in train:
-        cleaned.add(one.report)
+        add_report(cleaned, one.report)
     for one in valid:
-        valid_report.add(one.report)
+        add_report(valid_report, one.report)
 
     def fill(part: Path) -> CleanedPairs:
         pieces, held_out = [], []
@@ -165,7 +167,7 @@ def clean_block(work: Path, kind: str, settings: NotedCleaning, block: PairColum
             content.update(_cleaned(block, settings, part, name))
     n_rows = content["n_rows"]
     piece = Piece(directory, name, content["files"], n_rows, n_rows)
-    return CleanPiece(piece, Report.from_dict(content["report"]), content["may_hold_codes"])
+    return CleanPiece(piece, report_from(content["report"]), content["may_hold_codes"])
 
 
 def _cleaned(block: PairColumns, settings: NotedCleaning, part: Path, name: str) -> dict[str, Any]:

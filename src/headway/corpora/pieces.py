@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs
+from headway.core.cleaning import CleaningSettings, Example, Pair, Report, clean_pairs
 from headway.core.dedup_split import (
     DROPPED,
     HELD_OUT,
@@ -178,3 +178,35 @@ def taken_out(piece: Piece, outcome: Outcomes, report: Report) -> list[Pair]:
             noticed = Counter({k: int(rows[k][dropped].sum()) for k in ("copy", "doubtful_note")})
             report.drop_kept(reason, n_dropped, noticed, piece.pairs(dropped))
     return list(piece.pairs(outcome == HELD_OUT)) if (outcome == HELD_OUT).any() else []
+
+
+def add_report(report: Report, later: Report) -> None:
+    """Count in what was found in pairs that come after those of `report`."""
+    report.read += later.read
+    report.kept += later.kept
+    report.dropped += later.dropped
+    report.mended += later.mended
+    report.noticed += later.noticed
+    report.suspicions += later.suspicions
+    for reason, examples in later.examples.items():
+        report.show(reason, examples)
+
+
+def move_to_dropped(report: Report, later: Report) -> None:
+    """Count pairs as dropped, by `later`, that `report` had counted as kept, and noticed."""
+    report.kept -= later.dropped.total()
+    report.noticed -= later.noticed
+    add_report(report, replace(later, noticed=Counter()))
+
+
+def rename_files(report: Report, names: Mapping[str, str]) -> None:
+    """Have the examples say other names of files."""
+    for examples in report.examples.values():
+        examples[:] = [one._replace(file=names.get(one.file, one.file)) for one in examples]
+
+
+def report_from(plain: Mapping[str, Any]) -> Report:
+    """Undo `Report.as_dict`."""
+    counters = {name: Counter(plain[name]) for name in ("dropped", "mended", "noticed")}
+    shown = {kind: [Example(**one) for one in some] for kind, some in plain["examples"].items()}
+    return Report(**{**plain, **counters, "examples": shown})

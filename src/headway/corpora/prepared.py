@@ -25,7 +25,14 @@ from headway.corpora.cache import (
 from headway.corpora.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.corpora.corpus import Corpus, Direction, directions, languages
 from headway.corpora.mixing import PLAIN, Use
-from headway.corpora.pieces import NotedCleaning, Piece, Progress
+from headway.corpora.pieces import (
+    NotedCleaning,
+    Piece,
+    Progress,
+    move_to_dropped,
+    rename_files,
+    report_from,
+)
 from headway.corpora.store import FORMAT, SideEncoder, Store, write_store
 from headway.corpora.weighted import RowWeights, WeightedRounds
 from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern, compiled
@@ -169,11 +176,11 @@ def prepare_corpus(
     for split in corpora:
         store = _encoded(cleaned, split, subwords, shown[split], data, root, say, progress)
         stores[split] = store
-        reports[split] = Report.from_dict(cleaned.reports[split].as_dict())
-        dropped = Report.from_dict(store.content["dropped"])
-        dropped.rename(dict(zip(store.content["files"], cleaned.files, strict=False)))
+        reports[split] = report_from(cleaned.reports[split].as_dict())
+        dropped = report_from(store.content["dropped"])
+        rename_files(dropped, dict(zip(store.content["files"], cleaned.files, strict=False)))
         store.content["files"] = cleaned.files  # the names that they have now
-        reports[split].move_to_dropped(dropped)
+        move_to_dropped(reports[split], dropped)
         if unknown := store.content["unknown"]:
             n_tokens = sum(store.content["n_tokens"].values())
             say(f"{unknown:,} of {n_tokens:,} sub-words are unknown ({split})")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.core.cleaning import Pair, Report
+from headway.corpora.pieces import add_report
 from headway.languages.codes import Languages
 from headway.localization.formats.keyed import read_keyed, texts_of
 from headway.localization.formats.po import named_header, read_po
@@ -105,7 +106,7 @@ def read_units(
     labels = _LABELS.get(read, _no_labels)(path)
     yield from _labelled(read(path, languages, listener), labels, listener)
     if report is not None:
-        report.add(listener)
+        add_report(report, listener)
 
 
 def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[MemoryUnit]:
@@ -119,7 +120,7 @@ def read_keyed_units(source: Path, target: Path, report: Report) -> Iterator[Mem
     for unit in _labelled(read_keyed(source, target, listener), labels, listener):
         copied = unit.source == unit.target  # such files are often begun as copies
         yield unit._replace(target=None) if copied else unit
-    report.add(listener)
+    add_report(report, listener)
 
 
 def _labelled(
