@@ -97,6 +97,7 @@ def prepare_in_memory(
     text: TextSettings,
     *,
     seed: int = 1,
+    say: Callable[[str], None] = lambda _message: None,
 ) -> Dataset:
     """Read, clean, split and encode two text files; learn their sub-words; say what was dropped.
 

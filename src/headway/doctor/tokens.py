@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.doctor.batches import Marks, PairSide
-from headway.languages.scripts import LAST, scripts
+from headway.languages.scripts import LAST, UNSPACED_SCRIPTS, scripts
 
 Hashes = NDArray[np.uint64]
 
