@@ -18,7 +18,9 @@ import record
 import torch
 
 from headway import Translator
-from headway.core.bleu import bleu_statistics, difference, with_interval
+from headway.core.bleu import bleu_statistics
+from headway.metrics.corpus_scores import with_interval
+from headway.metrics.evaluation import difference
 
 SEARCHES: dict[str, dict[str, Any]] = {"greedy": {"method": "greedy"}, "own beam": {}}
 

@@ -16,8 +16,9 @@ from typing import Any
 import record
 
 from headway import Translator
-from headway.core.bleu import SentenceStatistics, bleu_statistics, difference
+from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.lines import read_lines
+from headway.metrics.evaluation import difference
 from headway.translation.spec import LENGTH_PENALTIES, choose_length_penalty
 
 PENALTIES = (0.6, 0.8, 1.0, 1.2, 1.4)

@@ -22,11 +22,11 @@ import numpy as np
 import record
 
 from headway import Translator
-from headway.core.bleu import chrf_formula, chrf_statistics
 from headway.languages.sentences import sentence_ends, space_between
 from headway.localization.checks.calibration import calibration_error
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.formats.units import Flag
+from headway.metrics.corpus_scores import chrf_formula, chrf_statistics
 from headway.translator import Translation
 
 UNITS, DAMAGED = 500, 1_000

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import record
 
-from headway.core.bleu import bleu_statistics, chrf_statistics
+from headway.core.bleu import bleu_statistics
 from headway.core.errors import DataError
 from headway.core.lines import read_lines
+from headway.metrics.corpus_scores import chrf_statistics
 from headway.metrics.evaluation import ter_statistics
 from headway.metrics.score_card import ScoreCard, score_card
 from headway.metrics.tokenizers import bleu_metric

@@ -23,10 +23,10 @@ import runs
 import torch
 
 from headway import Translator
-from headway.core.bleu import score_translations
 from headway.core.cleaning import clean
 from headway.localization.terms.holding import Spelling, Wanted
 from headway.localization.terms.keeping import Terms
+from headway.metrics.corpus_scores import score_translations
 
 MOST_TERMS = 2000
 LEAST, SURELY = 20, 0.5

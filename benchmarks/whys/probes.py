@@ -105,7 +105,7 @@ def gradients(settings: Mapping[str, Any], root: Path, threads: int) -> dict[str
             :, *causal_mask(some.shape[1])[0, 0].logical_not().nonzero(as_tuple=True)
         ]
     return {
-        "loss": loss.likelihood.item() / batch.units,
+        "loss": loss.nll.item() / batch.units,
         "by_layer": by_layer,
         "norm": math.hypot(*by_layer),
         "alike": alike.mean().item(),

@@ -176,7 +176,7 @@ def usual_figures(trained: Trained) -> Figures:
         return figures | {"written": {test: nothing for test in lesson.tests if test != "valid"}}
     few = task.batches_of(task.valid_rows[: len(task.train)])
     some = [task.batch(task.train, rows) for rows in few]
-    nats = sum(task.cross_entropy(trained.model, batch, 0.0).likelihood.item() for batch in some)
+    nats = sum(task.cross_entropy(trained.model, batch, 0.0).nll.item() for batch in some)
     figures["train_loss"] = nats / sum(batch.units for batch in some)
     figures["written"] = {
         test: scored(lesson, pairs, texts_written(trained.model, lesson, pairs))

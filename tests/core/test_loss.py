@@ -28,8 +28,8 @@ def test_it_equals_torchs_cross_entropy_in_value_and_gradient(smoothing, padding
         torch.autograd.grad(loss.smoothed, logits), torch.autograd.grad(theirs, logits)
     )
     plain = F.cross_entropy(logits.flatten(0, 1), target.flatten(), **common)
-    torch.testing.assert_close(loss.likelihood, plain.detach())
-    assert not loss.likelihood.requires_grad
+    torch.testing.assert_close(loss.nll, plain.detach())
+    assert not loss.nll.requires_grad
 
 
 def test_the_gradient_is_softmax_minus_the_target_distribution_by_hand():
@@ -77,7 +77,7 @@ def test_in_chunks_it_is_the_same_in_value_and_in_every_gradient(
     )
     inputs = [features, weight, *([] if output_bias is None else [output_bias])]
     torch.testing.assert_close(chunked.smoothed, whole.smoothed, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(chunked.likelihood, whole.likelihood, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(chunked.nll, whole.nll, rtol=1e-4, atol=1e-4)
     for mine, other in zip(
         torch.autograd.grad(chunked.smoothed * 0.5, inputs),
         torch.autograd.grad(whole.smoothed * 0.5, inputs),
@@ -93,8 +93,8 @@ def test_a_truth_held_to_be_impossible_has_its_exact_loss_and_gradient():
     options = {"smoothing": 0.1, "padding": 0}
     whole = label_smoothed(project(features, weight), target, **options)
     chunked = projected_label_smoothed(features, weight, target, **options)
-    assert whole.likelihood.item() == pytest.approx(200)
-    assert chunked.likelihood.item() == pytest.approx(200)
+    assert whole.nll.item() == pytest.approx(200)
+    assert chunked.nll.item() == pytest.approx(200)
     torch.testing.assert_close(
         torch.autograd.grad(chunked.smoothed, features),
         torch.autograd.grad(whole.smoothed, features),
@@ -107,7 +107,7 @@ def test_only_padding_costs_nothing():
     target = torch.zeros(2, 3, dtype=torch.long)
     loss = projected_label_smoothed(features, weight, target, smoothing=0.1, padding=0)
     loss.smoothed.backward()
-    assert loss.smoothed.item() == loss.likelihood.item() == 0
+    assert loss.smoothed.item() == loss.nll.item() == 0
     assert not features.grad.any()
     assert not weight.grad.any()
 

@@ -76,15 +76,15 @@ def test_the_loss_is_the_sum_over_real_tokens_pair_by_pair(task, store, model):
     indices = np.array([3, 0, 7])
     batch = task.batch(store, indices)
     together = task.cross_entropy(model, batch, 0.1)
-    smoothed = likelihood = n_tokens = 0.0
+    smoothed = nll = n_tokens = 0.0
     for i in indices:
         source, fed, expected = task.tensors(store, np.array([i]))
         loss = label_smoothed(model(source, fed), expected, smoothing=0.1, padding=0)
         smoothed += loss.smoothed.item()
-        likelihood += loss.likelihood.item()
+        nll += loss.nll.item()
         n_tokens += expected.numel()
     assert together.smoothed.item() == pytest.approx(smoothed, rel=1e-5)
-    assert together.likelihood.item() == pytest.approx(likelihood, rel=1e-5)
+    assert together.nll.item() == pytest.approx(nll, rel=1e-5)
     assert task.loss(model, batch).item() == together.smoothed.item()
     n_source = int((task.tensors(store, indices)[0] != 0).sum())
     assert batch.units == n_tokens
@@ -119,7 +119,7 @@ def test_validation_is_over_the_chosen_sentences_and_not_smoothed(task, store, m
         batches = [task.batch(store, np.array([i])) for i in range(8)]
         losses = [task.cross_entropy(model, batch, 0.0) for batch in batches]
     assert isinstance(result, Validation)
-    nats = sum(loss.likelihood.item() for loss in losses)
+    nats = sum(loss.nll.item() for loss in losses)
     assert result.loss == pytest.approx(nats / sum(batch.units for batch in batches), rel=1e-5)
     assert result.score_name == "bleu"
 

@@ -1,26 +1,22 @@
-"""Scores of translations: BLEU and chrF of a corpus, with intervals and significance.
+"""BLEU (Papineni et al. 2002), and how much of it is chance.
 
-The counts of each sentence are sacreBLEU's own (Post 2018), and so are signatures; the formulas are
-its formulas over arrays, so that a thousand scores of resampled sentences (Koehn 2004) are one
+The counts of each sentence are sacreBLEU's own (Post 2018), and so are signatures; the formula is
+its formula over arrays, so that hundreds of scores of resampled sentences (Koehn 2004) are one
 matrix product and one call.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
 
 from headway.core.errors import DataError
 
 Counts = Float64[np.ndarray, "corpora numbers"]
 Scores = Float64[np.ndarray, " corpora"]
-
-Advance = Callable[[int], object]
-"""Is told how many more sentences were scored (TER takes up to 20 ms for a long one)."""
 
 UNSPACED = dict.fromkeys("ja jpn th tha lo lao km khm my mya bur bo bod tib dz dzo".split(), "char")
 UNSPACED |= dict.fromkeys("zh zho chi cmn yue wuu lzh gan hsn".split(), "zh")
@@ -33,12 +29,8 @@ LEAST_NOISE = 0.5
 """Scores below this are made of smoothing and of lengths, whatever the resampled ones say."""
 
 
-def nobody(_: int) -> None:
-    """Nobody is told of progress."""
-
-
 def bleu_formula(counts: Counts) -> Scores:
-    """BLEU in percent (Papineni et al. 2002) with sacreBLEU's exponential smoothing.
+    """BLEU in percent with sacreBLEU's exponential smoothing.
 
     A row of counts: length of the output and of the reference, then for 1- to 4-grams those that
     match, then those in the output.
@@ -52,20 +44,6 @@ def bleu_formula(counts: Counts) -> Scores:
         brevity = np.minimum(1.0, np.exp(1.0 - reference_length / length))
         scores = 100.0 * brevity * np.exp(np.log(precisions).mean(1))
     return np.where(none.all(1) | (length == 0), 0.0, scores)
-
-
-def chrf_formula(counts: Counts) -> Scores:
-    """chrF2 in percent (Popovic 2015): n-grams of characters and words, recall weighing twice.
-
-    A row of counts: for each n the n-grams in the output, in the reference, and in both.
-    """
-    output, reference, both = counts.reshape(len(counts), -1, 3).transpose(2, 0, 1)
-    usable = (output > 0) & (reference > 0)
-    n_usable = np.maximum(usable.sum(1), 1)
-    precision = np.where(usable, both / np.maximum(output, 1), 0.0).sum(1) / n_usable
-    recall = np.where(usable, both / np.maximum(reference, 1), 0.0).sum(1) / n_usable
-    weighted = 4.0 * precision + recall
-    return 100.0 * 5.0 * precision * recall / np.where(weighted > 0, weighted, 1.0)
 
 
 @dataclass(frozen=True)
@@ -85,7 +63,7 @@ class SentenceStatistics:
         """What chance alone may change of the score: its standard error, resampled."""
         return max(LEAST_NOISE, float(self.resampled(200, seed=12345).std()))
 
-    def signature(self, n_bootstrap: int, seed: int) -> str:
+    def signature(self, n_bootstrap: int = 0, seed: int = 0) -> str:
         """sacreBLEU's: all that another needs to reproduce the score."""
         self.metric.n_bootstrap = n_bootstrap or None
         self.metric.seed = str(seed) if n_bootstrap else None
@@ -129,31 +107,15 @@ def bleu_statistics(
     *,
     more_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
-    advance: Advance = nobody,
 ) -> SentenceStatistics:
     """Counts for BLEU: the usual one for the language, unless another `metric` is given."""
     metric = metric or BLEU(tokenize=bleu_tokenizer(target_language), force=True)
-    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
+    counts = sentence_counts(metric, hypotheses, [references, *more_references])
     return SentenceStatistics(counts, bleu_formula, metric)
 
 
-def chrf_statistics(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
-    more_references: Sequence[Sequence[str]] = (),
-    word_order: int = 0,
-    lowercase: bool = False,
-    advance: Advance = nobody,
-) -> SentenceStatistics:
-    """Counts for chrF2, or with `word_order=2` (n-grams of words up to that) for chrF2++."""
-    metric = CHRF(word_order=word_order, lowercase=lowercase)
-    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
-    return SentenceStatistics(counts, chrf_formula, metric)
-
-
 def sentence_counts(
-    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], advance: Advance
+    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> Float64[np.ndarray, "sentences numbers"]:
     """The counts of each sentence under one of sacreBLEU's metrics.
 
@@ -161,75 +123,9 @@ def sentence_counts(
     """
     for lines in references:
         check_pairs(hypotheses, lines)
-    rows: list[list[float]] = []
-    for first in range(0, len(hypotheses), 50):
-        last = first + 50
-        # What sacreBLEU's own significance tests use; it has no public name for it.
-        rows += metric._extract_corpus_statistics(
-            hypotheses[first:last], [lines[first:last] for lines in references]
-        )
-        advance(len(rows) - first)
+    # What sacreBLEU's own significance tests use; it has no public name for it.
+    rows = metric._extract_corpus_statistics(hypotheses, references)
     return np.array(rows, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Score:
-    """One figure in percent; `low` and `high` bound it with 95 % confidence."""
-
-    score: float
-    low: float
-    high: float
-    signature: str
-
-
-class BleuAndChrf(NamedTuple):
-    """What a model card tells of translations into one language."""
-
-    bleu: Score
-    chrf: Score
-
-
-def score_translations(
-    hypotheses: Sequence[str], references: Sequence[str], *, target_language: str | None = None
-) -> BleuAndChrf:
-    """Both scores with their intervals and signatures."""
-    return BleuAndChrf(
-        with_interval(bleu_statistics(hypotheses, references, target_language=target_language)),
-        with_interval(chrf_statistics(hypotheses, references)),
-    )
-
-
-def bleu_by_language(
-    hypotheses: Sequence[str], references: Sequence[str], languages: Sequence[str | None]
-) -> SentenceStatistics:
-    """Counts for BLEU of all sentences together, each cut into tokens as its language is."""
-    rows_of: dict[str, list[int]] = {}
-    for row, language in enumerate(languages):
-        rows_of.setdefault(bleu_tokenizer(language), []).append(row)
-    parts = [
-        bleu_statistics(
-            [hypotheses[row] for row in rows],
-            [references[row] for row in rows],
-            BLEU(tokenize=tokenizer, force=True),
-        )
-        for tokenizer, rows in rows_of.items()
-    ]
-    parts[0].metric.tokenizer_signature = "+".join(rows_of)
-    order = np.argsort(np.concatenate([*rows_of.values()]))
-    return replace(parts[0], counts=np.concatenate([part.counts for part in parts])[order])
-
-
-def with_interval(
-    statistics: SentenceStatistics, n_bootstrap: int = 1000, seed: int = 12345
-) -> Score:
-    """The corpus score with its 95 % interval; without resampling, the interval is the score."""
-    score = statistics.score()
-    low = high = score
-    if n_bootstrap:
-        resampled = np.sort(statistics.resampled(n_bootstrap, seed))
-        cut = n_bootstrap // 40  # 2.5 % at either end
-        low, high = float(resampled[cut]), float(resampled[n_bootstrap - cut - 1])
-    return Score(score, low, high, statistics.signature(n_bootstrap, seed))
 
 
 def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:

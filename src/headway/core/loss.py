@@ -20,8 +20,8 @@ class Loss(NamedTuple):
 
     smoothed: Float[Tensor, ""]
     """What is minimized; carries the gradient."""
-    likelihood: Float[Tensor, ""]
-    """The plain negative log-likelihood: perplexity is exp(likelihood / tokens)."""
+    nll: Float[Tensor, ""]
+    """The plain negative log-likelihood: perplexity is exp(nll / tokens)."""
 
 
 def label_smoothed(
@@ -37,9 +37,9 @@ def label_smoothed(
     """
     real = target != padding
     log_probs = logits[real].float().log_softmax(-1)
-    likelihood = -log_probs.gather(-1, target[real][:, None]).sum()
+    nll = -log_probs.gather(-1, target[real][:, None]).sum()
     uniform = -log_probs.mean(-1).sum()
-    return Loss((1 - smoothing) * likelihood + smoothing * uniform, likelihood.detach())
+    return Loss((1 - smoothing) * nll + smoothing * uniform, nll.detach())
 
 
 def projected_label_smoothed(
@@ -62,10 +62,10 @@ def projected_label_smoothed(
     real = (target != padding).flatten().nonzero().squeeze(1)
     features = features.flatten(0, -2).index_select(0, real)
     target = target.flatten().index_select(0, real)
-    smoothed, likelihood = _ChunkedCrossEntropy.apply(
+    smoothed, nll = _ChunkedCrossEntropy.apply(
         features, output_weight, output_bias, target, smoothing, chunk
     )
-    return Loss(smoothed, likelihood)
+    return Loss(smoothed, nll)
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -121,14 +121,14 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         feature_sum = features.sum(0, dtype=torch.float32)
         feature_gradient -= (smoothing * mean_weight).to(features.dtype)
         weight_gradient -= smoothing / n_words * feature_sum
-        likelihood = surprise.sum()
-        smoothed = likelihood + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
+        nll = surprise.sum()
+        smoothed = nll + smoothing * (truth_logit.sum() - feature_sum @ mean_weight)
         if bias is not None and bias_gradient is not None:
             smoothed = smoothed - smoothing * n_tokens * bias.float().mean()
             bias_gradient = (bias_gradient - smoothing / n_words * n_tokens).to(bias.dtype)
         ctx.save_for_backward(feature_gradient, weight_gradient.to(weight.dtype), bias_gradient)
-        ctx.mark_non_differentiable(likelihood)
-        return smoothed, likelihood
+        ctx.mark_non_differentiable(nll)
+        return smoothed, nll
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:

@@ -14,7 +14,6 @@ import torch
 from torch import nn
 
 from headway.core import runtime as machine
-from headway.core.bleu import score_translations
 from headway.core.cleaning import refuse_unusable
 from headway.core.config import Sections, merge
 from headway.core.console import LineReporter, stop_on_signal
@@ -116,14 +115,13 @@ def train(
 
     training, rows = settings.training, np.arange(len(data.valid))
     rows = rows[: training.valid_sentences]
-    languages = [settings.data.target_language] * len(rows)
     task = TranslationTask(
         data,
         training,
         valid_rows=rows,
-        valid_languages=languages,
         seed=settings.runtime.seed,
         device=runtime.device,
+        language=settings.data.target_language,
     )
     eval_model, model = (drawn(build, settings.runtime.seed, runtime.device) for _ in range(2))
     reporter = LineReporter()
@@ -237,21 +235,13 @@ def card(settings: Settings, task: TranslationTask, model: nn.Module, weights: s
     """README.md of a run: what it is, and its scores on the validation sentences."""
     with torch.inference_mode():
         loss = task.validation_loss(model)
-        written = task.translate(model, settings.decoding)
-    languages = settings.data.source_language, settings.data.target_language
-    found = score_translations(written, task.valid_texts, target_language=languages[1])
-    rows = "\n".join(
-        f"| {name} | {of.score:.2f} | {of.low:.2f} to {of.high:.2f} | `{of.signature}` |"
-        for name, of in (("BLEU", found.bleu), ("chrF", found.chrf))
-    )
-    return f"""# {languages[0] or "source"} -> {languages[1] or "target"}, trained with headway.core
+        bleu = task.bleu(model, settings.decoding)
+    languages = settings.data.source_language or "source", settings.data.target_language or "target"
+    return f"""# {languages[0]} -> {languages[1]}, trained with headway.core
 
 {weights} Every setting is in `config.toml`.
 
-On {len(written):,} validation sentences, by which the weights were chosen: scores on other text
-will be lower. Cross-entropy is {loss:.4f} nats per target token.
-
-| metric | score | 95% interval | signature |
-|---|---|---|---|
-{rows}
+On {len(bleu.counts):,} validation sentences, by which the weights were chosen: scores on other text
+will be lower. BLEU is {bleu.score():.2f}, its standard error {bleu.noise():.2f}
+(`{bleu.signature()}`), cross-entropy {loss:.4f} nats per target token.
 """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headway.core.batching import BatchStream, Indices, Rounds, TokenBatches, pad
-from headway.core.bleu import SentenceStatistics, bleu_by_language
+from headway.core.bleu import SentenceStatistics, bleu_statistics
 from headway.core.errors import ConfigError
 from headway.core.hypothesis import Hypothesis
 from headway.core.interfaces import Seq2Seq, StepDecoder
@@ -86,21 +86,21 @@ class TranslationTask:
         training: TranslationTraining,
         *,
         valid_rows: Indices,
-        valid_languages: Sequence[str | None],
         seed: int,
         device: torch.device,
+        language: str | None = None,
         rounds: Rounds | None = None,
         decode: Decode = decode_all,
     ) -> None:
-        """`valid_languages` are those of the targets of `valid_rows`; `rounds` says which rows a
-        pass has, if not each once; `decode` searches."""
+        """`language` is the targets'; `rounds` says which rows a pass has, if not each once;
+        `decode` searches."""
         self.subwords, self.special, self.device = data.subwords, data.subwords.special, device
         self.decode = decode
         self.train, self.valid, self.valid_rows = data.train, data.valid, valid_rows
         self.label_smoothing = training.label_smoothing
         self.valid_sources = [data.valid_texts[row][0] for row in valid_rows]
         self.valid_texts = [data.valid_texts[row][1] for row in valid_rows]
-        self.valid_languages = valid_languages
+        self.language = language
         batches = TokenBatches(
             list(self.train.lengths.values()),
             batch_tokens=training.batch_tokens,
@@ -173,7 +173,7 @@ class TranslationTask:
         nats, n_tokens = 0.0, 0
         for rows in self.valid_batches if batches is None else batches:
             batch = self.batch(self.valid, rows)
-            nats += self.cross_entropy(model, batch, 0.0).likelihood.item()
+            nats += self.cross_entropy(model, batch, 0.0).nll.item()
             n_tokens += batch.units
         return nats / n_tokens
 
@@ -187,9 +187,9 @@ class TranslationTask:
         return Validation(self.validation_loss(model), bleu.score(), "bleu", noise=bleu.noise())
 
     def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
-        """Counts for BLEU under this search, each reference as it was written, in its language."""
-        hypotheses = self.translate(model, settings)
-        return bleu_by_language(hypotheses, self.valid_texts, self.valid_languages)
+        """Counts for BLEU under this search, against the references as they were written."""
+        written = self.translate(model, settings)
+        return bleu_statistics(written, self.valid_texts, target_language=self.language)
 
     def translate(self, model: nn.Module, settings: DecodingSettings) -> list[str]:
         """The validation sources, translated."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from headway.core.bleu import score_translations
 from headway.core.config import Sections, merge
 from headway.core.errors import ConfigError, RunError
 from headway.core.run_folder import RunFolder
 from headway.filling.lessons import Lessons
+from headway.metrics.corpus_scores import score_translations
 from headway.operations.shipped import only_writer_of_run
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Request, Say

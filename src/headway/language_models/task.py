@@ -177,7 +177,7 @@ class LanguageTask:
             rows = LaneRows(fed.to(self.device), wanted.to(self.device), slice(0, n_rows), False)
             loss, after = self.cross_entropy(model, rows, carried, 0.0)
             carried = after if self.carries else None
-            nats += float(loss.likelihood)
+            nats += float(loss.nll)
             n_tokens += wanted.numel()
         return nats / n_tokens
 

@@ -9,21 +9,23 @@ from sacrebleu.metrics.ter import TER
 
 from headway.core.bleu import (
     UNSPACED,
-    Advance,
     Counts,
-    Score,
     Scores,
     SentenceStatistics,
     base_language,
-    bleu_statistics,
     bleu_tokenizer,
     check_pairs,
-    chrf_statistics,
-    nobody,
-    sentence_counts,
-    with_interval,
 )
 from headway.core.errors import DataError
+from headway.metrics.corpus_scores import (
+    Advance,
+    Score,
+    bleu_under,
+    chrf_statistics,
+    counts_in_turn,
+    nobody,
+    with_interval,
+)
 from headway.metrics.tokenizers import bleu_metric
 
 METRICS = ("bleu", "chrf", "ter")
@@ -97,18 +99,13 @@ def measure(
     sets = [references, *more_references]
     for lines in sets:
         check_pairs(hypotheses, lines)
+    metric = bleu_metric(
+        tokenize or bleu_tokenizer(target_language),
+        target_language=target_language,
+        lowercase=lowercase,
+    )
     statistics = {
-        "bleu": bleu_statistics(
-            hypotheses,
-            references,
-            bleu_metric(
-                tokenize or bleu_tokenizer(target_language),
-                target_language=target_language,
-                lowercase=lowercase,
-            ),
-            more_references=more_references,
-            advance=advance,
-        ),
+        "bleu": bleu_under(metric, hypotheses, sets, advance),
         "chrf": chrf_statistics(
             hypotheses,
             references,
@@ -230,7 +227,7 @@ def ter_statistics(
     far as sacreBLEU knows them (Thai, Lao, Khmer, Burmese and Tibetan it does not)."""
     unspaced = is_unspaced(target_language)
     metric = TER(normalized=unspaced, asian_support=unspaced)
-    counts = sentence_counts(metric, hypotheses, [references, *more_references], advance)
+    counts = counts_in_turn(metric, hypotheses, [references, *more_references], advance)
     return SentenceStatistics(counts, ter_formula, metric)
 
 

@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 from headway.core.bleu import (
     UNSPACED,
-    Advance,
-    Score,
     SentenceStatistics,
     base_language,
-    bleu_statistics,
     check_pairs,
+)
+from headway.metrics.corpus_scores import (
+    Advance,
+    Score,
+    bleu_under,
     chrf_statistics,
     nobody,
     with_interval,
@@ -126,17 +128,12 @@ def score_card(
         if reason := reason_against(convention.tokenizer):
             left_out.append(LeftOut(convention.name, reason))
             continue
-        counts = bleu_statistics(
-            hypotheses,
-            references,
-            bleu_metric(
-                convention.tokenizer,
-                target_language=target_language,
-                lowercase=convention.lowercase,
-            ),
-            more_references=more_references,
-            advance=advance,
+        metric = bleu_metric(
+            convention.tokenizer,
+            target_language=target_language,
+            lowercase=convention.lowercase,
         )
+        counts = bleu_under(metric, hypotheses, sets, advance)
         rows.append(row(counts, convention.name, "BLEU", convention.compares_to))
     beside = [
         chrf_statistics(

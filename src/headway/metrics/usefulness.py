@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.core.bleu import chrf_statistics
+from headway.metrics.corpus_scores import chrf_statistics
 
 LEAST_SENTENCES = 20
 """With fewer nothing is said."""

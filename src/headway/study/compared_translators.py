@@ -7,13 +7,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from headway.core.bleu import bleu_by_language, chrf_statistics
 from headway.core.disk import digest
 from headway.core.errors import ConfigError, DataError, UserError
 from headway.core.lines import read_lines
 from headway.core.search_settings import DecodingSettings
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import Use, tagged
+from headway.metrics.corpus_scores import bleu_by_language, chrf_statistics
 from headway.metrics.evaluation import ScoredSystem, by_length, lengths_in_tokens
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from headway.core.bleu import with_interval
 from headway.core.errors import ConfigError
 from headway.core.runtime import cpu_name
 from headway.core.settings import task_of
 from headway.languages.scripts import UNSPACED_SCRIPTS
+from headway.metrics.corpus_scores import with_interval
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
 from headway.study import run_records as records

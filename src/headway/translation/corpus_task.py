@@ -6,15 +6,19 @@ from typing import Any
 
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from headway.core.batching import Indices
+from headway.core.bleu import SentenceStatistics
 from headway.core.hypothesis import Hypothesis
 from headway.core.search import Decode, decode_all
+from headway.core.search_settings import DecodingSettings
 from headway.core.translate import attended
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.languages.sentences import may_hold_sentences
 from headway.localization.checks.output_checks import Reading
+from headway.metrics.corpus_scores import bleu_by_language
 
 
 class CorpusTask(TranslationTask):
@@ -34,13 +38,18 @@ class CorpusTask(TranslationTask):
             prepared,
             training,
             valid_rows=valid_rows,
-            valid_languages=[prepared.valid_uses[row].target_language for row in valid_rows],
             seed=seed,
             device=device,
             rounds=prepared.rounds,
             decode=decode,
         )
         self.prepared = prepared
+        self.valid_languages = [prepared.valid_uses[row].target_language for row in valid_rows]
+
+    def bleu(self, model: nn.Module, settings: DecodingSettings) -> SentenceStatistics:
+        """Counts for BLEU under this search, each reference in its language."""
+        written = self.translate(model, settings)
+        return bleu_by_language(written, self.valid_texts, self.valid_languages)
 
     def groups(self) -> list[str]:
         """What the scores of each validation pair are told under: its target language."""

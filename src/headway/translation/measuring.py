@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headway.core.batching import Indices
-from headway.core.bleu import chrf_formula, chrf_statistics
 from headway.core.dataset import SIDES
 from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.checks.calibration import SignBaseline, Trust, fitted
@@ -22,6 +21,7 @@ from headway.localization.checks.output_checks import (
     signs_of_texts,
 )
 from headway.localization.checks.training_stats import SAMPLE, TrainingStats, measured
+from headway.metrics.corpus_scores import chrf_formula, chrf_statistics
 from headway.translation.pairs import Pairs
 
 GOOD_CHRF, GOOD_CHRF_WITHOUT_SPACES = 50.0, 30.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import nn
 
-from headway.core.bleu import BleuAndChrf, SentenceStatistics, score_translations
+from headway.core.bleu import SentenceStatistics
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
@@ -19,6 +19,7 @@ from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.prepared import TranslationText
+from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.operations.planned import PlannedTraining

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from headway.core.bleu import SentenceStatistics, bleu_by_language
+from headway.core.bleu import SentenceStatistics
 from headway.core.search import Decode
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.training_interfaces import Position, Validation
+from headway.metrics.corpus_scores import bleu_by_language
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.replacements import Correction, replaced, taken_up
 from headway.translation.tuning_corrections import Taught
