@@ -19,11 +19,11 @@ from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.memories import memories_for, training_memories
 from headway.filling.rows import row_of
+from headway.languages.codes import LanguagePair
 from headway.localization.formats.fillers import filler_of
 from headway.localization.formats.units import FUZZY, MEMORY, MODEL, Outcome, Unit
 from headway.localization.memory.building import memory_of_pairs
 from headway.localization.memory.memory import Memories
-from headway.localization.memory.units import Given
 from headway.localization.placeholders.segments import Segment
 from headway.translation.coded import SegmentTranslation
 
@@ -75,7 +75,7 @@ def outcomes(
         asked.extend(one.text for one in segments)
         return [SegmentTranslation(Segment(("modelled",)), True, 0) for _ in segments]
 
-    known = memories_for(run, files, named, Given("en", "de"), fuzzy_from, silent, silent)
+    known = memories_for(run, files, named, LanguagePair("en", "de"), fuzzy_from, silent, silent)
     flow = Flow(translate, Steps(known, fuzzy_from))
     units = [Unit(Segment((text,))) for text in texts]
     for _ in flow.run(units):
@@ -102,7 +102,7 @@ def test_a_file_finds_its_own_translations_those_named_and_those_of_training(
 
 def test_a_row_of_the_report_says_in_what_a_near_match_differs(run: Path, catalogue: Path) -> None:
     unit = Unit(Segment(("Step 3 is done.",)))
-    known = memories_for(run, [catalogue], [], Given("en", "de"), 85, silent, silent)
+    known = memories_for(run, [catalogue], [], LanguagePair("en", "de"), 85, silent, silent)
     assert known
     near = tuple(known.near(unit))
     row = row_of(Outcome(unit, near[0].target, FUZZY, near[0].percent, near=near), None)
@@ -157,19 +157,19 @@ def test_a_match_has_the_white_space_of_the_text_that_it_is_for(
 def test_training_pairs_are_left_out_where_they_are_gone_large_or_of_another_direction(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert [len(one) for one in training_memories(run, Given("en", "de"), silent)] == [1]
-    assert training_memories(run, Given("de", "en"), silent) == []
+    assert [len(one) for one in training_memories(run, LanguagePair("en", "de"), silent)] == [1]
+    assert training_memories(run, LanguagePair("de", "en"), silent) == []
     with monkeypatch.context() as small:
         small.setattr(memories, "TRAINING_BYTES", 3)
-        assert training_memories(run, Given("en", "de"), silent) == []
+        assert training_memories(run, LanguagePair("en", "de"), silent) == []
     (run / "train.de").unlink()
-    assert training_memories(run, Given("en", "de"), silent) == []
+    assert training_memories(run, LanguagePair("en", "de"), silent) == []
 
 
 def test_lines_of_text_are_looked_up_in_named_memories_only(run: Path, tmp_path: Path) -> None:
     named = tmp_path / "m.tsv"
     named.write_text("Open\tAuf\n", encoding="utf-8")
-    known = memories_for(run, [], [named], Given("en", "de"), None, silent, silent)
+    known = memories_for(run, [], [named], LanguagePair("en", "de"), None, silent, silent)
     assert known
     assert [one.files for one in known.memories] == [(str(named),)]
-    assert memories_for(run, [], [], Given("en", "de"), None, silent, silent) is None
+    assert memories_for(run, [], [], LanguagePair("en", "de"), None, silent, silent) is None

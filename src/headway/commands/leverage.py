@@ -23,13 +23,13 @@ def count_matches(
         DataError: a file cannot be read, or is in other languages than the memory.
     """
     from headway.filling.inputs import plan
+    from headway.languages.codes import LanguagePair
     from headway.localization.memory.analysis import analysed, opened, table
     from headway.localization.memory.building import cached_memory, own_memory, wanted_languages
     from headway.localization.memory.memory import Memories
-    from headway.localization.memory.units import Given
 
-    languages = Given(flags.get("source_language"), flags.get("target_language"))
-    others = [name for name, value in flags.items() if value and name not in Given._fields]
+    languages = LanguagePair(flags.get("source_language"), flags.get("target_language"))
+    others = [name for name, value in flags.items() if value and name not in LanguagePair._fields]
     wrong = [token for token in tokens if token.startswith("-")] + [
         "--" + name.replace("_", "-") for name in others
     ]

@@ -52,14 +52,14 @@ def memory(
     """
     _check(file, at_least, most)
     from headway.commands.stages import Stages
+    from headway.languages.codes import LanguagePair
     from headway.localization.formats.units import Unit
     from headway.localization.memory.building import cached_memory
     from headway.localization.memory.memory import Memories
-    from headway.localization.memory.units import Given
     from headway.localization.placeholders.segments import Segment
 
     texts = [*(query or []), *([line or "" for line in read_lines(queries)] if queries else [])]
-    languages = Given(source_language, target_language)
+    languages = LanguagePair(source_language, target_language)
     if not texts:
         _describe(file, languages, json=json)
         return

@@ -49,7 +49,6 @@ class Piece(NamedTuple):
     """Of these, how many are used; the others are there still, and passed over."""
 
     def rows(self) -> Rows:
-        """What is known of each pair: [rows]."""
         return np.fromfile(self.folder / f"{self.name}.rows", ROW)
 
     def rows_by_file(self) -> Iterator[tuple[str, Rows]]:

@@ -67,7 +67,6 @@ class Store:
         """Which file of `content["files"]` each row came from: [rows]."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
         return len(self.rows)
 
     def __getitem__(self, side: str) -> "_Side":

@@ -60,7 +60,6 @@ class PairBatch:
         return self.source, self.target
 
     def marked(self, marks: Marks) -> Iterator[Pair]:
-        """The pairs that are marked: [pairs]."""
         return (self.pairs[row] for row in np.flatnonzero(marks))
 
 

@@ -80,7 +80,6 @@ class HashedTokens(NamedTuple):
     """Where it begins among the characters of the side: [tokens]."""
 
     def counts(self, n_rows: int) -> Rows:
-        """How many words each text has: [rows]."""
         return np.bincount(self.rows, minlength=n_rows)
 
 

@@ -53,13 +53,10 @@ class Wishes:
 
     @property
     def has_place(self) -> bool:
-        """Whether it is said where results go."""
         return self.in_place or self.out is not None
 
 
 class Call(NamedTuple):
-    """What a call does besides its files."""
-
     wanted: LanguagePair
     load: Callable[[Sequence[OpenedFile]], Filler]
     """Asked once every file has been read: what cannot be is refused before that."""
@@ -70,8 +67,6 @@ class Call(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What a call has done."""
-
     files: list[FileReport]
     """Those that were left out, then those that are finished, in their order; after an interrupt
     also what was begun."""

@@ -38,8 +38,6 @@ UNKNOWN = LanguagePair()
 
 
 class Filler(NamedTuple):
-    """What a run does for files."""
-
     translate: Translate | None
     """None: what no memory has is left."""
     longest: int | None
@@ -120,8 +118,6 @@ def check_languages(document: Document, wanted: LanguagePair, file: Path) -> Non
 
 
 class Filling:
-    """One call's files on their way."""
-
     def __init__(
         self,
         filler: Filler,

@@ -50,8 +50,6 @@ class Steps:
 
 
 class Flow:
-    """Takes units through the steps."""
-
     def __init__(
         self,
         translate: Translate | None,

@@ -30,8 +30,6 @@ class TermChecker(Protocol):
 
 
 class Judgement(NamedTuple):
-    """What checks say of an outcome."""
-
     flags: Sequence[Flag]
     confidence: float | None
     """That nothing is wrong with it, 0 to 1; None if that cannot be said."""

@@ -57,7 +57,6 @@ class Lessons:
 
     @cached_property
     def translator(self) -> Translator:
-        """The teacher."""
         return Translator.load(self.teacher)
 
     @cached_property
@@ -116,7 +115,6 @@ class Lessons:
             path.unlink()
 
     def sections(self) -> Sections:
-        """What the student is to read."""
         data = self.translator.settings.data
         found: dict[str, Any] = {
             "source": [str(self.file("train", "source"))],
@@ -134,7 +132,6 @@ class Lessons:
         return {"data": {key: value for key, value in found.items() if value}}
 
     def known(self) -> dict[str, Any]:
-        """What was asked for."""
         return dict(json.loads(self.plan.read_text(encoding="utf-8")))
 
     def file(self, split: str, side: str) -> Path:

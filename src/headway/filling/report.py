@@ -66,7 +66,6 @@ def write_report(report: Path, files: Sequence[FileReport], direction: LanguageP
 
 
 def rows(files: Sequence[FileReport]) -> Iterator[Row]:
-    """All rows, file by file."""
     for file in files:
         yield from file.rows
 

@@ -88,7 +88,6 @@ def report_of(
 
 
 def to_look_at(outcome: Outcome) -> bool:
-    """Whether a person should see this one."""
     if outcome.segment is None:
         return outcome.why_not not in (MISSING, NO_MATCH) or bool(outcome.near)
     return bool(outcome.flags) or not outcome.complete or outcome.origin == FUZZY

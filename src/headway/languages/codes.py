@@ -25,6 +25,11 @@ class LanguagePair(NamedTuple):
     target_language: str | None = None
 
 
+def base(code: str | None) -> str:
+    """The language alone: `pt` of `pt-BR` and `PT_br`; empty where none is given."""
+    return re.split("[-_]", code or "")[0].lower()
+
+
 def folded(code: str) -> str:
     """Without its region: `en-GB` and `en_US` are both `en`, `sr-Latn-RS` is `sr-Latn`.
 

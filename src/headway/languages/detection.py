@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from headway.languages.codes import base
+
 Detector = Callable[[str], tuple[str, float]]
 """From a text to a language and the probability of it."""
 
@@ -48,7 +50,7 @@ def is_told(language: str) -> bool:
 
 def alike(one: str, other: str) -> bool:
     """The same language, or two that no detector tells apart line by line."""
-    first = (code.lower().replace("_", "-").split("-")[0] for code in (one, other))
+    first = (base(code) for code in (one, other))
     bases = {TWO_LETTERS.get(code, code) for code in first}
     return len(bases) == 1 or any(bases <= group for group in _ALIKE)
 

@@ -5,10 +5,11 @@ numbers take, unless a file says otherwise by an expression of its own.
 """
 
 import gettext
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
+
+from headway.languages.codes import base
 
 _NUMBERS = 1_000
 """Counted up to here to see which form a number takes; what none takes has no number."""
@@ -19,8 +20,6 @@ ONE_OTHER = (("one", 1), ("other", 2))
 
 
 class Form(NamedTuple):
-    """A plural form of a language."""
-
     name: str
     """`zero`, `one`, `two`, `few`, `many` or `other`."""
     number: int | float
@@ -68,7 +67,7 @@ def also_one(language: str | None) -> int | None:
 
     None where `one` is said of 1 alone, of all whole numbers, or the language is not known.
     """
-    code = _code(language)
+    code = base(language)
     if not code or (language or "").lower().replace("_", "-") == "pt-pt":
         return None
     return next((number for number, codes in _ALSO_ONE.items() if code in codes.split()), None)
@@ -79,12 +78,8 @@ def forms_of(language: str | None, *, whole: bool = False) -> tuple[Form, ...]:
 
     With `whole`, only those that whole numbers below 1,000 take: the forms of gettext and of Qt.
     """
-    forms = tuple(Form(*row) for row in _table().get(_code(language), ONE_OTHER))
+    forms = tuple(Form(*row) for row in _table().get(base(language), ONE_OTHER))
     return tuple(f for f in forms if f.number not in (_FRACTION, _MILLION)) if whole else forms
-
-
-def _code(language: str | None) -> str:
-    return re.split("[-_]", (language or "").lower())[0]
 
 
 @cache

@@ -34,7 +34,6 @@ class WordIds:
         self._known: dict[str, list[int]] = {}
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text."""
         known = self._known
         words = [_WORD.findall(text) if _simple(text) else None for text in texts]
         new = list(set(chain.from_iterable(filter(None, words))).difference(known))

@@ -70,7 +70,6 @@ class Words:
         return cls(kept[: most or None], unit)
 
     def has(self, piece: str) -> bool:
-        """Whether this word or character is known."""
         return piece in self._ids
 
     def split(self, text: str) -> list[str]:
@@ -84,7 +83,6 @@ class Words:
         return [known(piece, unknown) for piece in self.split(text)]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text, without markers."""
         return [self.encode(text) for text in texts]
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
@@ -95,7 +93,6 @@ class Words:
         return (" " if self.unit == "words" else "").join(shown)
 
     def decode_batch(self, rows: Iterable[Iterable[SupportsIndex]]) -> list[str]:
-        """The text of each row of ids."""
         return [self.decode(row) for row in rows]
 
     def pieces(self, ids: Iterable[SupportsIndex]) -> list[str]:
@@ -104,7 +101,6 @@ class Words:
         return [BLANK if piece == " " else piece for piece in shown]
 
     def __len__(self) -> int:
-        """How many ids there are, markers included."""
         return len(self._pieces)
 
     def fingerprint(self) -> str:

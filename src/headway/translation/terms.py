@@ -14,11 +14,10 @@ from headway.corpora.mixing import tagged
 from headway.decoding.forced import log_probs_over
 from headway.engine.shortlist import opened
 from headway.languages.codes import Languages
-from headway.localization.placeholders.projection import words_and_signs
+from headway.localization.placeholders.projection import TokenSpans, words_and_signs
 from headway.localization.terms.keeping import RequiredTerm, Terms, chosen
 from headway.localization.terms.placing import (
     Span,
-    TokenizedTranslation,
     WantedTerm,
     has_place,
     places_for,
@@ -151,8 +150,8 @@ class TermProcessor:
             for one in found
         ]
 
-    def _written(self, one: Alternative) -> TokenizedTranslation:
-        return TokenizedTranslation(one.written, spans_written(self.subwords, one.ids))
+    def _written(self, one: Alternative) -> TokenSpans:
+        return TokenSpans(one.written, spans_written(self.subwords, one.ids))
 
     def _falls(self, read: Sequence[_Unread]) -> Iterator[list[float]]:
         """For each stretch how much less likely each token of the alternative is without it."""
@@ -199,7 +198,7 @@ class TermProcessor:
         ]
 
     def _rewritten(
-        self, one: Alternative, written: TokenizedTranslation, text: str, origins: Sequence[int]
+        self, one: Alternative, written: TokenSpans, text: str, origins: Sequence[int]
     ) -> Alternative:
         """An alternative with another text, each character of which comes from one of its own.
 

@@ -9,12 +9,11 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus, languages, read_pairs
-from headway.languages.codes import named_language
+from headway.languages.codes import LanguagePair, named_language
 from headway.localization.formats.file_kinds import KEYED, PAIRED
 from headway.localization.formats.keyed import KINDS
 from headway.localization.formats.readers import READERS
 from headway.localization.memory.building import memory_of
-from headway.localization.memory.units import Given
 
 
 def test_texts_with_the_same_key_are_pairs(tmp_path):
@@ -51,7 +50,7 @@ def test_arb_files_say_their_languages_and_what_describes_a_text_is_none(tmp_pat
     assert [pair[:2] for pair in read_pairs(corpus, report)] == [tuple(texts.values())]
     assert report.read == 1
     assert languages(corpus) == ("en", "de")
-    assert len(memory_of(files, Given())) == 1
+    assert len(memory_of(files, LanguagePair())) == 1
 
 
 def test_two_kinds_do_not_go_together(tmp_path):

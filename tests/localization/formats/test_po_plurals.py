@@ -9,12 +9,13 @@ import pytest
 from headway.core.cleaning import Pair, Report
 from headway.corpora.corpus import Corpus
 from headway.filling.filling import unit_of
+from headway.languages.codes import LanguagePair
 from headway.localization.formats.documents import EditableDocument
 from headway.localization.formats.po import open_document, read_po
 from headway.localization.formats.units import Match
 from headway.localization.memory.building import memory_of, memory_of_pairs
 from headway.localization.memory.memory import Memories, Memory
-from headway.localization.memory.units import Given, read_units
+from headway.localization.memory.units import read_units
 from headway.translation.corrections import versions
 
 RULES = {
@@ -77,7 +78,7 @@ def test_a_form_has_one_source_wherever_it_is_read_or_filled(
     empty = catalogue(tmp_path / "empty.po", rule, singular, [""] * rule[0], language)
     wanted = list(zip(sources, texts, strict=True))
     assert [gap.source.text for gap in opened(empty).gaps] == sources
-    units = [(unit.source, unit.target) for unit in read_units(done, Given("en", language))]
+    units = [(unit.source, unit.target) for unit in read_units(done, LanguagePair("en", language))]
     assert sorted(units) == sorted(wanted)
     assert [(one.source, one.target) for one in versions(done, Corpus())] == wanted
     alone = [pair for pair in wanted if sources.count(pair[0]) == 1]
@@ -92,7 +93,7 @@ def test_a_memory_gives_each_form_its_own(tmp_path: Path, language: str, singula
     texts = [f"%d f{form}" for form in range(rule[0])]
     done = catalogue(tmp_path / "done.po", rule, singular, texts, language)
     empty = catalogue(tmp_path / "empty.po", rule, singular, [""] * rule[0], language)
-    found = matches(empty, memory_of([done], Given("en", language)))
+    found = matches(empty, memory_of([done], LanguagePair("en", language)))
     after = opened(empty).filled([one.target for one in found], [one.percent for one in found])
     [entry] = polib.pofile(after.decode())
     assert entry.msgstr_plural == dict(enumerate(texts))
@@ -124,6 +125,6 @@ def test_forms_of_one_number_that_stand_for_others_are_not_the_same(tmp_path: Pa
     zero_first = 3, "n%10==0 || n%100>=11 && n%100<=19 ? 0 : n%10==1 && n%100!=11 ? 1 : 2"
     old = catalogue(tmp_path / "old.po", zero_last, "%d file", ["one", "many", "zero"])
     new = catalogue(tmp_path / "new.po", zero_first, "%d file", [""] * 3)
-    found = matches(new, memory_of([old], Given("en", "lv")))
+    found = matches(new, memory_of([old], LanguagePair("en", "lv")))
     assert [one.percent for one in found] == [99, 100, 99]
     assert found[1].target.text == "one"

@@ -9,9 +9,9 @@ from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixed_languages import refuse_mixed
+from headway.languages.codes import LanguagePair
 from headway.localization.formats.qt import open_document, qt_languages, read_qt
 from headway.localization.memory.building import memory_of
-from headway.localization.memory.units import Given
 from headway.localization.placeholders.segments import Segment
 
 
@@ -60,12 +60,12 @@ def test_a_file_in_another_language_is_refused(tmp_path):
     text = file(*MESSAGES, language="fr")
     for one in (text, text.replace(' sourcelanguage="en"', "")):
         path = written(tmp_path, one)
-        assert qt_languages(path, Given("en", "de")) == ("en", "fr")
+        assert qt_languages(path, LanguagePair("en", "de")) == ("en", "fr")
         with pytest.raises(DataError, match=r"the target of .*a\.ts is fr"):
-            memory_of([path], Given("en", "de"))
+            memory_of([path], LanguagePair("en", "de"))
         with pytest.raises(DataError, match="--target-language de"):
             refuse_mixed(Corpus(pairs=(path,), target_language="de"))
-        assert len(memory_of([path], Given("en", "fr"))) == 1
+        assert len(memory_of([path], LanguagePair("en", "fr"))) == 1
         refuse_mixed(Corpus(pairs=(path,), target_language="fr"))
 
 

@@ -1,8 +1,9 @@
 from pathlib import Path
 
 from headway.core.cleaning import Pair
+from headway.languages.codes import LanguagePair
 from headway.localization.memory.analysis import BANDS, analysed, opened, table
-from headway.localization.memory.building import Given, memory_of_pairs
+from headway.localization.memory.building import memory_of_pairs
 from headway.localization.memory.memory import Memories
 
 ROWS = [
@@ -49,7 +50,7 @@ def test_every_unit_is_in_one_band(tmp_path: Path) -> None:
             Pair("Step 3", "Schritt 3", "m", 3),
         ]
     )
-    found = analysed(opened([path], Given("en", "de")), Memories([memory]), silent)
+    found = analysed(opened([path], LanguagePair("en", "de")), Memories([memory]), silent)
     counted = {band: (one.units, one.words) for band, one in found.bands.items() if one.units}
     assert counted == {
         "exact": (2, 6),
@@ -70,7 +71,7 @@ def test_every_unit_is_in_one_band(tmp_path: Path) -> None:
 def test_what_is_to_be_reviewed_is_counted_with_its_words(tmp_path: Path) -> None:
     path = tmp_path / "new.po"
     path.write_text(FUZZY_PO, encoding="utf-8")
-    found = analysed(opened([path], Given("en", "de")), Memories([]), silent)
+    found = analysed(opened([path], LanguagePair("en", "de")), Memories([]), silent)
     counted = {band: (one.units, one.words) for band, one in found.bands.items() if one.units}
     assert counted == {"fuzzy": (1, 3), "none": (1, 2)}  # a fuzzy entry without text is a gap
     assert found.left == {"translated": 1}

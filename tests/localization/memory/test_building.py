@@ -6,18 +6,18 @@ import pytest
 
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
+from headway.languages.codes import LanguagePair
 from headway.localization.formats import po
 from headway.localization.formats.fillers import filler_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.building import grouped, memory_of, own_memory
-from headway.localization.memory.units import Given
 from headway.localization.placeholders.segments import Segment
 
 HEADER = """msgid ""
 msgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: pl\\n"
 
 """
-EN_PL = Given("en", "pl")
+EN_PL = LanguagePair("en", "pl")
 
 
 def exact(memory, text: str) -> str | None:
@@ -36,7 +36,7 @@ def test_a_fuzzy_translation_belongs_to_the_earlier_text(tmp_path: Path) -> None
     assert exact(memory, "Open the door") == "Otwórz drzwi"
     assert exact(memory, "Open the window") is None
     assert exact(memory, "Close") is None
-    assert len(memory_of([old], Given("en", "pl"))) == 1
+    assert len(memory_of([old], LanguagePair("en", "pl"))) == 1
     document = po.open_document(old, "en", "pl", True)
     old.write_bytes(document.filled([Segment((gap.source.text,)) for gap in document.gaps]))
     assert exact(memory_of([old], EN_PL), "Open the door") is None  # it is another's by now
@@ -88,7 +88,7 @@ def test_texts_of_one_language_are_known_by_their_keys_and_by_their_neighbours(
     tmp_path: Path, kind: str
 ) -> None:
     source, target = keyed(tmp_path / f"en{kind}", EN), keyed(tmp_path / f"de{kind}", DE)
-    memory = memory_of([source, target], Given("en", "de"), report := Report())
+    memory = memory_of([source, target], LanguagePair("en", "de"), report := Report())
     assert (report.read, report.kept, report.dropped) == (7, 5, {"missing_language": 1})
     renamed = keyed(tmp_path / f"new{kind}", {f"v2.{key}": text for key, text in EN.items()})
     expected = [DE.get(key) for key, text in EN.items() if text != "..."]

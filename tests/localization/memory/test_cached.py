@@ -4,11 +4,11 @@ import pytest
 
 from headway.core.cleaning import Pair
 from headway.core.errors import DataError
+from headway.languages.codes import LanguagePair
 from headway.localization.formats.units import Unit
 from headway.localization.memory import building
 from headway.localization.memory import building as memories
 from headway.localization.memory.building import cached_memory, cached_memory_of_pairs
-from headway.localization.memory.units import Given
 from headway.localization.placeholders.segments import Segment
 
 
@@ -23,19 +23,19 @@ def test_the_index_of_a_large_memory_is_made_once(
     path = tmp_path / "m.tsv"
     path.write_text("Open\tÖffnen\n", encoding="utf-8")
     said: list[str] = []
-    made = cached_memory([path], Given(), root=tmp_path / "cache", say=said.append)
+    made = cached_memory([path], LanguagePair(), root=tmp_path / "cache", say=said.append)
     with monkeypatch.context() as once:
         once.setattr(building, "memory_of", None)  # from now on it is found
-        again = cached_memory([path], Given(), root=tmp_path / "cache", say=said.append)
+        again = cached_memory([path], LanguagePair(), root=tmp_path / "cache", say=said.append)
     assert again.exact(asked("Open")) == made.exact(asked("Open"))
     (folder,) = (tmp_path / "cache").glob("memory-*")
     array = folder / "words.npy"
     array.write_bytes(array.read_bytes()[:-1] + b"\xff")
-    mended = cached_memory([path], Given(), root=tmp_path / "cache", say=said.append)
+    mended = cached_memory([path], LanguagePair(), root=tmp_path / "cache", say=said.append)
     assert mended.near(asked("open"))[0].target == "Öffnen"
     assert "damaged" in said[0]
     path.write_text("Open\tAuf\n", encoding="utf-8")
-    changed = cached_memory([path], Given(), root=tmp_path / "cache").exact(asked("Open"))
+    changed = cached_memory([path], LanguagePair(), root=tmp_path / "cache").exact(asked("Open"))
     assert changed
     assert changed.target == "Auf"
 
@@ -48,17 +48,17 @@ def test_a_memory_that_other_readers_read_is_read_anew(
     path.write_text("Open\tÖffnen\n", encoding="utf-8")
     for n_made in (1, 2):
         monkeypatch.setattr(memories, "READING", n_made)
-        cached_memory([path], Given(), root=tmp_path / "cache")
+        cached_memory([path], LanguagePair(), root=tmp_path / "cache")
         assert len([*(tmp_path / "cache").glob("memory-*")]) == n_made
 
 
 def test_a_small_memory_leaves_nothing_behind(tmp_path: Path, own_cache: Path) -> None:
     path = tmp_path / "m.tsv"
     path.write_text("Open\tÖffnen\n", encoding="utf-8")
-    assert len(cached_memory([path], Given())) == 1
+    assert len(cached_memory([path], LanguagePair())) == 1
     assert list(own_cache.iterdir()) == []
     with pytest.raises(DataError, match="no such file"):
-        cached_memory([tmp_path / "no.tsv"], Given())
+        cached_memory([tmp_path / "no.tsv"], LanguagePair())
 
 
 def test_pairs_are_read_once(tmp_path: Path) -> None:

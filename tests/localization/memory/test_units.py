@@ -5,9 +5,10 @@ import pytest
 
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
+from headway.languages.codes import LanguagePair
 from headway.localization.formats.fillers import filler_of
 from headway.localization.memory.building import memory_of, own_memory
-from headway.localization.memory.units import Given, MemoryUnit, read_units
+from headway.localization.memory.units import MemoryUnit, read_units
 
 PO = """
 msgid ""
@@ -58,7 +59,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def units(folder: Path, name: str, text: str) -> list[MemoryUnit]:
-    return list(read_units(written(folder, name, text), Given("en", "de")))
+    return list(read_units(written(folder, name, text), LanguagePair("en", "de")))
 
 
 def test_po_units_know_context_neighbours_and_the_second_form(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_what_is_to_be_filled_in_has_the_surroundings_that_a_memory_remembers(
 
 def test_a_report_counts_every_unit(tmp_path: Path) -> None:
     report = Report()
-    memory = memory_of([written(tmp_path, "a.po", PO)], Given(), report)
+    memory = memory_of([written(tmp_path, "a.po", PO)], LanguagePair(), report)
     assert (report.read, len(memory), dict(report.dropped)) == (
         5,
         4,
@@ -123,13 +124,13 @@ def test_languages_are_never_mixed(tmp_path: Path) -> None:
     german = written(tmp_path, "a.po", PO)
     french = written(tmp_path, "b.po", PO.replace("Language: de", "Language: fr"))
     with pytest.raises(DataError, match=r"the target of .*b.po is fr, and .*a.po says de"):
-        memory_of([german, french], Given())
+        memory_of([german, french], LanguagePair())
     with pytest.raises(DataError, match=r"the target of .*b.po is fr, and de is wanted"):
-        memory_of([french], Given("en", "de"))
+        memory_of([french], LanguagePair("en", "de"))
     tmx = written(tmp_path, "c.tmx", TMX)
     with pytest.raises(DataError, match="en -> fr; none of the 3 units"):
-        memory_of([tmx], Given("en", "fr"))
-    assert len(own_memory([tmx], Given("en", "fr"))) == 0  # there is nothing yet, and that is fine
+        memory_of([tmx], LanguagePair("en", "fr"))
+    assert len(own_memory([tmx], LanguagePair("en", "fr"))) == 0  # nothing yet, and that is fine
 
 
 @pytest.mark.parametrize(
@@ -148,4 +149,4 @@ def test_languages_are_never_mixed(tmp_path: Path) -> None:
 def test_files_that_do_harm_are_refused(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(DataError):
-        memory_of([tmp_path / name], Given("en", "de"))
+        memory_of([tmp_path / name], LanguagePair("en", "de"))

@@ -2,19 +2,19 @@
 
 from itertools import accumulate, pairwise
 
+from headway.localization.placeholders.projection import TokenSpans
 from headway.localization.terms.holding import Spelling, Wanted, Where
 from headway.localization.terms.placing import (
     TermEdit,
-    TokenizedTranslation,
     WantedTerm,
     places_for,
     put_in,
 )
 
 
-def written(*tokens: str) -> TokenizedTranslation:
+def written(*tokens: str) -> TokenSpans:
     ends = [0, *accumulate(map(len, tokens))]
-    return TokenizedTranslation("".join(tokens), list(pairwise(ends)))
+    return TokenSpans("".join(tokens), list(pairwise(ends)))
 
 
 def term(text: str, falls, *, beside=None, times: int = 1, several: bool = False) -> WantedTerm:
@@ -22,7 +22,7 @@ def term(text: str, falls, *, beside=None, times: int = 1, several: bool = False
     return WantedTerm(wanted, falls, beside or [0.0] * len(falls), several)
 
 
-def with_terms(text: TokenizedTranslation, *terms: WantedTerm) -> str:
+def with_terms(text: TokenSpans, *terms: WantedTerm) -> str:
     return put_in(text.text, places_for(text, terms)).text
 
 

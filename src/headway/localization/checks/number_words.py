@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from headway.languages.codes import base
+
 _UNITS = {
     "en": "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen",
@@ -47,12 +49,12 @@ def small_numbers(text: str, language: str | None) -> Counter[int] | None:
 
     One is left out, as its word is an article too.
     """
-    base = (language or "").replace("_", "-").split("-")[0].lower()
-    if base in ("zh", "yue"):
+    code = base(language)
+    if code in ("zh", "yue"):
         found = [_chinese(word) for word in _CHINESE.findall(_NO_NUMBER.sub("", text))]
-    elif words := _WORDS.get(base):
+    elif words := _WORDS.get(code):
         tokens = _without_large(_TOKEN.findall(text.lower()))
-        found = [_value(token, words, base) for token in tokens]
+        found = [_value(token, words, code) for token in tokens]
     else:
         return None
     return Counter(n for n in found if n is not None and 2 <= n <= 99)

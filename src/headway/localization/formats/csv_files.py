@@ -35,8 +35,6 @@ class _Row(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Which column is what, from 0; -1 for none."""
-
     source: int = 0
     target: int = 1
     header: bool = False
@@ -74,7 +72,6 @@ def read_csv(path: Path, languages: Languages, report: Report) -> Iterator[Pair]
 
 
 def csv_languages(path: Path, languages: Languages) -> tuple[str | None, str | None]:
-    """Source and target as the header names them."""
     return _table(read_decoded(path), languages)[1].languages
 
 

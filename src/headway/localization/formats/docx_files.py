@@ -146,7 +146,6 @@ class _Atom(NamedTuple):
 
 
 def _entries(text: str) -> Iterator[Entry]:
-    """One for each paragraph with text."""
     some = list(tokens(text))
     ends = closings(some)
     number, behind = 0, 0

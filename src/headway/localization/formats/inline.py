@@ -44,8 +44,6 @@ class Mark(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """All that stood in one element."""
-
     parts: Sequence[str | Code]
     written: bool
     """There is text in it, be it native code."""
@@ -57,7 +55,6 @@ class Gathered(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it as plain text: `segment.text`."""
         if len(self.parts) == 1 and isinstance(self.parts[0], str):
             return self.parts[0]
         return "".join([part if isinstance(part, str) else part.text for part in self.parts])
@@ -169,7 +166,6 @@ class InlineText:
         return found[0].decode("utf-8") if found else ""
 
     def _element(self, start: int) -> str:
-        """All of the element that ends here."""
         if not self._data:
             return ""
         return self._data[start : element_end(self._data, start, self._events.position)].decode()

@@ -19,8 +19,6 @@ _TO_ESCAPE = re.compile(r"[\\`*_\[\]<>&~|]")
 
 
 class _Span(NamedTuple):
-    """What one rule of markdown-it took."""
-
     start: int
     end: int
     tokens: Sequence[Any]

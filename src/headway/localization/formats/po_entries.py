@@ -61,7 +61,6 @@ class PoEntry:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What translators wrote, as one text."""
         return (" ".join(self.comments),) if self.comments else ()
 
     @property
@@ -75,7 +74,6 @@ class PoEntry:
 
     @property
     def complete(self) -> bool:
-        """Every form is translated."""
         return all(any(text.pieces) for text in self.forms.values())
 
     @property
@@ -87,8 +85,6 @@ class PoEntry:
 
 
 class Header(NamedTuple):
-    """What a file says of itself."""
-
     encoding: str
     """As Python knows it."""
     source_language: str | None

@@ -43,8 +43,6 @@ _REMARKS = frozenset(("translatorcomment", "extracomment"))
 
 @dataclass
 class QtText:
-    """`source`, `translation` or `numerusform`."""
-
     content: Gathered
     start: int
     end: int
@@ -53,8 +51,6 @@ class QtText:
 
 @dataclass
 class Message:
-    """`message`."""
-
     line: int
     context: str
     numerus: bool
@@ -69,12 +65,10 @@ class Message:
 
     @property
     def texts(self) -> list[QtText]:
-        """What a translation goes into, or has."""
         return self.forms if self.numerus else [self.translation] if self.translation else []
 
     @property
     def complete(self) -> bool:
-        """Something stands in each of them."""
         return bool(self.texts) and all(text.content.written for text in self.texts)
 
 

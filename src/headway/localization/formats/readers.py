@@ -17,8 +17,6 @@ from headway.localization.formats.xliff import read_xliff, xliff_languages
 
 
 class Reader(NamedTuple):
-    """How one kind of file is read."""
-
     pairs: Callable[[Path, Languages, Report], Iterator[Pair]]
     """Counts every unit in `Report.read`, and every refusal by its reason."""
     languages: Callable[[Path, Languages], tuple[str | None, str | None]]

@@ -49,7 +49,6 @@ class Decoded:
         return self.text.count("\n", 0, position) + 1
 
     def refusal(self, rule: str, position: int, what: str, remedy: str) -> DataError:
-        """An error at a character."""
         return DataError(f"{rule}; {self.path}:{self.line_of(position)} {what}. {remedy}.")
 
 
@@ -120,7 +119,6 @@ class Entry(NamedTuple):
 
     @property
     def segment(self) -> Segment:
-        """What is to be translated."""
         return self.source if isinstance(self.source, Segment) else Segment((self.source,))
 
 

@@ -84,7 +84,6 @@ def _placed(segment: Segment) -> Iterator[tuple[int, str | Code]]:
 
 
 def joined(pieces: Iterable[Segment]) -> Segment:
-    """One segment of several."""
     return Segment.of(part for piece in pieces for part in piece.parts)
 
 

@@ -79,6 +79,8 @@ class TmxUnit(NamedTuple):
     key: str
     """Its `tuid`."""
     remarks: list[str]
+    dates: list[str]
+    """When it, and each variant of it, was changed or else created."""
 
 
 class TmxSides:
@@ -150,19 +152,26 @@ class TmxUnits:
             self._variant = attributes, self._parser.CurrentByteIndex
             self._segment = _NO_SEGMENT
             self._remarks = []
+            self._add_date(attributes)
         elif name == "tu":
             self._events.unit_begins()
             language = attributes.get("srclang", self._file_language)
             language = "" if language == "*all*" else language
             self._remarks = []
             key = attributes.get("tuid", "")
-            self._unit = TmxUnit(self._events.line, language, [], key, self._remarks)
+            self._unit = TmxUnit(self._events.line, language, [], key, self._remarks, [])
+            self._add_date(attributes)
         elif name == "note" and self._unit is not None:
             self._begin_remark("")
         elif name == "prop" and _STATE.search(attributes.get("type", "")):
             self._begin_remark("state: ")
         elif name == "header":
             self._file_language = attributes.get("srclang", "")
+
+    def _add_date(self, attributes: Mapping[str, str]) -> None:
+        if self._unit is not None:
+            date = attributes.get("changedate") or attributes.get("creationdate", "")
+            self._unit.dates.append(date)
 
     def _end(self, name: str) -> None:
         if self._inline.active:

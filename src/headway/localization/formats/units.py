@@ -80,8 +80,6 @@ class SegmentAlternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a unit."""
-
     unit: Unit
     segment: Segment | None
     """What goes into its place; None leaves it as it is, and `why_not` says why."""

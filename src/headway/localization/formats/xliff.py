@@ -145,7 +145,6 @@ class _XliffFilling(NamedTuple):
     """Version 2 or later."""
 
     def unit(self, unit: XliffUnit, *, overwrite: bool) -> EditableUnit:
-        """Its gaps, or why it has none."""
         source = unit.source.content.text if unit.source else ""
         if not _fits(unit.languages, self.languages):
             return EditableUnit(source, reason="missing_language")

@@ -109,7 +109,6 @@ class XliffUnit:
 
     @property
     def trusted(self) -> bool:
-        """See `is_trusted`."""
         qualifier = self.target.attributes.get("state-qualifier") if self.target else None
         approved = self.attributes.get("approved") == "yes"
         sub_state = self.attributes.get("subState", "")
@@ -117,7 +116,6 @@ class XliffUnit:
 
     @property
     def memoq(self) -> bool:
-        """A unit as memoQ writes them."""
         return _MEMOQ + "status" in self.attributes
 
     def locked(self, mark: Mark | None) -> bool:
@@ -157,7 +155,6 @@ class XliffUnit:
 
 
 def _n_letters(parts: Sequence[str | Code]) -> int:
-    """Letters and digits outside of codes."""
     return sum(sum(map(str.isalnum, part)) for part in parts if isinstance(part, str))
 
 

@@ -67,5 +67,4 @@ def indentation(data: bytes, position: int) -> bytes:
 
 
 def line_end(data: bytes) -> bytes:
-    """How the file ends its lines."""
     return b"\r\n" if b"\r\n" in data else b"\n"

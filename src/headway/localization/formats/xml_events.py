@@ -61,7 +61,6 @@ class XmlEvents:
         self._unit_start = self.parser.CurrentByteIndex
 
     def unit_ends(self) -> None:
-        """What was gathered is complete."""
         self._unit_start = None
 
     def tell(
@@ -97,7 +96,6 @@ class XmlEvents:
         yield
 
     def refusal(self, rule: str, given: str, remedy: str) -> DataError:
-        """An error at the tag at hand."""
         return DataError(f"{rule}; {self.path}:{self.line} {given}. {remedy}.")
 
     def _parse(self, chunk: bytes, *, last: bool) -> None:

@@ -75,7 +75,6 @@ class _FuzzyTexts(Report):
         """Line and source text of each."""
 
     def drop(self, reason: str, file: str, line: int, text: str) -> None:
-        """Keep it, if it is one."""
         if reason == FUZZY:
             self.texts.append((line, text))
 
@@ -148,7 +147,6 @@ def _band(unit: Unit, text: str, memories: Memories, known: dict[str, str]) -> s
 
 
 def table(analysis: Analysis) -> list[str]:
-    """The analysis as lines of text."""
     total = analysis.total
     rows = [(BANDS[band], count) for band, count in analysis.bands.items()] + [("total", total)]
     lines = [f"{'match':<18} {'units':>9} {'words':>10} {'% of words':>11}"]

@@ -11,7 +11,7 @@ from headway.core.errors import DataError
 from headway.core.lines import check_file, shown
 from headway.corpora.cache import Say, cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.corpora.cache import silent as unsaid
-from headway.languages.codes import Languages, same_language
+from headway.languages.codes import LanguagePair, Languages, same_language
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.formats.fillers import FILLERS
 from headway.localization.formats.keyed import KINDS
@@ -21,7 +21,6 @@ from headway.localization.memory.memory import Memory
 from headway.localization.memory.store import StoreBuilder
 from headway.localization.memory.units import (
     NO_LABEL,
-    Given,
     MemoryUnit,
     read_keyed_units,
     read_units,
@@ -138,13 +137,13 @@ def memory_of_pairs(pairs: Iterable[Pair]) -> Memory:
     return Memory(builder.built(), list(numbers))
 
 
-def wanted_languages(paths: Sequence[Path], languages: Languages) -> Given:
+def wanted_languages(paths: Sequence[Path], languages: Languages) -> LanguagePair:
     """The languages that all files are read in; what holds no translations says nothing of them.
 
     Raises:
         DataError: two files do not go together, or one is not in the languages that were given.
     """
-    wanted = Given(languages.source_language, languages.target_language)
+    wanted = LanguagePair(languages.source_language, languages.target_language)
     sayer: Path | None = None
     for path in paths:
         if suffix_of(path) not in READERS and suffix_of(path) in FILLERS:
@@ -159,7 +158,7 @@ def wanted_languages(paths: Sequence[Path], languages: Languages) -> Given:
                 )
         if not all(wanted) and any(found):
             sayer = path
-            wanted = Given(wanted[0] or found[0], wanted[1] or found[1])
+            wanted = LanguagePair(wanted[0] or found[0], wanted[1] or found[1])
     return wanted
 
 

@@ -129,7 +129,6 @@ class StoreBuilder:
         self._keys.add(written_words(source))
 
     def built(self) -> MemoryStore:
-        """Everything that was added."""
         index, key_of = self._keys.index()
         digests = np.frombuffer(self._digests, np.uint64)
         by_digest = np.argsort(digests, kind="stable")

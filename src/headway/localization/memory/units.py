@@ -20,11 +20,10 @@ from headway.localization.formats.po_plurals import (
 )
 from headway.localization.formats.po_text import unescape
 from headway.localization.formats.readers import reader_of
-from headway.localization.formats.tmx import read_tmx
+from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
 from headway.localization.formats.xliff_units import XliffUnit, XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks
-from headway.localization.formats.xml_events import XmlEvents
 
 _NOT_TRANSLATED = frozenset("fuzzy untranslated do_not_translate one_column".split())
 """Reasons for which a reader drops a unit that has a source text."""
@@ -222,28 +221,8 @@ def _parts(unit: XliffUnit) -> tuple[TranslatableText, ...]:
 
 
 def _tmx_labels(path: Path) -> Iterator[Label]:
-    events = XmlEvents(path, "tmx")
-    complete: list[Label] = []
-    key, date = "", 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal key, date
-        if name == "tu":
-            events.unit_begins()
-            key, date = attributes.get("tuid", ""), 0
-        if name in ("tu", "tuv"):
-            written = attributes.get("changedate") or attributes.get("creationdate", "")
-            date = max(date, _as_number(written))
-
-    def end(name: str) -> None:
-        if name == "tu":
-            complete.append(Label(key, date))
-            events.unit_ends()
-
-    events.tell(start, end)
-    for _ in events.run(utf8_chunks(path)):
-        yield from complete
-        complete.clear()
+    for unit in TmxUnits(path).read(utf8_chunks(path)):
+        yield Label(unit.key, max(map(_as_number, unit.dates), default=0))
 
 
 def _as_number(date: str) -> int:
@@ -257,10 +236,3 @@ _LABELS: dict[Callable[..., object], Callable[[Path], Iterator[Label]]] = {
     read_tmx: _tmx_labels,
     read_xliff: _xliff_labels,
 }
-
-
-class Given(NamedTuple):
-    """Languages that were asked for; None is for the file to say."""
-
-    source_language: str | None = None
-    target_language: str | None = None

@@ -82,7 +82,6 @@ def as_word(written: str) -> str:
 
 
 def read(text: str) -> AnalyzedText:
-    """Take a text apart."""
     text = normal(text)
     plain = _without_codes(text)
     cased = tuple(_TOKEN.findall(plain))

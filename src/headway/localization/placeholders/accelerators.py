@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.languages.codes import base
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.patterns import find
 from headway.localization.placeholders.segments import Code, Segment
@@ -29,8 +30,6 @@ _ENDING = re.compile(r"(?<![.…:：。！？!?\s])[.…:：。！？!?\s]*\Z")
 
 
 class Bare(NamedTuple):
-    """A text without its accelerator."""
-
     segment: Segment
     letter: str
     """That it stood on; empty where the text has none."""
@@ -89,9 +88,8 @@ def with_accelerator(
     translation: Segment, sign: str, letter: str, target_language: str | None
 ) -> Segment:
     """A translation with its accelerator: one letter is marked, or stands behind the text."""
-    base = (target_language or "").replace("_", "-").split("-")[0].lower()
     whole = parsed(translation)
-    place = None if base in _BEHIND_TEXT else _place(whole, letter)
+    place = None if base(target_language) in _BEHIND_TEXT else _place(whole, letter)
     if place is None:
         return _joined(_behind(whole, f"({sign}{letter.upper()})"))
     n, at = place

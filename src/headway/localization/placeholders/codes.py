@@ -115,7 +115,6 @@ def unmask(text: str, codes: Codes) -> Segment:
 
 
 def check(source: Segment, output: Segment) -> Check:
-    """Compare the codes of two parsed segments."""
     expected, found = Counter(source.codes), Counter(output.codes)
     invented = Counter(
         {

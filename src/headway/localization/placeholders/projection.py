@@ -33,8 +33,6 @@ class TokenSpans(NamedTuple):
 
 
 class CodePosition(NamedTuple):
-    """Where a code stood in a text."""
-
     at: int
     """Before which character."""
     behind_space: bool
@@ -114,7 +112,6 @@ class _Projection:
         self.looks = looks(self.words)
 
     def segment(self) -> Segment:
-        """The translation with its codes."""
         everything = range(len(self.codes))
         source = (0, len(self.source_words))
         parts = self._frame(everything, source, (0, len(self.words)))

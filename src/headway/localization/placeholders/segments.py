@@ -22,8 +22,6 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """Text and codes, in their order."""
-
     parts: tuple[str | Code, ...] = ()
 
     @classmethod
@@ -58,7 +56,6 @@ class Segment:
 
     @property
     def codes(self) -> list[Code]:
-        """The markup alone, in order."""
         return [part for part in self.parts if isinstance(part, Code)]
 
     @property
@@ -76,8 +73,6 @@ class Segment:
 
 
 class Width(NamedTuple):
-    """How long a translation may be."""
-
     most: int
     unit: str = "char"
     """`char`, `byte` (in UTF-8), or what the file says: `pixel`, ..., of which every character

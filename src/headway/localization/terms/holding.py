@@ -16,8 +16,6 @@ _SENTENCE_ENDS = frozenset(f"{ENDS}\n")
 
 
 class Where(Enum):
-    """Where a spelling may stand."""
-
     ANYWHERE = "anywhere"
     OPENING = "opening"
     """At the beginning of a sentence: with a capital for it."""

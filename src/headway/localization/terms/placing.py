@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headway.languages.unspaced_words import whole_words
 from headway.localization.placeholders.patterns import find
-from headway.localization.placeholders.projection import words_and_signs
+from headway.localization.placeholders.projection import TokenSpans, words_and_signs
 from headway.localization.terms.holding import Spelling, Wanted, in_word
 
 LEAST, MOST_OF = 1.0, 0.5
@@ -25,13 +25,6 @@ BESIDE = 0.5
 """A word before it that loses so much of that stands for a term of several words, too."""
 
 Span = tuple[int, int]
-
-
-class TokenizedTranslation(NamedTuple):
-    """A translation, and which of its characters each of its tokens wrote."""
-
-    text: str
-    spans: Sequence[Span]
 
 
 class WantedTerm(NamedTuple):
@@ -54,7 +47,7 @@ class TermEdit(NamedTuple):
     term: str
 
 
-def places_for(written: TokenizedTranslation, terms: Sequence[WantedTerm]) -> list[TermEdit]:
+def places_for(written: TokenSpans, terms: Sequence[WantedTerm]) -> list[TermEdit]:
     """Where the terms go, as far as there is a place for them; in order."""
     text, words = written.text, _words(written)
     there = [place for term in terms for place in term.wanted.standing(text)]
@@ -105,7 +98,7 @@ def _claims(
     return [(number, n) for _, number, n in sorted(claims)]
 
 
-def has_place(written: TokenizedTranslation, falls: Sequence[float]) -> bool:
+def has_place(written: TokenSpans, falls: Sequence[float]) -> bool:
     """Whether any word stands for what is not read."""
     return max(_lost(written.spans, _words(written), falls), default=0.0) >= LEAST
 
@@ -134,7 +127,7 @@ def _spelled(spellings: Sequence[Spelling], before: str) -> str:
     return next((one.text for one in spellings if one.fits(before)), spellings[0].text)
 
 
-def _words(written: TokenizedTranslation) -> list[Span]:
+def _words(written: TokenSpans) -> list[Span]:
     """Those that a term may take the place of: no signs, no codes."""
     text = written.text
     words = whole_words(text, words_and_signs(text), written.spans, {})
@@ -148,7 +141,6 @@ def _words(written: TokenizedTranslation) -> list[Span]:
 
 
 def _lost(tokens: Sequence[Span], words: Sequence[Span], falls: Sequence[float]) -> list[float]:
-    """How much each word loses in all."""
     return [
         sum(
             max(0.0, fall)

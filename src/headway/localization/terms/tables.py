@@ -31,8 +31,6 @@ def read_tsv(
 
 
 def write_tsv(path: Path, glossary: Glossary) -> None:
-    """A glossary as `read_tsv` reads it."""
-
     def cell(variants: Iterable[str]) -> str:
         return "|".join(one.replace("|", "\\|") for one in variants)
 

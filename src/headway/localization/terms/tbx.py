@@ -69,8 +69,6 @@ def _chosen(
 
 
 class _ConceptReader:
-    """Gathers concepts while the file is read."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._events = XmlEvents(path, _root(path))
