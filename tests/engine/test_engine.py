@@ -27,7 +27,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer
 from headway.engine.building import NoEngineError
 from headway.engine.engine import MOST_BEAM, NativeEngine, prepare
-from headway.engine.matrices import KINDS
+from headway.engine.structures import KINDS
 from headway.engine.supported import unsupported
 from headway.inspection.ablation import switched
 

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from headway.engine import building
 from headway.engine.building import EngineLibrary, NoEngineError
-from headway.engine.matrices import Precision, as_bfloat16, as_int8, packed
-from headway.engine.structures import Floats, aligned, zeros
+from headway.engine.structures import (
+    Floats,
+    Precision,
+    aligned,
+    as_bfloat16,
+    as_int8,
+    packed,
+    zeros,
+)
 
 PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16", "int8")
 SHAPES = st.tuples(st.integers(1, 45), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))

@@ -20,8 +20,8 @@ from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import SpecialIds
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.engine import building, translating
-from headway.engine.matrices import Precision
 from headway.engine.packing import Packed
+from headway.engine.structures import Precision
 from headway.engine.translating import Found, Search, shared, translate
 
 SUPPORT = Path(__file__).parent.parent / "support"

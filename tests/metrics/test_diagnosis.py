@@ -10,7 +10,7 @@ from headway.metrics.diagnosis import diagnose
 from headway.metrics.evaluation import by_length, compare, measure, summarize
 from headway.metrics.score_card import score_card
 from headway.metrics.tokenizers import bleu_metric
-from headway.metrics.usefulness import below_use
+from headway.translation.measuring import below_use
 
 N = 40
 FRENCH = "le la un une chien chat homme femme court mange rouge bleu vite rue maison".split()

@@ -16,6 +16,7 @@ from headway.core.errors import ConfigError
 from headway.core.lines import read_lines
 from headway.core.settings import Settings
 from headway.core.training_interfaces import Batch, Position, Validation
+from headway.operations.planned import PlannedTraining
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Say, Sizes, TaskData, TaskSpec, built_from
 from headway.tokenizers.words import Words
@@ -65,7 +66,7 @@ class LettersTask:
 
     def __init__(self, settings: Settings, data: TaskData, runtime: Any) -> None:
         self.data, self.device = data, runtime.device
-        lengths = [np.array([len(row) for row in data.train])]
+        lengths = [np.array([len(row) for row in data.train], np.int32)]
         tokens, seed = settings.training.batch_tokens, settings.runtime.seed
         self.stream = BatchStream(TokenBatches(lengths, batch_tokens=tokens, seed=seed))
 
@@ -98,14 +99,13 @@ class LettersTask:
 
 
 def sizes(data: TaskData) -> Sizes:
-    n_letters = sum(len(row) + 1 for row in data.train)
-    return Sizes(n_letters, n_letters)
+    return Sizes(*[sum(len(row) + 1 for row in data.train)] * 2)
 
 
 MODELS = {"table": (TableConfig, Table)}
 SPEC = TaskSpec(
-    name="letters", sections={"data": LettersData}, models=MODELS, default_model="table",
-    read=read, sizes=sizes, build=built_from(MODELS), task=LettersTask,
+    name="letters", sections={"data": LettersData, "training": PlannedTraining}, models=MODELS,
+    default_model="table", read=read, sizes=sizes, build=built_from(MODELS), task=LettersTask,
 )  # fmt: skip
 
 

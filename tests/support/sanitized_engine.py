@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from random_models import LENGTHS, models, searches, small, sources_for
 
 from headway.engine import building
-from headway.engine.matrices import KINDS, packed
 from headway.engine.packing import Packed
-from headway.engine.structures import aligned, zeros
+from headway.engine.structures import KINDS, aligned, packed, zeros
 from headway.engine.translating import Search, translate
 
 N_TOKENS = 25

@@ -15,9 +15,9 @@ from headway.core.transformer import Transformer
 from headway.corpora.cache import silent
 from headway.decoding.begun import unbegun
 from headway.engine.building import NoEngineError, engine_library
-from headway.engine.matrices import Precision
 from headway.engine.packing import Packed
 from headway.engine.shortlist import Shortlist, opened
+from headway.engine.structures import Precision
 from headway.engine.supported import CHANGED, unsupported
 from headway.engine.translating import Search, translate
 

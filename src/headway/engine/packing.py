@@ -14,8 +14,17 @@ from headway.core.embedding import SinusoidalPositions, sinusoids
 from headway.core.layers import Layer as TorchLayer
 from headway.core.layers import alignment_layer
 from headway.engine.building import EngineLibrary
-from headway.engine.matrices import Numbers, Precision, packed
-from headway.engine.structures import Floats, LayerStruct, Matrix, Model, Norm, zeros
+from headway.engine.structures import (
+    Floats,
+    LayerStruct,
+    Matrix,
+    Model,
+    Norm,
+    Numbers,
+    Precision,
+    packed,
+    zeros,
+)
 
 if TYPE_CHECKING:
     from headway.core.transformer import Transformer

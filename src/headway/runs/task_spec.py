@@ -10,7 +10,6 @@ from headway.core.run_folder import RunFolder
 from headway.core.runtime import Runtime
 from headway.core.settings import Settings
 from headway.core.subwords import SpecialIds
-from headway.operations.planned import PlannedTraining
 
 if TYPE_CHECKING:
     from torch import nn
@@ -234,7 +233,8 @@ class TaskSpec:
     name: str
     """What `--task` and config.toml call it."""
     sections: Mapping[str, type]
-    """The dataclass of each section that is its own: `data`, and `text`, `training`, `decoding`."""
+    """The dataclass of each section that is its own: `data`, `training` (a
+    `headway.operations.planned.PlannedTraining`, or more), and `text`, `decoding`."""
     models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]]
     """What `--model.type` may be: the dataclass of its section, and its class."""
     default_model: str
@@ -279,6 +279,3 @@ class TaskSpec:
     """Settings of a run that begins with another's weights, given what the user set."""
     load: Callable[[Settings], Load] | None = None
     """How a model of such settings gets its weights; else they are finite, and copied."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sections", {"training": PlannedTraining, **self.sections})

@@ -17,7 +17,7 @@ from headway.core.settings import Settings
 from headway.core.translate import TextTranslator
 from headway.engine.building import NoEngineError, engine_library
 from headway.engine.engine import beyond, prepare
-from headway.engine.matrices import Precision
+from headway.engine.structures import Precision
 from headway.engine.supported import unsupported
 from headway.runs.quality_gate import Gate, keep, known, measured
 from headway.runs.task_spec import Say

@@ -20,7 +20,6 @@ from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
 from headway.corpora.prepared import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
-from headway.metrics.usefulness import below_use
 from headway.models import MODELS
 from headway.operations.planned import PlannedTraining
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
@@ -28,7 +27,7 @@ from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.decoding import decode_anew
-from headway.translation.measuring import measure
+from headway.translation.measuring import below_use, measure
 from headway.translation.presets import PRESETS
 
 if TYPE_CHECKING:

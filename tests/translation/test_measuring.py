@@ -3,7 +3,7 @@
 import random
 
 from headway.demo import generate
-from headway.metrics.usefulness import below_use, told_apart
+from headway.translation.measuring import below_use, told_apart
 
 PAIRS = list(dict(generate(400, seed=5)).items())
 SOURCES, TARGETS = [s for s, _ in PAIRS], [t for _, t in PAIRS]
