@@ -11,7 +11,8 @@ from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 from headway.core.errors import HeadwayError
 from headway.core.search_settings import DecodingSettings
 from headway.inspection.beam_tree import grown
-from headway.inspection.decoding_steps import N_LIKELIEST, followed, parting
+from headway.inspection.decoding_steps import parting
+from headway.inspection.searches import N_LIKELIEST, followed
 
 outputs = st.lists(st.integers(4, N_WORDS - 1), max_size=6)
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-import torch
-
 from headway.inspection.ablation import parts_of, switched
 from headway.inspection.ablation_importance import ablation_importance, too_much
 from headway.inspection.forced_decoding import begun
@@ -68,13 +66,12 @@ def changes(analysis: PassageAnalysis) -> dict[str, Any]:
 
 def _output(subject: Subject, passage: Passage) -> dict[str, Any]:
     """A passage as the model is now."""
-    written = _written(subject, passage)
-    log_probs = PassageAnalysis(subject, passage).following[torch.arange(len(written)), written]
+    log_probs = [seen.log_prob for seen in PassageAnalysis(subject, passage).course]
     return {
         "translation": passage.target,
-        "pieces": subject.shown(written, passage.names),
-        "log_probs": [finite(value) for value in log_probs.tolist()],
-        "log_prob": finite(float(log_probs.sum())),
+        "pieces": subject.shown(_written(subject, passage), passage.names),
+        "log_probs": [finite(value) for value in log_probs],
+        "log_prob": finite(sum(log_probs)),
     }
 
 

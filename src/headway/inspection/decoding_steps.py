@@ -2,69 +2,15 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Float
 
-from headway.core.hypothesis import diverged, penalty
-from headway.inspection.inspected_model import Writing, finite, text_of
+from headway.core.hypothesis import penalty
+from headway.inspection.inspected_model import finite, text_of
 from headway.inspection.packing import packed
 from headway.inspection.passage_analysis import PassageAnalysis
-
-N_LIKELIEST = 10
-
-
-class Seen(NamedTuple):
-    """One step of an output."""
-
-    fed: int
-    """The begin marker at step 0, then what was taken at the step before."""
-    taken: int
-    """The output's next token; at the last step the end marker."""
-    log_prob: float
-    """Of what was taken, in nats."""
-    rank: int
-    """Of what was taken, from 1; among equals the lower id comes first."""
-    entropy: float
-    """Of the distribution over the whole vocabulary, in nats."""
-    likeliest: list[tuple[int, float]]
-    """Tokens of the whole vocabulary with their probabilities, likeliest first."""
-    attention: Float[np.ndarray, " source"] | None
-    """Weights on the source; None from a model that gives none."""
-
-
-@torch.no_grad()
-def followed(writing: Writing, ids: Sequence[int]) -> list[Seen]:
-    """What the decoder makes of each step of an output (ids without markers) that is fed to it.
-
-    An output that the model wrote by itself was fed to it in the same way: this is what search saw.
-    Raises HeadwayError for a model that gives no numbers.
-    """
-    state, last = writing.started()
-    found = []
-    for token in [*ids, writing.special.end]:
-        logits, state, attention = writing.decoder.step(state, last, want_attention=True)
-        log_probs = logits[0].double().log_softmax(-1)
-        if log_probs.isnan().any():
-            raise diverged()
-        order = log_probs.argsort(descending=True, stable=True)
-        probabilities = log_probs.exp()
-        top = order[:N_LIKELIEST]
-        found.append(
-            Seen(
-                fed=int(last),
-                taken=token,
-                log_prob=float(log_probs[token]),
-                rank=1 + int((order == token).nonzero()),
-                entropy=float(torch.special.entr(probabilities).sum()),
-                likeliest=list(zip(top.tolist(), probabilities[top].tolist(), strict=True)),
-                attention=None if attention is None else attention[0].float().cpu().numpy(),
-            )
-        )
-        last = writing.row(token)
-    return found
+from headway.inspection.searches import Seen, followed
 
 
 def parting(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:

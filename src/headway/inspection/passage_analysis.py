@@ -5,12 +5,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from headway.inspection.inspected_model import Passage, Subject
-from headway.inspection.searches import Searches, searches
+from headway.inspection.searches import Searches, Seen, followed, searches, writing_of
 
 ROOM = 1_000_000
 """Bytes of exact numbers of one text on a page, before base64 makes them a third larger."""
@@ -50,20 +47,9 @@ class PassageAnalysis:
         self.room = room
 
     @cached_property
-    @torch.inference_mode()
-    def following(self) -> Float[Tensor, "target vocabulary"]:
-        """Log-probabilities of what comes after each token that is fed, in float32 on the CPU.
-
-        By steps, as the model writes: every model that generates has these.
-        """
-        subject, passage = self.subject, self.passage
-        source = torch.tensor([passage.source], device=subject.device) if passage.source else None
-        fed = torch.tensor(passage.fed, device=subject.device)
-        state, rows = subject.model.start(source), []
-        for token in fed:
-            logits, state, _ = subject.model.step(state, token[None])
-            rows.append(logits[0].float().log_softmax(-1).cpu())
-        return torch.stack(rows)
+    def course(self) -> list[Seen]:
+        """The target step by step, as the model writes: every model that generates has this."""
+        return followed(writing_of(self.subject, self.passage)[0], self.passage.target_ids)
 
     @cached_property
     def searches(self) -> Searches:

@@ -1,12 +1,15 @@
-"""The searches for one passage: what several parts of a document are made from."""
+"""The searches for one passage, and its way step by step: what several parts of a document are made
+from."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from jaxtyping import Float
 
-from headway.core.hypothesis import length_limits
+from headway.core.hypothesis import diverged, length_limits
 from headway.core.search_settings import DecodingSettings
 from headway.inspection.beam_tree import Tree, grown
 from headway.inspection.inspected_model import Passage, Subject, Writing
@@ -51,3 +54,57 @@ def writing_of(subject: Subject, passage: Passage) -> tuple[Writing, DecodingSet
     limit = int(length_limits(read, settings.max_extra_length, subject.model.longest))
     writing = Writing(subject.model, passage.source, subject.special, limit, subject.device)
     return writing, replace(settings, method="beam")
+
+
+N_LIKELIEST = 10
+
+
+class Seen(NamedTuple):
+    """One step of an output."""
+
+    fed: int
+    """The begin marker at step 0, then what was taken at the step before."""
+    taken: int
+    """The output's next token; at the last step the end marker."""
+    log_prob: float
+    """Of what was taken, in nats."""
+    rank: int
+    """Of what was taken, from 1; among equals the lower id comes first."""
+    entropy: float
+    """Of the distribution over the whole vocabulary, in nats."""
+    likeliest: list[tuple[int, float]]
+    """Tokens of the whole vocabulary with their probabilities, likeliest first."""
+    attention: Float[np.ndarray, " source"] | None
+    """Weights on the source; None from a model that gives none."""
+
+
+@torch.no_grad()
+def followed(writing: Writing, ids: Sequence[int]) -> list[Seen]:
+    """What the decoder makes of each step of an output (ids without markers) that is fed to it.
+
+    An output that the model wrote by itself was fed to it in the same way: this is what search saw.
+    Raises HeadwayError for a model that gives no numbers.
+    """
+    state, last = writing.started()
+    found = []
+    for token in [*ids, writing.special.end]:
+        logits, state, attention = writing.decoder.step(state, last, want_attention=True)
+        log_probs = logits[0].double().log_softmax(-1)
+        if log_probs.isnan().any():
+            raise diverged()
+        order = log_probs.argsort(descending=True, stable=True)
+        probabilities = log_probs.exp()
+        top = order[:N_LIKELIEST]
+        found.append(
+            Seen(
+                fed=int(last),
+                taken=token,
+                log_prob=float(log_probs[token]),
+                rank=1 + int((order == token).nonzero()),
+                entropy=float(torch.special.entr(probabilities).sum()),
+                likeliest=list(zip(top.tolist(), probabilities[top].tolist(), strict=True)),
+                attention=None if attention is None else attention[0].float().cpu().numpy(),
+            )
+        )
+        last = writing.row(token)
+    return found

@@ -4,13 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
-
 from headway.inspection.inspected_model import Subject
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.word_merging import words_of
 
-N_ALTERNATIVES = 10
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -21,29 +18,22 @@ def tokens(analysis: PassageAnalysis) -> dict[str, Any]:
     the token was taken, over the whole vocabulary; `top` has its likeliest tokens.
     """
     subject, passage = analysis.subject, analysis.passage
-    written = [*passage.target_ids, subject.special.end]
-    log_probs = analysis.following  # [target, vocabulary]
-    target = _tokens(subject, written, passage.names)
-    rows = torch.arange(len(written))
-    taken = log_probs[rows, written]
-    ranks = (log_probs > taken[:, None]).sum(1) + 1
-    entropies = -(log_probs.exp() * log_probs.clamp(min=-1e4)).sum(1)
-    values, ids = log_probs.topk(min(N_ALTERNATIVES, log_probs.shape[1]), dim=1)
-    for i, token in enumerate(target):
-        pieces = subject.shown(ids[i].tolist(), passage.names)
-        token["log_prob"] = round(float(taken[i]), 6)
-        token["rank"] = int(ranks[i])
-        token["entropy"] = round(float(entropies[i]), 6)
+    target = _tokens(subject, [seen.taken for seen in analysis.course], passage.names)
+    for token, seen in zip(target, analysis.course, strict=True):
+        ids, probabilities = zip(*seen.likeliest, strict=True)
+        pieces = subject.shown(ids, passage.names)
+        token |= {"log_prob": round(seen.log_prob, 6), "rank": seen.rank}
+        token["entropy"] = round(seen.entropy, 6)
         token["top"] = [
-            {"id": int(one), "piece": piece, "prob": float(f"{float(value.exp()):.6g}")}
-            for one, piece, value in zip(ids[i].tolist(), pieces, values[i], strict=True)
+            {"id": one, "piece": piece, "prob": float(f"{probability:.6g}")}
+            for one, piece, probability in zip(ids, pieces, probabilities, strict=True)
         ]
     return {
         "source": _tokens(subject, passage.source, passage.names),
         "fed": _tokens(subject, passage.fed[:1], {})[0],
         "target": target,
-        "log_prob": round(float(taken.sum()), 6),
-        "vocabulary": log_probs.shape[1],
+        "log_prob": round(sum(seen.log_prob for seen in analysis.course), 6),
+        "vocabulary": len(subject.vocabulary),
     }
 
 
