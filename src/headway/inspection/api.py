@@ -13,8 +13,7 @@ from headway.core.runtime import Device
 from headway.inspection.ablation import switched
 from headway.inspection.forced_decoding import beginning, begun, refuse_beside_force
 from headway.inspection.inspected_model import Passage, Subject, open_subject
-from headway.inspection.tensor_recorder import Array
-from headway.inspection.tracing import traced
+from headway.inspection.tracing import Array, traced
 from headway.operations.argument_types import string, strings
 
 

@@ -14,28 +14,61 @@ same things; layers and heads are counted from 0, and there is no batch axis:
 and so for target and decoder, whose layers have `cross` as well. Queries and keys are as they are
 compared: turned, where positions are rotary. `scores` are those before the mask; `residual` is what
 went in + output; `normed` is a LayerNorm's output: in post-norm of the residual, in pre-norm of
-what goes in. What a model has not got has no name: `tracing_recurrent`, `tracing_windows` say what
-others have.
+what goes in. What a model has not got has no name. Of models of another make there are embeddings,
+last vectors, logits, and the attention that they give: `decoder.0.cross.weights`.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headway.core.attention import MultiHeadAttention, ReadyMask
 from headway.core.errors import ConfigError
+from headway.core.interfaces import Lookable
 from headway.core.layers import FeedForward, Layer, Residual, Stack
-from headway.inspection.tensor_recorder import Array, TensorRecorder, part_name
-from headway.inspection.tracing_recurrent import RECURRENT_BRICKS
-from headway.inspection.tracing_windows import WINDOW_BRICKS
 from headway.nn.windowed import band
 
-Watch = Callable[[TensorRecorder, str, Any], None]
-"""Notes what a brick of this name does, whenever it runs."""
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class TensorRecorder:
+    """Tensors of one pass of one text. A context: behind it nothing is watched any more."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Nothing is watched yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """All is as it was."""
+        self._open.close()
+
+    def watch(self, module: nn.Module, look: Callable[[tuple[Any, ...], Any], None]) -> None:
+        """Call `look(what went in, what came out)` whenever the module has run."""
+        hook = module.register_forward_hook(lambda _, given, output: look(given, output))
+        self._open.callback(hook.remove)
+
+    def watch_before(self, module: nn.Module, look: Callable[..., None]) -> None:
+        """Call `look(*what goes in)` whenever the module is about to run."""
+        hook = module.register_forward_pre_hook(lambda _, given: look(*given))
+        self._open.callback(hook.remove)
+
+    def note(self, name: str, tensor: Tensor) -> None:
+        """A tensor with its batch axis, of one row, which is taken off; what had the name before is
+        forgotten."""
+        assert len(tensor) == 1, f"one text at a time is traced; got a batch of {len(tensor)}"
+        row = tensor[0].detach()
+        exact = row if row.dtype == torch.bool else row.float()
+        self.tensors[name] = exact.cpu().numpy().copy()
 
 
 class Traced(NamedTuple):
@@ -65,20 +98,28 @@ def traced(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> Trace
     notes = TensorRecorder()
     rows = [torch.tensor([ids], device=device) for ids in (source, fed) if len(ids)]
     with notes:
-        for name, module in model.named_modules():
-            watch_brick(notes, name, module)
+        for path, module in model.named_modules():
+            name = path.replace("stack", "decoder", 1) if path.startswith("stack") else path
+            if isinstance(module, Stack):
+                watch_stack(notes, name, module)
+            elif isinstance(module, Layer):
+                watch_layer(notes, name, module)
         watch_ends(notes, model, rows)
         logits = model(*rows)
     notes.note("logits", logits)
-    return Traced(notes.tensors(), logits)
+    if not any(name.endswith(".weights") for name in notes.tensors):
+        note_attention(notes, model, rows)
+    return Traced(notes.tensors, logits)
 
 
-def watch_brick(notes: TensorRecorder, path: str, module: nn.Module) -> None:
-    """As its class is watched, or the nearest one above it that is."""
-    for kind in type(module).__mro__:
-        if kind in BRICKS:
-            BRICKS[kind](notes, part_name(path), module)
-            return
+def note_attention(
+    notes: TensorRecorder, model: nn.Module, rows: Sequence[Int[Tensor, "1 _"]]
+) -> None:
+    """Where the decoder of a model of another make looks in the source, layer by layer."""
+    if isinstance(model, Lookable):
+        with suppress(ConfigError):  # its settings leave attention out
+            for n, weights in enumerate(model.look(*rows).cross):
+                notes.note(f"decoder.{n}.cross.weights", weights)
 
 
 # -- bricks of the Transformer ----------------------------------------------------------------
@@ -183,13 +224,6 @@ def watch_residual(notes: TensorRecorder, name: str, around: Residual) -> None:
     notes.watch(around.norm, look)
     notes.watch(around, look_around)
 
-
-BRICKS: dict[type, Watch] = {
-    Stack: watch_stack,
-    Layer: watch_layer,
-    **RECURRENT_BRICKS,
-    **WINDOW_BRICKS,
-}
 
 # -- where text comes in and features come out ------------------------------------------------
 
