@@ -17,18 +17,18 @@ from headway.inspection.coreference_probe import (
     probe,
     unseen_sentences,
 )
-from headway.inspection.pronouns import PronounAttention
+from headway.inspection.pronoun_picture import Look
 from headway.translator import Translator
 
 
-def looking(antecedent: int) -> PronounAttention:
+def looking(antecedent: int) -> Look:
     """One layer, two heads, 4 words (the nouns are 0 and 1): head 0 always looks most at word 0,
     head 1 at the antecedent more than at the rival, and most at word 3."""
     weights = np.full((1, 2, 4, 4), 0.25)
     weights[0, 0, 2] = [0.7, 0.1, 0.1, 0.1]
     weights[0, 1, 2] = [0.05, 0.05, 0.1, 0.6]
     weights[0, 1, 2, antecedent] += 0.2
-    return PronounAttention(weights, pronoun=2, antecedent=antecedent, rival=1 - antecedent)
+    return Look(weights, [], [], 2, antecedent, 1 - antecedent)
 
 
 def test_the_best_head_follows_the_antecedent_and_is_counted_on_other_sentences() -> None:
@@ -91,7 +91,7 @@ def test_of_a_trained_run_each_layer_is_told_and_a_pass_gives_its_vectors(
     assert all(p.right.of == 6 for p in (*found.encoder, *found.probe, *found.naming))
     one = pass_of(translator, sentences[0])
     assert one.pronoun.shape == one.reason.shape == (2, 32)
-    assert one.encoder.weights[0, :, one.encoder.pronoun].sum(-1) == pytest.approx(1.0)
+    assert one.encoder.weights[0, :, one.encoder.focus].sum(-1) == pytest.approx(1.0)
     again = pass_of(translator, sentences[0])  # no hook was left behind
     np.testing.assert_array_equal(one.pronoun, again.pronoun)
     assert not np.allclose(one.pronoun, one.reason)

@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 
 from headway.inspection.pronoun_picture import (
+    Look,
     PronounSentence,
+    clearest_head,
     draw_pronouns,
     encoding,
+    share_resolved,
     writing,
 )
 
@@ -64,3 +67,25 @@ def test_the_head_that_looks_at_the_antecedent_is_drawn_and_reported(tmp_path: P
     assert found.weights == [(1.0, 0.0)]
     assert found.right == 1.0
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def looking(layers_heads: dict[tuple[int, int], list[float]], antecedent: int) -> Look:
+    """2 layers, 2 heads, 3 words; the last word is the pronoun, 0 and 1 are the nouns."""
+    weights = np.full((2, 2, 3, 3), 1 / 3)
+    for (layer, head), row in layers_heads.items():
+        weights[layer, head, 2] = row
+    return Look(weights, [], [], 2, antecedent, 1 - antecedent)
+
+
+def test_the_clearest_head_follows_the_antecedent_not_the_subject() -> None:
+    always_first, follows = (0, 1), (1, 0)
+    sentences = [
+        looking({always_first: [0.9, 0.0, 0.1], follows: [0.6, 0.2, 0.2]}, antecedent=0),
+        looking({always_first: [0.9, 0.0, 0.1], follows: [0.3, 0.5, 0.2]}, antecedent=1),
+    ]
+    head = clearest_head(sentences)
+    assert (head.layer, head.head) == (1, 0)
+    np.testing.assert_allclose(head.margin, ((0.6 - 0.2) + (0.5 - 0.3)) / 2)
+    assert share_resolved(sentences, 1, 0) == 1.0
+    assert share_resolved(sentences, 0, 1) == 0.5
+    assert share_resolved(sentences, 0, 0) == 0.0  # looking at both alike tells nothing

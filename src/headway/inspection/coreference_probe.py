@@ -21,12 +21,11 @@ from headway.demo.sampling import Writer
 from headway.demo.sentences import coreference, it
 from headway.inspection.pronoun_picture import (
     PRONOUN,
+    Look,
     PronounSentence,
     look_of_decoder,
     look_of_encoder,
-    pronoun_attention,
 )
-from headway.inspection.pronouns import PronounAttention
 from headway.inspection.word_merging import words_of
 
 if TYPE_CHECKING:
@@ -101,9 +100,9 @@ class Knowledge(NamedTuple):
 class Pass(NamedTuple):
     """What one sentence gives, with the right translation forced."""
 
-    encoder: PronounAttention
-    deciding: PronounAttention
-    naming: PronounAttention
+    encoder: Look
+    deciding: Look
+    naming: Look
     pronoun: Float[np.ndarray, "states d_model"]
     """The vectors of *it*: what goes into the encoder's first layer, and what each layer gives."""
     reason: Float[np.ndarray, "states d_model"]
@@ -165,9 +164,9 @@ def pass_of(translator: "Translator", sentence: PronounSentence) -> Pass:
     vectors = np.stack([state[0].float().cpu().numpy() for state in states])
     reason = words.labels.index(".") - 1
     return Pass(
-        pronoun_attention(look_of_encoder(found), sentence),
-        pronoun_attention(look_of_decoder(found, decided_at), sentence),
-        pronoun_attention(look_of_decoder(found, sentence.named_at), sentence),
+        look_of_encoder(found, sentence),
+        look_of_decoder(found, sentence, decided_at),
+        look_of_decoder(found, sentence, sentence.named_at),
         vectors[:, words.groups[words.labels.index(PRONOUN)][-1]],
         vectors[:, words.groups[reason][-1]],
     )
@@ -198,14 +197,12 @@ def _encoder_states(translator: "Translator") -> Iterator[list[torch.Tensor]]:
             handle.remove()
 
 
-def best_heads(
-    chosen: Sequence[PronounAttention], counted: Sequence[PronounAttention]
-) -> list[Picker]:
+def best_heads(chosen: Sequence[Look], counted: Sequence[Look]) -> list[Picker]:
     """Of each layer the head that is right most often in `chosen`; its figures are `counted`'s."""
     n_right = np.sum([_right(one) for one in chosen], axis=0)
     found = []
     for layer, head in enumerate(n_right.argmax(axis=1).tolist()):
-        rows = [(one, one.weights[layer, head, one.pronoun]) for one in counted]
+        rows = [(one, one.weights[layer, head, one.focus]) for one in counted]
         right = sum(bool(row[one.antecedent] > row[one.rival]) for one, row in rows)
         most = sum(int(row.argmax()) == one.antecedent for one, row in rows)
         weight = float(np.mean([row[one.antecedent] for one, row in rows]))
@@ -214,9 +211,9 @@ def best_heads(
     return found
 
 
-def _right(one: PronounAttention) -> Float[np.ndarray, "layers heads"]:
+def _right(one: Look) -> Float[np.ndarray, "layers heads"]:
     """1 where a head looks more at what *it* stands for."""
-    row = one.weights[:, :, one.pronoun]
+    row = one.weights[:, :, one.focus]
     return (row[..., one.antecedent] > row[..., one.rival]).astype(np.float32)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float
 
 from headway.inspection.attention_picture import AttentionMap, draw_attention
-from headway.inspection.pronouns import Head, PronounAttention, clearest_head, share_resolved
 from headway.inspection.word_merging import merge_pieces, words_of
 
 if TYPE_CHECKING:
@@ -34,16 +33,29 @@ class PronounSentence(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Who looks at which English words, in every layer and head."""
+    """Who looks at which English words of a sentence, in every layer and head."""
 
     weights: Float[np.ndarray, "layers heads rows words"]
     rows: list[str]
     words: list[str]
     focus: int
     """The row that stands for *it*."""
+    antecedent: int
+    """The word that *it* stands for."""
+    rival: int
+    """Another noun that it could have stood for."""
 
 
 View = Callable[["Translator", PronounSentence], Look]
+
+
+class Head(NamedTuple):
+    """One head of one layer, both from 0, and how well it tells antecedents from rivals."""
+
+    layer: int
+    head: int
+    margin: float
+    """Weight on the antecedent less weight on the rival, mean over the sentences."""
 
 
 class Findings(NamedTuple):
@@ -62,7 +74,7 @@ class Findings(NamedTuple):
 
 def encoding(translator: "Translator", sentence: PronounSentence) -> Look:
     """Encoder self-attention: the words look at each other; *it* is the row of that word."""
-    return look_of_encoder(translator.attention(sentence.text, sentence.translation))
+    return look_of_encoder(translator.attention(sentence.text, sentence.translation), sentence)
 
 
 def writing(translator: "Translator", sentence: PronounSentence) -> Look:
@@ -71,17 +83,18 @@ def writing(translator: "Translator", sentence: PronounSentence) -> Look:
     *It* is the row that names the antecedent for the second time.
     """
     found = translator.attention(sentence.text, sentence.translation)
-    return look_of_decoder(found, sentence.named_at)
+    return look_of_decoder(found, sentence, sentence.named_at)
 
 
-def look_of_encoder(found: "Attention") -> Look:
+def look_of_encoder(found: "Attention", sentence: PronounSentence) -> Look:
     """The same as `encoding`, of weights that are there."""
     words = words_of(found.source_tokens)
     weights = merge_pieces(found.encoder, words.groups, words.groups)
-    return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN))
+    nouns = [words.labels.index(noun) for noun in (sentence.antecedent, sentence.rival)]
+    return Look(weights, words.labels, words.labels, words.labels.index(PRONOUN), *nouns)
 
 
-def look_of_decoder(found: "Attention", at: int) -> Look:
+def look_of_decoder(found: "Attention", sentence: PronounSentence, at: int) -> Look:
     """Its focus is the step that writes character `at` of the translation."""
     words = words_of(found.source_tokens)
     # Row i was fed piece i and writes the next one; the last row writes the end marker.
@@ -89,7 +102,26 @@ def look_of_decoder(found: "Attention", at: int) -> Look:
     ends = np.cumsum([len(label) for label in written.labels])
     weights = merge_pieces(found.cross, written.groups, words.groups)
     focus = int(np.searchsorted(ends, at, side="right"))
-    return Look(weights, written.labels, words.labels, focus)
+    nouns = [words.labels.index(noun) for noun in (sentence.antecedent, sentence.rival)]
+    return Look(weights, written.labels, words.labels, focus, *nouns)
+
+
+def clearest_head(looks: Sequence[Look]) -> Head:
+    """The head whose pronouns look most at their antecedent and least at the rival.
+
+    A head that always looks at, say, the subject gains nothing where subject and object are the
+    antecedent equally often.
+    """
+    rows = [(look, look.weights[:, :, look.focus]) for look in looks]
+    margins = np.mean([row[..., one.antecedent] - row[..., one.rival] for one, row in rows], axis=0)
+    layer, head = np.unravel_index(int(margins.argmax()), margins.shape)
+    return Head(int(layer), int(head), float(margins[layer, head]))
+
+
+def share_resolved(looks: Sequence[Look], layer: int, head: int) -> float:
+    """In what share of the sentences this head looks more at the antecedent than at the rival."""
+    rows = [(look, look.weights[layer, head, look.focus]) for look in looks]
+    return float(np.mean([row[one.antecedent] > row[one.rival] for one, row in rows]))
 
 
 def draw_pronouns(
@@ -107,8 +139,8 @@ def draw_pronouns(
     The head is chosen on `choose_on` alone and counted on `count_on`; neither should have been
     trained on. `title` is followed by the layer and head.
     """
-    head = clearest_head([pronoun_attention(view(translator, s), s) for s in choose_on])
-    others = [pronoun_attention(view(translator, s), s) for s in count_on]
+    head = clearest_head([view(translator, sentence) for sentence in choose_on])
+    right = share_resolved([view(translator, s) for s in count_on], head.layer, head.head)
     looks = [view(translator, sentence) for sentence in shown]
     maps = [
         AttentionMap(
@@ -124,20 +156,6 @@ def draw_pronouns(
     n_layers, n_heads = looks[0].weights.shape[:2]
     where = f"layer {head.layer}, head {head.head}, counted from 0"
     legend = draw_attention(maps, path, title=f"{title} ({where})")
-    weights = []
-    for look, sentence in zip(looks, shown, strict=True):
-        row = look.weights[head.layer, head.head, look.focus]
-        on = [float(row[look.words.index(n)]) for n in (sentence.antecedent, sentence.rival)]
-        weights.append((on[0], on[1]))
-    right = share_resolved(others, head.layer, head.head)
+    rows = [(look, look.weights[head.layer, head.head, look.focus]) for look in looks]
+    weights = [(float(row[one.antecedent]), float(row[one.rival])) for one, row in rows]
     return Findings(head, n_layers, n_heads, weights, right, legend)
-
-
-def pronoun_attention(look: Look, sentence: PronounSentence) -> PronounAttention:
-    """The weights of a look, and which of its words compete."""
-    return PronounAttention(
-        look.weights,
-        pronoun=look.focus,
-        antecedent=look.words.index(sentence.antecedent),
-        rival=look.words.index(sentence.rival),
-    )
