@@ -18,13 +18,11 @@ class Rounds(Protocol):
     @property
     def identity(self) -> int:
         """What tells it from others; not 0."""
-        ...
 
     def __call__(
         self, batches: "TokenBatches", n: int, random: np.random.Generator
     ) -> list[Indices]:
         """The rows of each round of epoch `n`: no batch has rows of two."""
-        ...
 
 
 class TokenBatches:
@@ -61,7 +59,7 @@ class TokenBatches:
     @property
     def order(self) -> int:
         """What the order depends on beside the seed; 0: nothing."""
-        return 0 if self.rounds is None else self.rounds.identity
+        return self.rounds.identity if self.rounds else 0
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -75,12 +73,10 @@ class TokenBatches:
         or what `rounds` says. All depends on (seed, n) and nothing else.
         """
         random = np.random.Generator(np.random.PCG64([self.seed, n]))
-        every = [np.arange(len(self))]
-        rounds = every if self.rounds is None else self.rounds(self, n, random)
+        rounds = self.rounds(self, n, random) if self.rounds else [np.arange(len(self))]
         return [batch for rows in rounds for batch in self._packed(rows, random)]
 
     def _packed(self, rows: Indices, random: np.random.Generator) -> list[Indices]:
-        """Batches of these rows, in random order."""
         if not len(rows):
             return []
         shuffled = random.permutation(rows)
@@ -110,25 +106,20 @@ class Batches(Protocol):
     @property
     def batch_tokens(self) -> int:
         """About the size of a batch."""
-        ...
 
     @property
     def seed(self) -> int:
         """What their order is drawn from."""
-        ...
 
     @property
     def order(self) -> int:
         """What their order depends on beside the seed; 0: nothing."""
-        ...
 
     def __len__(self) -> int:
         """How many rows, or tokens, there are."""
-        ...
 
     def epoch(self, n: int) -> list[Indices]:
         """The batches of epoch `n`, counted from 0; at least one in some epoch."""
-        ...
 
 
 class BatchStream:
@@ -144,9 +135,11 @@ class BatchStream:
         self.batches = batches
         self._rank, self._world = rank, world
         self._epoch = batches.epoch(0)
-        self._identity = _identity(batches)
-        self.epoch = 0
-        self.index = 0
+        self._identity = {
+            "pairs": len(batches), "batch_tokens": batches.batch_tokens, "seed": batches.seed,
+            "weights": batches.order,
+        }  # fmt: skip
+        self.epoch = self.index = 0
 
     def next(self) -> Indices:
         """The indices of the next batch of this process."""
@@ -182,12 +175,6 @@ class BatchStream:
                 f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "
                 "Start a new run."
             )
-
-
-def _identity(of: Batches) -> dict[str, int]:
-    return {
-        "pairs": len(of), "batch_tokens": of.batch_tokens, "seed": of.seed, "weights": of.order
-    }  # fmt: skip
 
 
 def pad(
