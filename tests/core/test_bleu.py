@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from headway.core import bleu as translation
-from headway.core.bleu import base_language, bleu_statistics, bleu_tokenizer
+from headway.core.bleu import bleu_statistics, bleu_tokenizer
+from headway.languages.codes import base
 from headway.languages.scripts import UNSPACED_SCRIPTS, scripts_of_language
 
 
@@ -38,7 +39,7 @@ def test_characters_are_scored_of_languages_that_all_others_take_to_be_without_s
 
 
 def test_a_language_is_known_by_its_base():
-    assert [base_language(code) for code in ("zh-Hans", "pt_BR", "DE", None)] == [
+    assert [base(code) for code in ("zh-Hans", "pt_BR", "DE", None)] == [
         "zh",
         "pt",
         "de",

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import Overrides, option_names, process_settings
+from headway.commands.arguments import Overrides, option_names, parse_overrides, process_settings
 from headway.core import setting_errors as refused
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
@@ -60,7 +60,6 @@ def complexity(
     json
         Print one JSON object.
     """
-    from headway.commands.arguments import parse_overrides
 
     given = parse_overrides(overrides, options=option_names(complexity))
     refuse_others(given)

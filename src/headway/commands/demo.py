@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import Overrides, option_names
+from headway.commands.arguments import Overrides, option_names, parse_overrides
 from headway.commands.demo_folder import write_corpus
 from headway.core.errors import StoppedError, command
 from headway.demo import DEMO_SEED, DEMO_SIZES
@@ -59,7 +59,6 @@ def demo(
     budget
         Training time instead of the demo's own, such as 2m.
     """
-    from headway.commands.arguments import parse_overrides
     from headway.core.config import merge
     from headway.tasks import TASKS, brought
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headway.commands.arguments import Overrides, Several, option_names, takes
+from headway.commands.arguments import Overrides, Several, option_names, parse_overrides, takes
 from headway.runs.flags import FLAGS, sections_of
 
 TAKEN = {
@@ -52,7 +52,7 @@ def distill(
     resume
         Go on with what was begun in --out.
     """
-    from headway.commands.arguments import parse_overrides, process_settings, say
+    from headway.commands.arguments import process_settings, say
     from headway.core.config import merge
     from headway.filling.distilling import distill as teach
     from headway.filling.distilling import lessons_for

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.commands.arguments import Overrides, option_names
+from headway.commands.arguments import Overrides, option_names, parse_overrides
 from headway.core.errors import ConfigError
 from headway.core.subwords import SpecialIds
 
@@ -81,7 +81,6 @@ def parameters(
     json
         Print one JSON object.
     """
-    from headway.commands.arguments import parse_overrides
     from headway.study.cost_table import Costs
     from headway.study.model_parts import parts_of
     from headway.study.operation_counting import count

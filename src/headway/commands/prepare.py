@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import Overrides, option_names, say, takes
+from headway.commands.arguments import Overrides, option_names, parse_overrides, say, takes
 from headway.core.disk import DiskError, whole_text
 from headway.core.errors import ConfigError, DataError
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
@@ -78,7 +78,6 @@ def prepare(
         }  # fmt: skip
         count_matches(overrides, memory, {**flags, **useless}, json=json)
         return 0
-    from headway.commands.arguments import parse_overrides
     from headway.commands.stages import Stages
     from headway.core.config import build, merge
     from headway.corpora.mixed_languages import refuse_mixed

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headway.commands.arguments import Overrides, option_names, takes
+from headway.commands.arguments import Overrides, option_names, parse_overrides, takes
 from headway.runs.flags import FLAGS
 
 
@@ -35,7 +35,6 @@ def train(
         Go on with the run in --out as if it had never stopped.
     """
     from headway.api import train as train_from_python
-    from headway.commands.arguments import parse_overrides
 
     settings = parse_overrides(overrides, options=option_names(train))
     train_from_python(

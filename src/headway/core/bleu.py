@@ -87,17 +87,13 @@ class SentenceStatistics:
         return self.formula(np.concatenate(sums))
 
 
-def base_language(code: str | None) -> str:
-    """`zh-Hans`, `zh_CN` and `ZH` are all `zh`; nothing is the empty string."""
-    return (code or "").replace("_", "-").split("-")[0].lower()
-
-
 def bleu_tokenizer(language: str | None) -> str:
     """sacreBLEU's tokenizer for a target language, by the field's convention.
 
     Not so Japanese (`char`) and Korean (`13a`): `ja-mecab` and `ko-mecab` need dictionaries.
     """
-    return UNSPACED.get(base_language(language), "13a")
+    base = (language or "").replace("_", "-").split("-")[0].lower()
+    return UNSPACED.get(base, "13a")
 
 
 def bleu_statistics(

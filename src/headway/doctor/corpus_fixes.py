@@ -20,6 +20,7 @@ from headway.corpora.pieces import NotedCleaning, clean_noted
 from headway.corpora.remarks import doubt
 from headway.corpora.shifts import NEAR, Shift
 from headway.languages.mojibake import repaired
+from headway.languages.scripts import UNSPACED_SCRIPTS
 from headway.localization.placeholders.patterns import find
 from headway.localization.places.held import LocatedUnit, Places
 
@@ -32,7 +33,7 @@ FIXES = {
 }
 """What can be mended, in words."""
 
-_WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_WITHOUT_SPACES = "".join(UNSPACED_SCRIPTS[one] for one in ("THAI", "LAO", "MYANMAR", "KHMER"))
 _INVISIBLE = re.compile(
     "[\xad\u2060\ufeff]"
     rf"|(?<![{_WITHOUT_SPACES}])\u200b(?![{_WITHOUT_SPACES}])"

@@ -57,6 +57,10 @@ UNSPACED_SCRIPTS = {
     "HAN": "\u3400-\u9fff\U00020000-\U0003ffff",
 }  # fmt: skip
 """Scripts that are written without spaces, and their signs, as in a class of a pattern."""
+WIDE = "\u2e80-\ua4cf\uf900-\ufaff\uff00-\uff60"
+"""Characters as wide as two of Latin, behind which a line may end."""
+UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
+"""All characters of scripts that part no words, punctuation and full width included."""
 
 
 class Scripts(NamedTuple):

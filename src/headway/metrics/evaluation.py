@@ -12,11 +12,11 @@ from headway.core.bleu import (
     Counts,
     Scores,
     SentenceStatistics,
-    base_language,
     bleu_tokenizer,
     check_pairs,
 )
 from headway.core.errors import DataError
+from headway.languages.codes import base
 from headway.metrics.corpus_scores import (
     Advance,
     Score,
@@ -203,7 +203,7 @@ def by_length(measured: ScoredSystem, lengths: Sequence[int]) -> list[LengthBuck
 
 def is_unspaced(language: str | None) -> bool:
     """Whether metrics count its characters, for want of spaces, as those of Chinese."""
-    return base_language(language) in UNSPACED
+    return base(language) in UNSPACED
 
 
 def ter_formula(counts: Counts) -> Scores:

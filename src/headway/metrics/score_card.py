@@ -11,9 +11,9 @@ from typing import NamedTuple
 from headway.core.bleu import (
     UNSPACED,
     SentenceStatistics,
-    base_language,
     check_pairs,
 )
+from headway.languages.codes import base
 from headway.metrics.corpus_scores import (
     Advance,
     Score,
@@ -123,7 +123,7 @@ def score_card(
         return CardRow(**vars(score), name=name, metric=metric, compares_to=compares_to)
 
     rows, left_out = [], []
-    reason_against = _judge(base_language(target_language), [hypotheses, *sets])
+    reason_against = _judge(base(target_language), [hypotheses, *sets])
     for convention in CONVENTIONS:
         if reason := reason_against(convention.tokenizer):
             left_out.append(LeftOut(convention.name, reason))

@@ -12,8 +12,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
-from headway.core.bleu import base_language
 from headway.core.errors import ConfigError
+from headway.languages.codes import base
 
 TOKENIZERS = (
     *("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none"),
@@ -75,7 +75,7 @@ def bleu_metric(
             "Give the target's, such as --target-language de."
         )
     metric = BLEU(tokenize="none", lowercase=lowercase, force=True)
-    metric.tokenizer = MosesTokens(base_language(target_language), split=tokenizer == "moses-split")
+    metric.tokenizer = MosesTokens(base(target_language), split=tokenizer == "moses-split")
     metric.tokenizer_signature = metric.tokenizer.signature()
     return metric
 

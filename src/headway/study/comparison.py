@@ -14,7 +14,7 @@ import torch
 from headway.core.errors import ConfigError
 from headway.core.runtime import cpu_name
 from headway.core.settings import task_of
-from headway.languages.scripts import UNSPACED_SCRIPTS
+from headway.languages.scripts import UNSPACED
 from headway.metrics.corpus_scores import with_interval
 from headway.operations.shipped import open_folder
 from headway.runs.task_spec import Say
@@ -274,9 +274,7 @@ def side_by_side(
     return found
 
 
-_ALONE = "\u2e80-\u312f\u3190-\u33ff\uf900-\ufaff\uff00-\uffef" + "".join(UNSPACED_SCRIPTS.values())
-"""Of scripts without spaces, and full-width: each character is a word."""
-WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+|[^\w\s]")
+WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 
 Span = tuple[int, int]
 

@@ -1,14 +1,36 @@
 """Tokenizers in files of any kind: the way in for whatever need not be what is learned here."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from headway.core.disk import refuse_large
 from headway.core.errors import DataError
+from headway.core.subword_training import WORDS
 from headway.core.subwords import MAX_BYTES, Subwords, no_tokenizer
-from headway.tokenizers.tokenizer_parts import refuse_unbounded
+from headway.tokenizers.wordpiece import PATTERN
+
+# Which parts a tokenizer.json may have: those that take time and room in proportion to a text. One
+# that is not listed, or with a pattern of its own, could take for ever, or write any length for a
+# character.
+_MOST_PARTS = 10
+_LONGEST_TEXT = 10
+_LONGEST_WORD = 1_000
+"""Characters that WordPiece parts: its time grows with their square."""
+
+_PARTS = {
+    "normalizer": "NFC NFD NFKC NFKD Lowercase StripAccents BertNormalizer Strip Nmt Prepend "
+    "Replace Sequence",
+    "pre_tokenizer": "ByteLevel BertPreTokenizer Whitespace WhitespaceSplit Metaspace Punctuation "
+    "Digits UnicodeScripts Split Sequence",
+    "decoder": "ByteLevel Fuse WordPiece Metaspace BPEDecoder ByteFallback Strip Replace Sequence",
+    "model": "BPE WordPiece WordLevel Unigram",
+}
+_PATTERNS = ({"Regex": WORDS}, {"Regex": PATTERN})
+"""Those that are written here."""
 
 _BERT_MARKERS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -21,7 +43,7 @@ def load(path: Path) -> Subwords:
     """
     serialized, file = _read(Path(path))
     try:
-        refuse_unbounded(json.loads(serialized))
+        _refuse_unbounded(json.loads(serialized))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise no_tokenizer(error, str(file)) from None
     return Subwords(serialized, str(file))
@@ -69,3 +91,40 @@ def read_bert(text: str) -> Tokenizer:
     tokenizer.decoder = decoders.WordPiece(prefix="##")
     tokenizer.add_special_tokens([piece for piece in _BERT_MARKERS if piece in vocabulary])
     return tokenizer
+
+
+def _refuse_unbounded(given: dict[str, Any]) -> None:
+    """Raise ValueError where a parsed tokenizer.json has a part that is not listed."""
+    for name, known in _PARTS.items():
+        parts = list(_flat(given.get(name)))
+        if len(parts) > _MOST_PARTS:
+            raise ValueError(f"its {name} has {len(parts)} parts; {_MOST_PARTS} are the most")
+        for part in parts:
+            if part.get("type", "BPE") not in known.split():
+                raise ValueError(f"its {name} is {part['type']!s:.40}; known are {known}")
+            if why := _unbounded(part):
+                raise ValueError(f"its {name} {part.get('type')} {why}")
+
+
+def _flat(part: Any) -> Iterator[dict[str, Any]]:
+    if part is None:
+        return
+    if part.get("type") != "Sequence":
+        yield part
+    for name in ("normalizers", "pretokenizers", "decoders"):
+        for inner in part.get(name, ()):
+            yield from _flat(inner)
+
+
+def _unbounded(part: dict[str, Any]) -> str:
+    pattern, kind = part.get("pattern"), part.get("type")
+    if pattern is not None and pattern not in _PATTERNS and "String" not in pattern:
+        return "has a regular expression of its own"
+    if kind == "Replace" and len(part["content"]) > len((pattern or {})["String"]):
+        return "writes more than it reads"
+    texts = [part.get(name) for name in ("prepend", "prefix", "suffix", "content", "replacement")]
+    if any(len(text or "") > _LONGEST_TEXT for text in texts):
+        return f"writes more than {_LONGEST_TEXT} characters"
+    if part.get("max_input_chars_per_word", 0) > _LONGEST_WORD:
+        return f"parts words of over {_LONGEST_WORD:,} characters"
+    return "draws at random" if part.get("dropout") else ""

@@ -3,6 +3,8 @@ r"""What stands between the quotes of a PO file: escapes (`\n`, `\"`), and lines
 import re
 import unicodedata
 
+from headway.languages.scripts import WIDE
+
 PAGE_WIDTH = 79
 """Columns of a line, as gettext's own tools have it."""
 
@@ -22,7 +24,7 @@ _CLOSING = (
 _OPENING = r"\u3008\u300a\u300c\u300e\u3010\uff08"
 _MAY_BREAK = re.compile(
     r"(?<= )(?=[^ ])"  # behind spaces, and between characters that are written without
-    rf"|(?<=[\u2e80-\ua4cf\uf900-\ufaff\uff00-\uff60])(?<![{_OPENING}])(?![ \\{_CLOSING}])"
+    rf"|(?<=[{WIDE}])(?<![{_OPENING}])(?![ \\{_CLOSING}])"
 )
 
 

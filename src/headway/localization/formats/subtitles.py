@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headway.languages.codes import named_language
+from headway.languages.scripts import WIDE
 from headway.localization.formats.spans import (
     Decoded,
     Entry,
@@ -37,7 +38,7 @@ _SPEAKER = re.compile(r"\s*[-\u2010-\u2015]")
 _SENTENCE_ENDS = re.compile(
     r"[.?!\u2026\u3002\uff01\uff1f:;\u266a][\"'\u201d\u2019\u00bb)\]]*\s*\Z"
 )
-_WIDE = re.compile(r"(?<=[\u2e80-\ua4cf\uf900-\ufaff\uff00-\uff60])")
+_WIDE = re.compile(f"(?<=[{WIDE}])")
 
 
 class _Cue(NamedTuple):

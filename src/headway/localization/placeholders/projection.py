@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+from headway.languages.scripts import UNSPACED
 from headway.languages.unspaced_words import whole_words
 from headway.localization.placeholders.patterns import find, partners
 from headway.localization.placeholders.segments import Code, Segment
 
-UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-"""Characters of scripts that part no words, for a class of a regular expression."""
 _WORD = re.compile(
     rf"(?<!\d)\d++(?:[.,:]\d+)+|[{UNSPACED}]|[^\W{UNSPACED}]+(?:['’-][^\W{UNSPACED}]+)*|\S"
 )

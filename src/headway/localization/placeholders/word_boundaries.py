@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from headway.languages.scripts import UNSPACED
 from headway.localization.placeholders.patterns import frame, kind_of
-from headway.localization.placeholders.projection import UNSPACED
 from headway.localization.placeholders.segments import Code, Segment
 
 _WORD = re.compile(

@@ -7,8 +7,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from headway.languages.scripts import UNSPACED
 from headway.languages.sentences import ENDS
-from headway.localization.placeholders.projection import UNSPACED
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _SENTENCE_ENDS = frozenset(f"{ENDS}\n")

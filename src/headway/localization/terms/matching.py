@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from headway.localization.placeholders.projection import UNSPACED
+from headway.languages.scripts import UNSPACED
 from headway.localization.terms.glossary import Glossary, Term
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
