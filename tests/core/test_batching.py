@@ -217,36 +217,6 @@ def test_batches_of_nothing_are_refused() -> None:
         TokenBatches([], batch_tokens=10, seed=1)
 
 
-@given(lengths, budgets, st.integers(1, 4), st.integers(0, 9))
-def test_processes_together_get_the_stream_of_one(
-    pairs: list[tuple[int, int]], batch_tokens: int, world: int, n_each: int
-) -> None:
-    batches = batches_of(pairs, batch_tokens)
-    alone = BatchStream(batches)
-    streams = [BatchStream(batches, rank, world) for rank in range(world)]
-    for _ in range(n_each):
-        for stream in streams:
-            assert stream.next().tolist() == alone.next().tolist()
-        assert [stream.state() for stream in streams] == [alone.state()] * world
-
-
-@given(lengths, budgets, st.integers(1, 4), st.integers(1, 4), st.integers(0, 9))
-def test_another_number_of_processes_goes_on_where_the_first_stopped(
-    pairs: list[tuple[int, int]], batch_tokens: int, before: int, after: int, n_each: int
-) -> None:
-    batches = batches_of(pairs, batch_tokens)
-    alone, first = BatchStream(batches), BatchStream(batches, 0, before)
-    for _ in range(n_each):
-        first.next()
-    for _ in range(n_each * before):
-        alone.next()
-    streams = [BatchStream(batches, rank, after) for rank in range(after)]
-    for stream in streams:
-        stream.restore(json.loads(json.dumps(first.state())))
-    for _ in range(5):
-        assert [s.next().tolist() for s in streams] == [alone.next().tolist() for _ in streams]
-
-
 def test_a_position_of_the_version_before_is_understood() -> None:
     batches = batches_of([(i % 7, i % 5) for i in range(40)], 30)
     stored = {

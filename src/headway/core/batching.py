@@ -125,15 +125,12 @@ class Batches(Protocol):
 class BatchStream:
     """Batches without end, epoch after epoch; stopped and restored it goes on as if it never was.
 
-    Of `world` processes that train together, process `rank` gets batches rank, rank + world, .. of
-    the one order that all of them know. `epoch` and `index` say which batch of that order comes
-    next for process 0; they are the same in every process that took as many.
+    `epoch` and `index` say which batch comes next.
     """
 
-    def __init__(self, batches: Batches, rank: int = 0, world: int = 1) -> None:
+    def __init__(self, batches: Batches) -> None:
         """Start at the first batch of epoch 0."""
         self.batches = batches
-        self._rank, self._world = rank, world
         self._epoch = batches.epoch(0)
         self._identity = {
             "pairs": len(batches), "batch_tokens": batches.batch_tokens, "seed": batches.seed,
@@ -142,10 +139,7 @@ class BatchStream:
         self.epoch = self.index = 0
 
     def next(self) -> Indices:
-        """The indices of the next batch of this process."""
-        return [self._next_of_all() for _ in range(self._world)][self._rank]
-
-    def _next_of_all(self) -> Indices:
+        """The indices of the next batch."""
         while self.index == len(self._epoch):  # an epoch of light rows alone may be empty
             self.epoch, self.index = self.epoch + 1, 0
             self._epoch = self.batches.epoch(self.epoch)
@@ -153,11 +147,11 @@ class BatchStream:
         return self._epoch[self.index - 1]
 
     def state(self) -> dict[str, int]:
-        """All that `restore` needs, ready for JSON; the same in every process."""
+        """All that `restore` needs, ready for JSON."""
         return {"epoch": self.epoch, "index": self.index, **self._identity}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go to where `state` was taken, be it by another number of processes.
+        """Go to where `state` was taken.
 
         Raises:
             RunError: it was taken from other data, another batch size or another seed.
