@@ -26,8 +26,7 @@ from headway.core.errors import DataError
 from headway.core.lines import open_bytes
 from headway.corpora.corpus import Corpus
 from headway.localization.formats import tmx, xliff
-from headway.localization.formats.file_kinds import suffix_of
-from headway.localization.formats.readers import READERS
+from headway.localization.formats.file_kinds import reader_of, suffix_of
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import read_contents
 from headway.localization.placeholders.segments import Code, Document, Segment
@@ -114,7 +113,7 @@ class Outcome(NamedTuple):
 def examine(kind: str, path: Path, row: dict[str, str], folder: Path) -> Outcome:
     """Read, fill and read again."""
     report = Report()
-    reader = READERS[suffix_of(path)].pairs
+    reader = reader_of(path).pairs
     try:
         n_pairs = sum(1 for _ in reader(path, Corpus(), report))
     except DataError as error:

@@ -29,9 +29,7 @@ from headway.core.cleaning import Report
 from headway.core.errors import UserError
 from headway.corpora.corpus import Corpus
 from headway.localization.formats.branches import branches_of
-from headway.localization.formats.fillers import FILLERS
-from headway.localization.formats.keyed import KINDS as OF_ONE_LANGUAGE
-from headway.localization.formats.readers import READERS
+from headway.localization.formats.file_kinds import keyed, opener_of, reader_of
 from headway.localization.placeholders.segments import Code, Segment
 
 LIMIT_S = 1.0
@@ -126,15 +124,15 @@ def tried(path: Path, suffix: str, n_changes: int) -> str:
     """What became of a file: read, refused, or what is wrong."""
     started = time.process_time()
     try:
-        if suffix in OF_ONE_LANGUAGE:
-            for _ in OF_ONE_LANGUAGE[suffix](path):
+        if suffix in keyed():
+            for _ in opener_of(path)(path, None, None, False).texts:
                 pass
         else:
-            pairs = list(READERS[suffix].pairs(path, Corpus(), Report()))
+            pairs = list(reader_of(path).pairs(path, Corpus(), Report()))
             shifted = [pair for pair in pairs if not together(pair.source, pair.target)]
             if len(shifted) > n_changes:
                 return f"shifted by {n_changes} changes: {shifted}"[:1_000]
-        document = FILLERS[suffix](path, "en", "ru" if suffix in OF_ONE_LANGUAGE else "de", True)
+        document = opener_of(path)(path, "en", "ru" if suffix in keyed() else "de", True)
         for gap in document.gaps:
             if branches := branches_of(gap.source, "ru"):
                 branches.together(branches.sources)

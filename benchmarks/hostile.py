@@ -41,7 +41,7 @@ from headway.corpora.cache import sealed_folder
 from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.plain_text import open_text
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.piecewise import Translated
 from headway.localization.placeholders.own_codes import compiled
 from headway.localization.placeholders.segments import Segment
@@ -106,7 +106,7 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
 def _filled_in(kind: Kind, folder: Path, text: str) -> None:
     file = folder / kind.name
     kind.save(file, [text, "And more."], "de")
-    opener = open_text if file.suffix == ".txt" else filler_of(file)
+    opener = open_text if file.suffix == ".txt" else opener_of(file)
     document, flow = opener(file, "en", "de", False), Flow(_Copied.all, Steps(), "de")
     units = [unit_of(gap, file) for gap in document.gaps]
     for _ in flow.run(units):

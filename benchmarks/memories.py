@@ -107,12 +107,12 @@ def measure(path: Path) -> dict[str, float | str]:
     from headway.core.cleaning import Report
     from headway.core.errors import DataError
     from headway.corpora.corpus import Corpus
-    from headway.localization.formats.readers import READERS
+    from headway.localization.formats.file_kinds import reader_of
 
     before, _ = memory_mb()
     started, report, refused = time.process_time(), Report(), ""
     try:
-        n_pairs = sum(1 for _ in READERS[".tmx"].pairs(path, Corpus(), report))
+        n_pairs = sum(1 for _ in reader_of(path).pairs(path, Corpus(), report))
     except DataError as error:
         n_pairs, refused = 0, str(error)
     cpu_s = time.process_time() - started

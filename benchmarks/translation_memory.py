@@ -181,7 +181,7 @@ def real_files(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _filled_from(path: Path, memory: Any) -> dict[str, int]:
-    from headway.localization.formats.fillers import filler_of
+    from headway.localization.formats.file_kinds import opener_of
     from headway.localization.formats.units import Unit
     from headway.localization.memory.building import memory_of, wanted_languages
     from headway.localization.memory.memory import Memories
@@ -190,7 +190,7 @@ def _filled_from(path: Path, memory: Any) -> dict[str, int]:
     from headway.localization.placeholders.segments import Segment
 
     languages = wanted_languages([path], Given())
-    document = filler_of(path)(path, *languages, True)
+    document = opener_of(path)(path, *languages, True)
     entries = [memory.store.entries.entry(number) for number in range(len(memory))]
     known = {entry.source for entry in entries}
     memories = Memories([memory])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headway.filling.filling import unit_of
 from headway.filling.flow import Flow, Steps
 from headway.filling.plain_text import open_text
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.splitting import restored, trimmed
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.segments import Document, Segment
@@ -81,7 +81,7 @@ def test_odd_white_space_survives_a_copy(kind: Kind, tmp_path: Path) -> None:
     def check(text: str) -> None:
         text = "".join(sign for sign in text if sign not in lacks)
         kind.save(file, [text, "And more."], "de")
-        opener = open_text if file.suffix == ".txt" else filler_of(file)
+        opener = open_text if file.suffix == ".txt" else opener_of(file)
         document = opener(file, "en", "de", False)
         assert kind.load(filled(document, file)) == [text, "And more."]
 

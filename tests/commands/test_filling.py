@@ -19,8 +19,13 @@ from headway.filling.filling import Filler
 from headway.filling.inputs import FileJob
 from headway.languages.codes import LanguagePair
 from headway.localization.formats import tmx, xliff
-from headway.localization.formats.file_kinds import KEYED, PAIRED, is_plain_text, suffix_of
-from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.file_kinds import (
+    FILE_KINDS,
+    is_plain_text,
+    keyed,
+    paired,
+    suffix_of,
+)
 from headway.localization.formats.piecewise import AT_ONCE
 from headway.localization.placeholders.segments import Segment
 from headway.translation.coded import SegmentTranslation
@@ -277,8 +282,8 @@ def test_mistakes_are_refused_with_a_remedy(everyday_run, po, arguments, message
 def test_a_kind_is_told_by_the_suffix_without_gz(tmp_path):
     assert suffix_of(Path("A.PO.GZ")) == ".po"
     assert suffix_of(Path("po")) == suffix_of(Path(".po")) == ""
-    assert {*FILLERS} - {".html", ".htm", ".md", ".docx"} == {*KEYED, *PAIRED}
-    assert not any(is_plain_text(Path(f"a{kind}.gz")) for kind in (*FILLERS, ".pot"))
+    assert {*FILE_KINDS} - {".html", ".htm", ".md", ".docx"} == {*keyed(), *paired()}
+    assert not any(is_plain_text(Path(f"a{kind}.gz")) for kind in (*FILE_KINDS, ".pot"))
     assert is_plain_text(Path("a.de.gz"))
     check_place(FileJob(Path("a.po"), Path("b.txt")), in_place=False)
     with pytest.raises(ConfigError):

@@ -7,7 +7,7 @@ import pytest
 from everyday_run import command
 
 from headway.languages.codes import named_language
-from headway.localization.formats.file_kinds import KEYED, NO_TEXT, PAIRED, is_plain_text
+from headway.localization.formats.file_kinds import NO_TEXT, is_plain_text, keyed, paired
 
 PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: {}\\n"\n\n'
 UNITS = 'msgid "I love cats."\nmsgstr ""\n\nmsgid "I love big cats."\nmsgstr ""\n'
@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_kinds_that_are_known_and_those_that_are_refused_are_different_ones():
-    assert not NO_TEXT & {*KEYED, *PAIRED}
+    assert not NO_TEXT & {*keyed(), *paired()}
     for name in ("a.txt", "a", "a.en", "b.zh-Hans", "train.de.gz", "newstest2014-src", "a.tok"):
         assert is_plain_text(Path(name)), name
     for suffix in NO_TEXT:  # none is that of a language

@@ -153,7 +153,7 @@ def test_jsonl_with_other_keys_is_refused_with_the_rule(keys: list[str], tmp_pat
 
 def test_files_that_cannot_be_pairs_are_refused(tmp_path: Path) -> None:
     text = written(tmp_path / "a.txt", "a\n")
-    with pytest.raises(DataError, match=r"one of \.csv, \.tsv, .*a\.txt.*--source and --target"):
+    with pytest.raises(DataError, match=r"one of \.po, .*\.csv.*a\.txt.*--source and --target"):
         read(Corpus(pairs=(text,)))
     with pytest.raises(ConfigError, match="pairs of texts are needed"):
         read(Corpus())

@@ -20,7 +20,7 @@ from headway.filling.flow import Flow, Steps
 from headway.filling.memories import memories_for, training_memories
 from headway.filling.rows import row_of
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import FUZZY, MEMORY, MODEL, Outcome, Unit
 from headway.localization.memory.building import memory_of_pairs
 from headway.localization.memory.memory import Memories
@@ -143,7 +143,7 @@ def test_a_match_has_the_white_space_of_the_text_that_it_is_for(
     write, read = FILES[kind]
     path = tmp_path_factory.mktemp("space") / f"a{kind}"
     path.write_text(write(f"{before}Step {number}{after}"), encoding="utf-8")
-    document = filler_of(path)(path, "en", "de", False)
+    document = opener_of(path)(path, "en", "de", False)
     known = memory_of_pairs([Pair(" Step 2", "Schritt 2\n", "m.tsv", 1)])
     flow = Flow(never, Steps(Memories([known]), fuzzy_from=85))
     units = [unit_of(gap, path) for gap in document.gaps]

@@ -14,8 +14,7 @@ from headway.filling.files import Wishes
 from headway.filling.inputs import NAMED_ONLY, is_pattern
 from headway.filling.steps import Aids, Ready
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.file_kinds import suffix_of
-from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of
 from headway.operations.shipped import DEMO
 
 
@@ -36,7 +35,7 @@ def read_standard_input(run: Path | None, asked: TranslateOptions) -> None:
         )
     kind = suffix_of(out) if out is not None else ""
     kinds = {suffix_of(file) for files in taken.values() for file in files}
-    if kind in FILLERS and (kind not in NAMED_ONLY or kind in kinds):
+    if kind in FILE_KINDS and (kind not in NAMED_ONLY or kind in kinds):
         raise ConfigError(
             f"standard input is lines of text; got --out {out} and no FILE. Name what is to be "
             "filled in right behind the run, or give an --out that ends in .txt."

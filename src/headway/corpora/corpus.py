@@ -13,10 +13,10 @@ from headway.core.lines import check_file, shown
 from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.shifts import unequal
 from headway.languages.codes import folded
-from headway.localization.formats.file_kinds import KEYED, NO_TEXT, PAIRED, is_language, suffix_of
+from headway.localization.formats.file_kinds import NO_TEXT, is_language, keyed, paired, suffix_of
 
 if TYPE_CHECKING:
-    from headway.localization.formats.readers import Reader
+    from headway.localization.formats.file_kinds import Reader
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Corpus:
     source: tuple[Path, ...] = ()
     target: tuple[Path, ...] = ()
     pairs: tuple[Path, ...] = ()
-    """Files that hold both sides: see `headway.localization.formats.readers.READERS`."""
+    """Files that hold both sides: see `headway.localization.formats.file_kinds.FILE_KINDS`."""
     source_language: str | None = None
     target_language: str | None = None
     """As the user gave them; they choose among the keys of a JSONL file."""
@@ -82,7 +82,7 @@ class Corpus:
             )
         for path in self.files:
             check_file(path)
-            if path in self.pairs or suffix_of(path) in {*PAIRED, *NO_TEXT}:
+            if path in self.pairs or suffix_of(path) in {*paired(), *NO_TEXT}:
                 _reader(path, side=path not in self.pairs)
 
 
@@ -120,13 +120,13 @@ def read_pairs(corpus: Corpus, report: Report) -> Iterator[Pair]:
 
 
 def _reader(path: Path, *, side: bool = False) -> "Reader":
-    from headway.localization.formats.readers import reader_of
+    from headway.localization.formats.file_kinds import reader_of
 
     return reader_of(path, side=side)
 
 
 def _read_parallel(source: Path, target: Path, report: Report) -> Iterator[Pair]:
-    if suffix_of(source) in KEYED:
+    if suffix_of(source) in keyed():
         from headway.localization.formats.keyed import read_keyed
 
         yield from read_keyed(source, target, report)
@@ -172,7 +172,7 @@ def directions(corpus: Corpus) -> dict[str, Direction]:
 
 def _language_of(path: Path) -> str | None:
     """The language that a file of one side says it is in: `a.en`, `train.de.gz`, `de.json`."""
-    if suffix_of(path) in KEYED:
+    if suffix_of(path) in keyed():
         from headway.localization.formats.keyed import language_of
 
         return language_of(path)

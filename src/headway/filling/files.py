@@ -23,8 +23,7 @@ from headway.filling.journal import NAME, Journal
 from headway.filling.report import check_report, write_report
 from headway.filling.rows import FileReport
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.file_kinds import PAIRED, is_plain_text, suffix_of
-from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.file_kinds import FILE_KINDS, is_plain_text, paired, suffix_of
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
 
 Say = Callable[[str], None]
@@ -195,8 +194,8 @@ def check_place(job: FileJob, *, in_place: bool) -> None:
     if job.out is None:
         return
     kind = suffix_of(job.file)
-    mine = FILLERS.get(kind)
-    if suffix_of(job.out) in FILLERS and FILLERS[suffix_of(job.out)] is not mine:
+    mine = FILE_KINDS.get(kind)
+    if suffix_of(job.out) in FILE_KINDS and FILE_KINDS[suffix_of(job.out)] != mine:
         raise ConfigError(
             f"what comes out is of the same kind as what goes in; got {job.file} and --out "
             f"{job.out}. Name it with {kind or '.txt'}."
@@ -248,7 +247,7 @@ def _stopped(
     reports += [filling.report(file) for file in begun]
     if wishes.in_place:
         for file in begun:
-            if suffix_of(file.job.file) in PAIRED:
+            if suffix_of(file.job.file) in paired():
                 write_whole(filling.data(file), file.job.out)
         return f"what was done is kept; {_GO_ON}"
     n_done = sum(file.done for file in opened)

@@ -16,8 +16,7 @@ from headway.filling.journal import Journal
 from headway.filling.plain_text import open_text
 from headway.filling.rows import UNWRITABLE, FileReport, report_of
 from headway.languages.codes import LanguagePair, same_language
-from headway.localization.formats.file_kinds import is_plain_text, suffix_of
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import is_plain_text, opener_of, suffix_of
 from headway.localization.formats.keyed import completed
 from headway.localization.formats.piecewise import MISSING
 from headway.localization.formats.splitting import lines_of
@@ -88,7 +87,7 @@ def open_one(job: FileJob, wanted: LanguagePair, *, overwrite: bool) -> Document
         DataError: a template, or as its opener and `check_languages`.
     """
     file = job.file
-    opener = open_text if is_plain_text(file) else filler_of(file)
+    opener = open_text if is_plain_text(file) else opener_of(file)
     check_file(file)
     document = opener(file, *wanted, overwrite)
     check_languages(document, wanted, file)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.core.errors import ConfigError, DataError, UserError
-from headway.localization.formats.file_kinds import suffix_of
-from headway.localization.formats.fillers import FILLERS
+from headway.localization.formats.file_kinds import FILE_KINDS, suffix_of
 
 NAMED_ONLY = (".tsv", ".csv", ".jsonl", ".json", ".ts", ".xml", ".yml", ".yaml",
               ".md", ".html", ".htm")  # fmt: skip
@@ -106,7 +105,7 @@ def _found(name: str, shared: Path, out: Path | None) -> Iterator[tuple[Path, Pa
             others = [suffix_of(file) for file in passed_over([name], out)]
             raise DataError(
                 f"a folder with translation files is needed; there is none in {path} (of "
-                f"{', '.join(kind for kind in FILLERS if kind not in NAMED_ONLY)}). Name other "
+                f"{', '.join(kind for kind in FILE_KINDS if kind not in NAMED_ONLY)}). Name other "
                 f"files, or give a pattern in quotes: '{path}/**/*{(others or ['.tsv'])[0]}'"
             )
     elif not path.exists() and is_pattern(name):
@@ -143,7 +142,7 @@ def passed_over(names: Sequence[str], out: Path | None) -> list[Path]:
     for folder in (Path(name) for name in names if Path(name).is_dir()):
         beside = None if _inside(folder, out) else out
         found += _files(
-            folder, beside, lambda file: suffix_of(file) in FILLERS and not _is_translation(file)
+            folder, beside, lambda file: suffix_of(file) in FILE_KINDS and not _is_translation(file)
         )
     return found
 
@@ -153,7 +152,7 @@ def _is_translation(file: Path) -> bool:
     if kind in _ROOTS:
         with file.open("rb") as head:
             return _ROOTS[kind] in head.read(1000)
-    return kind in FILLERS and kind not in NAMED_ONLY
+    return kind in FILE_KINDS and kind not in NAMED_ONLY
 
 
 def _inside(path: Path, out: Path | None) -> bool:
@@ -201,7 +200,9 @@ def _clashes(jobs: Iterable[FileJob]) -> Iterator[ConfigError]:
 
 def replaced(file: Path) -> ConfigError:
     """For a result that would replace its input; lines of text know no --in-place."""
-    meant = ", or, if that is meant, --in-place instead of it" if suffix_of(file) in FILLERS else ""
+    meant = (
+        ", or, if that is meant, --in-place instead of it" if suffix_of(file) in FILE_KINDS else ""
+    )
     return ConfigError(
         f"what comes out does not replace what went in; --out would write {file} itself. "
         f"Give another --out{meant}."

@@ -10,12 +10,11 @@ from typing import NamedTuple
 from headway.core.cleaning import Report, clean
 from headway.core.errors import DataError
 from headway.languages.codes import Languages, same_language
-from headway.localization.formats.file_kinds import suffix_of
+from headway.localization.formats.file_kinds import reader_of, suffix_of
 from headway.localization.formats.po import named_header
 from headway.localization.formats.po_entries import read_entries
 from headway.localization.formats.po_plurals import message_forms, message_text
 from headway.localization.formats.qt import qt_messages
-from headway.localization.formats.readers import reader_of
 from headway.localization.formats.tmx import tmx_units
 from headway.localization.formats.xliff_units import XliffUnits
 from headway.localization.formats.xml_encoding import utf8_chunks

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from headway.core.errors import ConfigError, DataError
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.keyed import completed
 from headway.localization.placeholders.segments import Document, Segment
 
 
 def opened(file: Path, onto: Path) -> Document:
-    document = completed(filler_of(file)(file, "en", "pl", False), file, onto)
+    document = completed(opener_of(file)(file, "en", "pl", False), file, onto)
     assert isinstance(document, Document)
     return document
 

@@ -8,7 +8,7 @@ from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.languages.codes import LanguagePair
 from headway.localization.formats import po
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.building import grouped, memory_of, own_memory
 from headway.localization.placeholders.segments import Segment
@@ -95,7 +95,7 @@ def test_texts_of_one_language_are_known_by_their_keys_and_by_their_neighbours(
     for path in (source, renamed):
         found = [
             memory.exact(Unit(gap.source, "", gap.line, gap.key, gap.before, gap.after))
-            for gap in filler_of(path)(path, "en", "de", True).gaps
+            for gap in opener_of(path)(path, "en", "de", True).gaps
         ]
         assert [one and one.target for one in found] == expected
         assert all(one is None or one.in_context for one in found)

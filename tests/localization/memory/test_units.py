@@ -6,7 +6,7 @@ import pytest
 from headway.core.cleaning import Report
 from headway.core.errors import DataError
 from headway.languages.codes import LanguagePair
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.memory.building import memory_of, own_memory
 from headway.localization.memory.units import MemoryUnit, read_units
 
@@ -101,7 +101,7 @@ def test_what_is_to_be_filled_in_has_the_surroundings_that_a_memory_remembers(
     found = {(u.source, u.label.key): u for u in units(tmp_path, name, text)}
     gaps = [
         gap
-        for gap in filler_of(tmp_path / name)(tmp_path / name, "en", "de", True).gaps
+        for gap in opener_of(tmp_path / name)(tmp_path / name, "en", "de", True).gaps
         if (gap.source.text, gap.key) in found
     ]
     assert len(gaps) > 1

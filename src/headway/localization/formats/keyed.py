@@ -1,40 +1,15 @@
 """Two files of one language each: pairs of the texts that have the same key."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import shown
-from headway.localization.formats import (
-    android,
-    json_files,
-    properties,
-    resx,
-    strings_files,
-    subtitles,
-    yaml_files,
-)
-from headway.localization.formats.file_kinds import KEYED, suffix_of
+from headway.localization.formats import subtitles
+from headway.localization.formats.file_kinds import keyed, opener_of, suffix_of
 from headway.localization.formats.spans import Keyed, SpanDocument
 from headway.localization.placeholders.segments import Counts, Document, Gap, Segment
-
-Opener = Callable[[Path, str | None, str | None, bool], SpanDocument]
-"""From a file, the languages that are asked for, and whether translations are to be replaced."""
-
-KINDS: dict[str, Opener] = {
-    ".json": json_files.open_document,
-    ".arb": json_files.open_arb,
-    ".properties": properties.open_document,
-    ".strings": strings_files.open_document,
-    ".resx": resx.open_document,
-    ".srt": subtitles.open_document,
-    ".vtt": subtitles.open_document,
-    ".xml": android.open_document,
-    ".yml": yaml_files.open_document,
-    ".yaml": yaml_files.open_document,
-}
-"""By suffix; each may also end in `.gz`."""
 
 
 def read_keyed(source: Path, target: Path, report: Report) -> Iterator[Pair]:
@@ -71,13 +46,13 @@ def texts_of(path: Path) -> Sequence[Keyed]:
 
 
 def _opened(path: Path) -> SpanDocument:
-    suffix = suffix_of(path)
-    if suffix not in KINDS:
+    if suffix_of(path) not in keyed():
         raise DataError(
             f"a file of one language goes with another of such a kind "
-            f"({', '.join(KEYED)}); got {path}. Give both in the same format."
+            f"({', '.join(keyed())}); got {path}. Give both in the same format."
         )
-    return KINDS[suffix](path, None, None, False)
+    opened: SpanDocument = opener_of(path)(path, None, None, False)
+    return opened
 
 
 def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument":
@@ -90,18 +65,16 @@ def completed(document: Document, file: Path, onto: Path) -> "CompletedDocument"
         DataError: `onto` cannot be read.
     """
     kinds = [suffix_of(path) for path in (file, onto)]
-    if kinds[0] not in KINDS or kinds[0] != kinds[1]:
+    if kinds[0] not in keyed() or kinds[0] != kinds[1]:
         raise ConfigError(
             f"--onto completes the target file of a source file of the same kind "
-            f"({', '.join(KEYED)}); got {file} and {onto}. Other kinds hold both sides, "
+            f"({', '.join(keyed())}); got {file} and {onto}. Other kinds hold both sides, "
             "and what is empty in them is filled in without it."
         )
     own = {key: text for key, text, *_ in texts_of(file)}
     of_onto = {key: text for key, text, *_ in texts_of(onto)}
     known = {key: text for key, text in of_onto.items() if text.strip() and text != own.get(key)}
-    if (
-        KINDS[kinds[0]] is subtitles.open_document
-    ):  # sentences go over cues, of which some are known
+    if kinds[0] in (".srt", ".vtt"):  # sentences go over cues, of which some are known
         document = subtitles.open_document(file, None, document.target_language, False, known)
     return CompletedDocument(document, known)
 

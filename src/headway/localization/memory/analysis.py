@@ -9,7 +9,7 @@ from headway.core.cleaning import Report
 from headway.core.lines import shown
 from headway.corpora.corpus import Corpus, read_pairs
 from headway.languages.codes import Languages
-from headway.localization.formats.fillers import filler_of
+from headway.localization.formats.file_kinds import opener_of
 from headway.localization.formats.units import Unit
 from headway.localization.memory.index import LEAST
 from headway.localization.memory.memory import Memories
@@ -97,7 +97,7 @@ def opened(paths: Iterable[Path], languages: Languages) -> list[tuple[Path, Docu
         DataError: a file cannot be read, or is of a kind that is not filled in.
     """
     wanted = languages.source_language, languages.target_language
-    return [(path, filler_of(path)(path, *wanted, False)) for path in paths]
+    return [(path, opener_of(path)(path, *wanted, False)) for path in paths]
 
 
 def analysed(

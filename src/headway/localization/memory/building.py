@@ -12,10 +12,7 @@ from headway.core.lines import check_file, shown
 from headway.corpora.cache import Say, cache_root, key_of, made_once, read_sealed, sealed_folder
 from headway.corpora.cache import silent as unsaid
 from headway.languages.codes import LanguagePair, Languages, same_language
-from headway.localization.formats.file_kinds import suffix_of
-from headway.localization.formats.fillers import FILLERS
-from headway.localization.formats.keyed import KINDS
-from headway.localization.formats.readers import READERS, reader_of
+from headway.localization.formats.file_kinds import FILE_KINDS, keyed, paired, reader_of, suffix_of
 from headway.localization.memory import store, words
 from headway.localization.memory.memory import Memory
 from headway.localization.memory.store import StoreBuilder
@@ -79,7 +76,7 @@ def grouped(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     left = list(paths)
     while left:
         path = left.pop(0)
-        if suffix_of(path) not in KINDS:
+        if suffix_of(path) not in keyed():
             groups.append((path,))
             continue
         if not left or suffix_of(left[0]) != suffix_of(path):
@@ -101,7 +98,7 @@ def own_memory(
     Raises:
         DataError: a file cannot be read.
     """
-    both = [path for path in paths if suffix_of(path) in READERS]
+    both = [path for path in paths if suffix_of(path) in paired()]
     builder, report = StoreBuilder(), Report()
     for number, path in enumerate(both):
         _add(builder, read_units(path, languages), number, report, silent)
@@ -146,7 +143,7 @@ def wanted_languages(paths: Sequence[Path], languages: Languages) -> LanguagePai
     wanted = LanguagePair(languages.source_language, languages.target_language)
     sayer: Path | None = None
     for path in paths:
-        if suffix_of(path) not in READERS and suffix_of(path) in FILLERS:
+        if suffix_of(path) not in paired() and suffix_of(path) in FILE_KINDS:
             continue
         found = reader_of(path).languages(path, wanted)
         for side, code, expected in zip(("source", "target"), found, wanted, strict=True):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from headway.core.cleaning import Pair, Report
 from headway.corpora.pieces import add_report
 from headway.languages.codes import Languages
+from headway.localization.formats.file_kinds import reader_of
 from headway.localization.formats.keyed import read_keyed, texts_of
 from headway.localization.formats.po import named_header, read_po
 from headway.localization.formats.po_entries import PoEntry, read_entries
@@ -19,7 +20,6 @@ from headway.localization.formats.po_plurals import (
     message_text,
 )
 from headway.localization.formats.po_text import unescape
-from headway.localization.formats.readers import reader_of
 from headway.localization.formats.tmx import TmxUnits, read_tmx
 from headway.localization.formats.xliff import read_xliff
 from headway.localization.formats.xliff_units import XliffUnit, XliffUnits

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headway.core.errors import DataError
-from headway.localization.formats.file_kinds import KEYED, suffix_of
+from headway.localization.formats.file_kinds import keyed, suffix_of
 from headway.localization.places.held import Places, mended_text
 from headway.localization.places.line_places import (
     jsonl_units,
@@ -26,7 +26,7 @@ PLACES = {
 def places_of(files: tuple[Path, ...]) -> Places:
     """How a part of a corpus is taken apart; raises DataError for a kind that is only read."""
     suffix = suffix_of(files[0])
-    if len(files) == 2 and suffix not in KEYED:
+    if len(files) == 2 and suffix not in keyed():
         return TWO_FILES
     if len(files) == 2 or suffix not in PLACES:
         raise DataError(
