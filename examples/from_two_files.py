@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from headway.core.batching import TokenBatches, pad
-from headway.core.bleu import score_translations
+from headway.core.bleu import bleu_statistics
 from headway.core.dataset import EncodedPairs, PairsSettings, prepare_in_memory
 from headway.core.loss import projected_label_smoothed
 from headway.core.schedules import linear_rate
@@ -57,7 +57,7 @@ def main(source: str, target: str, updates: int = 1000) -> None:
         adam.step()
         adam.zero_grad()
         if step % 100 == 0:
-            nats = found.likelihood.item() / (expected != special.padding).sum().item()
+            nats = found.nll.item() / (expected != special.padding).sum().item()
             print(f"update {step}: {nats:.3f} nats a target token")
 
     model.eval()
@@ -68,7 +68,8 @@ def main(source: str, target: str, updates: int = 1000) -> None:
     written = data.subwords.decode_batch([best.ids for best, *_ in hypotheses])
     for (text, _), translation in list(zip(data.valid_texts, written, strict=True))[:5]:
         print(f"{text}\n  {translation}")
-    print(score_translations(written, [text for _, text in data.valid_texts]).bleu.score)
+    references = [text for _, text in data.valid_texts]
+    print(f"BLEU {bleu_statistics(written, references).score():.1f}")
 
 
 if __name__ == "__main__":
