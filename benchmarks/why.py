@@ -19,7 +19,7 @@ from whys.question import Question
 from whys.questions import QUESTIONS
 
 from headway.corpora.cache import cache_root
-from headway.operations.planned import seconds
+from headway.operations.time_budget import seconds
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -252,3 +252,27 @@ def test_a_picture_a_verb_and_a_setting_that_nothing_has_are_found(tmp_path: Pat
         "benchmarks/none.py",
     ]
     assert unknown_verbs_and_settings(page) == ["guess", "hats"]
+
+
+PACKAGES = sorted(path.parent for path in (ROOT / "src" / "headway").glob("*/README.md"))
+
+
+def test_every_package_has_a_map() -> None:
+    folders = {path.parent for path in (ROOT / "src" / "headway").glob("*/*.py")}
+    assert folders == {*PACKAGES}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_the_map_of_a_package_names_each_of_its_files(package: Path) -> None:
+    named = re.findall(r"^\| `([\w/]+\.py)` \|", (package / "README.md").read_text("utf-8"), re.M)
+    files = [path for path in package.rglob("*.py") if len(path.read_text("utf-8").split("\n")) > 3]
+    assert sorted(named) == sorted(path.relative_to(package).as_posix() for path in files)
+
+
+def test_the_core_is_walked_through_and_named_in_the_readmes_tree() -> None:
+    files = [path.name for path in (ROOT / "src" / "headway" / "core").glob("[!_]*.py")]
+    walk = (ROOT / "docs" / "core.md").read_text("utf-8")
+    tree = (ROOT / "README.md").read_text("utf-8").partition("src/headway/\n")[2]
+    tree = tree.partition("```")[0]
+    assert [name for name in files if f"core/{name}" not in walk or f" {name}" not in tree] == []
+    assert len(tree.splitlines()) <= 40

@@ -43,13 +43,3 @@ def test_it_does_not_grow(entered: dict[str, int]) -> None:
 
 def test_side_rooms_are_not_entered(entered: dict[str, int]) -> None:
     assert [name for name in entered if name.startswith(SIDE_ROOMS)] == []
-
-
-def test_the_reading_order_and_the_readmes_tree_name_it(entered: dict[str, int]) -> None:
-    tree = (ROOT / "README.md").read_text(encoding="utf-8").partition("src/headway/\n")[2]
-    for name in entered:
-        assert Path(name).name in tree, name
-    order = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    order = order.partition("## Reading order")[2].partition("## Contracts")[0]
-    named = [name for name in entered if f"`{name}`" in order]
-    assert len(named) >= 30

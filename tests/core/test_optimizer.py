@@ -10,7 +10,7 @@ from headway.core.embedding import TokenEmbedding
 from headway.core.errors import ConfigError, RunError
 from headway.core.optimizer import FlatAdam, load_weights
 from headway.operations.frozen import freeze
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import parameters_apart
 
 CONSTANTS = {"betas": (0.9, 0.98), "epsilon": 1e-9}

@@ -3,7 +3,7 @@
 import pytest
 
 from headway.core.errors import ConfigError
-from headway.operations.planned import PlannedTraining, seconds
+from headway.operations.time_budget import PlannedTraining, seconds
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from headway.core.schedules import DECAYING
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Batch, Validation
 from headway.exchange.curves import planned
-from headway.operations.planned import SMALL, PlannedTraining, planned_step
+from headway.operations.time_budget import SMALL, PlannedTraining, planned_step
 from headway.runs.gradient import trainer_of
 
 PLANNED = PlannedTraining(

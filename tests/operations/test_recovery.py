@@ -28,7 +28,7 @@ from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, Position, Validation
 from headway.operations import recovery
 from headway.operations.earlier_checkpoints import upgraded
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import trainer_of
 
 SETTINGS = PlannedTraining(

@@ -16,7 +16,7 @@ from headway.core.errors import ConfigError
 from headway.core.lines import read_lines
 from headway.core.settings import Settings
 from headway.core.training_interfaces import Batch, Position, Validation
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Say, Sizes, TaskData, TaskSpec, built_from
 from headway.tokenizers.words import Words

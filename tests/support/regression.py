@@ -13,7 +13,7 @@ from headway.core.dropout import Dropout
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
 from headway.core.training_interfaces import Batch, Position, Validation
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 from headway.runs import parent
 
 SETTINGS = PlannedTraining(

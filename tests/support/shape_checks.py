@@ -10,7 +10,7 @@ SHAPED = (
     *("core", "nn", "decoding", "metrics", "models", "earlier_translators", "language_models"),
     *("translation", "translator", "runs", "tasks", "exchange", "study"),
     "inspection",
-    *("operations.recovery", "operations.planned", "operations.frozen"),
+    *("operations.recovery", "operations.time_budget", "operations.frozen"),
     "operations.row_adam",
     "engine.shortlist",
 )

@@ -17,7 +17,7 @@ from headway.core.subwords import SpecialIds
 from headway.core.training_interfaces import Batch, Position, Validation
 from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 
 VALID_ROWS = 16
 """Lanes, or windows, of validation text that are read side by side."""

@@ -20,7 +20,7 @@ from headway.core.schedules import paper_peak
 from headway.core.settings import Settings, presets_of_type, type_of
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Reporter
-from headway.operations.planned import PlannedTraining, seconds
+from headway.operations.time_budget import PlannedTraining, seconds
 from headway.runs.console import ConsoleReporter
 from headway.runs.task_spec import Opening, Run, Say, Sizes, TaskSpec
 

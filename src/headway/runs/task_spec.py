@@ -234,7 +234,7 @@ class TaskSpec:
     """What `--task` and config.toml call it."""
     sections: Mapping[str, type]
     """The dataclass of each section that is its own: `data`, `training` (a
-    `headway.operations.planned.PlannedTraining`, or more), and `text`, `decoding`."""
+    `headway.operations.time_budget.PlannedTraining`, or more), and `text`, `decoding`."""
     models: Mapping[str, tuple[type, Callable[..., "nn.Module"]]]
     """What `--model.type` may be: the dataclass of its section, and its class."""
     default_model: str

@@ -21,7 +21,7 @@ from headway.core.translation_task import TranslationTraining
 from headway.corpora.prepared import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS
-from headway.operations.planned import PlannedTraining
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.task_spec import CardWords, Run, Say, TaskSpec, Tokens
 from headway.tokenizers import tokenizer_files
 from headway.translation import fitting, pairs, tuning, tuning_data
