@@ -1,6 +1,6 @@
 """From two text files to translations, with the bricks of headway.core alone.
 
-    python examples/from_two_files.py SOURCE TARGET [UPDATES]
+    python examples/from_two_files.py train.en train.zh [UPDATES]
 
 `headway.core.train.train` does the same with checkpoints, averaging and a run folder.
 """
@@ -68,8 +68,8 @@ def main(source: str, target: str, updates: int = 1000) -> None:
     written = data.subwords.decode_batch([best.ids for best, *_ in hypotheses])
     for (text, _), translation in list(zip(data.valid_texts, written, strict=True))[:5]:
         print(f"{text}\n  {translation}")
-    references = [text for _, text in data.valid_texts]
-    print(f"BLEU {bleu_statistics(written, references).score():.1f}")
+    references, language = [text for _, text in data.valid_texts], Path(target).suffix[1:]
+    print(f"BLEU {bleu_statistics(written, references, target_language=language).score():.1f}")
 
 
 if __name__ == "__main__":

@@ -15,10 +15,8 @@ SCRIPT = ROOT / "examples" / "from_two_files.py"
 def test_two_text_files_become_a_translator_with_the_bricks_alone(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     files = map(str, write_corpus(tmp_path))
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), *files, "20"], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, str(SCRIPT), *files, "20"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     first, *_, last = done.stdout.splitlines()
     assert first.startswith("read 300 pairs")
     assert last.startswith("BLEU ")

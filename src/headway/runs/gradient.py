@@ -24,9 +24,9 @@ from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Callback, Reporter
 from headway.operations import frozen
 from headway.operations.earlier_checkpoints import bring_up_to_date
-from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.operations.recovery import put_right
 from headway.operations.row_adam import RowAdam
+from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, parent
 from headway.runs.console import ConsoleReporter
 from headway.runs.task_spec import Learned, Learner, Opening, Run

@@ -18,8 +18,8 @@ from headway.core.tensor_files import load_finite, shapes
 from headway.core.trainer import Trainer
 from headway.core.training_interfaces import Validation
 from headway.operations.frozen import all_parameters, freeze, names_below
-from headway.operations.time_budget import PlannedTraining
 from headway.operations.shipped import open_folder
+from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import fitting_vocabulary
 from headway.runs.task_spec import Request, Run, TaskSpec
 
