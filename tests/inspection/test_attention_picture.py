@@ -89,14 +89,13 @@ def test_a_damaged_font_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monke
     assert font_for("鱻") is None
 
 
-def test_chinese_fonts_are_tried_before_others() -> None:
+def test_chinese_fonts_are_tried_before_others(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = ["/a/zapf.ttf", "/a/simhei.ttf", "/z/NotoSansCJK-Regular.ttc", "/m/NotoSansSC.otf"]
-    assert attention_picture._by_preference(paths) == [
-        "/m/NotoSansSC.otf",
-        "/a/simhei.ttf",
-        "/z/NotoSansCJK-Regular.ttc",
-        "/a/zapf.ttf",
-    ]
+    tried: list[str] = []
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: paths)
+    monkeypatch.setattr(attention_picture, "_covers", lambda path, _: bool(tried.append(path)))
+    assert font_for("鱻") is None
+    assert tried[2:] == [*paths[1:], paths[0]]
 
 
 def test_drawing_leaves_the_settings_of_matplotlib_as_they_were(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def out_of_range(key: str, rule: str, value: int, *, usual: int) -> ConfigError:
     return ConfigError(f"[runtime] {key} must be {rule}; got {value}. Try --runtime.{key} {usual}")
 
 
-def too_small(key: str, value: object, *, least: float) -> ConfigError:
+def too_small(key: str, value: object, *, least: int | float) -> ConfigError:
     """For a number of [training]."""
     rule = f"must be at least {least}" if least else "must not be negative"
     return ConfigError(f"{key} {rule}; got {value}.")

@@ -32,53 +32,10 @@ class Contrast(NamedTuple):
     wrong: str
 
 
-CONTRASTS = (
-    Contrast("zh", "判断 这个 词 的 词性", "判断 这个 词 的 磁性"),
-    Contrast("zh", "判断 这块 磁铁 的 磁性", "判断 这块 磁铁 的 词性"),
-    Contrast("zh", "我 是 最 帅 的 Nick", "我 是 最 新鲜 的 Nick"),
-    Contrast("zh", "我 吃 了 四 个 苹果", "我 吃 了 四 台 苹果"),
-    Contrast("zh", "苹果 公司 发布 了 新 软件", "苹果 公司 发布 了 新 河岸"),
-    Contrast("en", "I am the most handsome Nick", "I am the most expensive Nick"),
-    Contrast("en", "Apple sold more phones to Nick", "Apple sold more peaches to Nick"),
-    Contrast("en", "The bank lends money to my sister", "The bank lends water to my sister"),
-    Contrast("en", "I slept on the muddy bank", "I slept on the muddy loan"),
-    Contrast("en", "Nick swung the bat and hit the ball", "Nick swung the bat and hit the moth"),
-    Contrast("en", "A tired bat caught a moth", "A tired bat caught a ball"),
-)
+CONTRASTS = tuple(Contrast(*row) for row in rows("contrasts"))  # type: ignore[arg-type]
 """The word that tells is one or two away from the one that differs: three words at a time do."""
 
-FAR_CONTRASTS = (
-    Contrast(
-        "zh",
-        "这个 词 我们 上周 见 过 ， 但是 没有 人 研究 过 它 的 词性",
-        "这个 词 我们 上周 见 过 ， 但是 没有 人 研究 过 它 的 磁性",
-    ),
-    Contrast(
-        "zh",
-        "这块 磁铁 我们 上周 见 过 ， 但是 没有 人 研究 过 它 的 磁性",
-        "这块 磁铁 我们 上周 见 过 ， 但是 没有 人 研究 过 它 的 词性",
-    ),
-    Contrast(
-        "en",
-        "In the cave , the bat that we saw last week was asleep",
-        "In the cave , the bat that we saw last week was broken",
-    ),
-    Contrast(
-        "en",
-        "In the stadium , the bat that we saw last week was broken",
-        "In the stadium , the bat that we saw last week was asleep",
-    ),
-    Contrast(
-        "en",
-        "By the river , the bank that we saw last week was muddy",
-        "By the river , the bank that we saw last week was closed",
-    ),
-    Contrast(
-        "en",
-        "In the city , the bank that we saw last week was closed",
-        "In the city , the bank that we saw last week was muddy",
-    ),
-)
+FAR_CONTRASTS = tuple(Contrast(*row) for row in rows("far_contrasts"))  # type: ignore[arg-type]
 """What tells stands eight words and more before. They come in twos with the same words between: who
 reads fewer words back ranks one of the two wrong."""
 

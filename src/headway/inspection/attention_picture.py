@@ -1,31 +1,25 @@
 """Attention as PNG pictures: who looks at whom, one panel a head; and fonts that can label them."""
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from headway.core.errors import ConfigError
-from headway.inspection.passage_analysis import PassageAnalysis
-
-if TYPE_CHECKING:
-    from matplotlib.font_manager import FontProperties
-
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+
+from headway.core.errors import ConfigError
+from headway.inspection.passage_analysis import PassageAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
     from matplotlib.image import AxesImage
-
 
 _COLOURS = "Blues"
 _MARK = "#d62728"
@@ -182,13 +176,10 @@ def _draw_small(
         spine.set_linewidth(2.0 if chosen else 0.5)
 
 
-# In file names of Linux, Windows and macOS, the better ones for Chinese first.
-_PREFERRED = (
-    "notosanscjksc", "notosanssc", "sourcehansanssc", "sourcehansans", "msyh", "deng", "simhei",
-    "pingfang", "hiragino sans gb", "stheiti", "wqy", "notosanscjk", "droidsansfallback",
-    "notoserifcjk", "notoserifsc", "simsun", "songti", "arial unicode",
-)  # fmt: skip
-
+_CHINESE = re.compile(
+    "noto.?sans.?(cjk|sc)|sourcehansans|msyh|deng|simhei|pingfang|wqy|cjk|han", re.I
+)
+"""In file names of Linux, Windows and macOS."""
 
 EVERYDAY_GLYPHS = Path(__file__).with_name("everyday_glyphs.otf")
 """The characters of the demo's corpus, so that its pictures are whole on any machine."""
@@ -206,7 +197,8 @@ def font_for(text: str) -> "FontProperties | None":
         for path in (findfont(FontProperties(family="DejaVu Sans")), str(EVERYDAY_GLYPHS)):
             if _covers(path, needed):
                 return FontProperties(fname=path)
-        for path in _by_preference(findSystemFonts()):
+        chinese_first = sorted(findSystemFonts(), key=lambda path: not _CHINESE.search(path))
+        for path in chinese_first:
             if _covers(path, needed):
                 return FontProperties(fname=path)
     return None
@@ -222,15 +214,6 @@ def quiet_matplotlib() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-def _by_preference(paths: Iterable[str]) -> list[str]:
-    def rank(path: str) -> tuple[int, str]:
-        name = Path(path).name.lower().replace("-", "").replace("_", "")
-        found = [i for i, known in enumerate(_PREFERRED) if known in name]
-        return (found[0] if found else len(_PREFERRED), path)
-
-    return sorted(paths, key=rank)
 
 
 def _covers(path: str, needed: set[int]) -> bool:
