@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from headway.core import setting_errors as refused
+from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:
     import torch
@@ -68,9 +69,17 @@ def start(settings: RuntimeSettings) -> Runtime:
     fast_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else bool(unit)
     bf16 = settings.precision == "bf16" or (settings.precision == "auto" and fast_bf16)
     if settings.precision == "int8" or settings.engine == "ctranslate2":
-        raise refused.only_translates(settings.precision, settings.engine)
+        rule, given = "computes in fp32 or bf16", f"precision {settings.precision}"
+        if settings.precision != "int8":
+            rule, given = "validates with headway's own engines", f"engine {settings.engine}"
+        raise ConfigError(
+            f"training {rule}; got runtime.{given}, which is for `headway translate`. Leave it out."
+        )
     if bf16 and on_cuda and not fast_bf16:
-        raise refused.no_bf16(torch.cuda.get_device_name())
+        raise ConfigError(
+            f"bf16 needs a GPU that computes in it; {torch.cuda.get_device_name()} does not. "
+            "Use --runtime.precision fp32"
+        )
 
     threads = set_threads(settings.threads)
     torch.manual_seed(settings.seed)  # every device
@@ -112,7 +121,12 @@ def chosen_device(settings: RuntimeSettings) -> "torch.device":
 
     there = settings.device != "cpu" and torch.cuda.is_available()
     if settings.device == "cuda" and not there:
-        raise refused.no_gpu(torch.__version__, with_cuda=torch.version.cuda is not None)
+        missing = "torch finds no NVIDIA GPU or driver"
+        why = missing if torch.version.cuda else "this torch was built without CUDA"
+        raise ConfigError(
+            f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch.__version__}). "
+            "Use --runtime.device cpu, or install a CUDA build of torch."
+        )
     return torch.device("cuda" if there else "cpu")
 
 

@@ -106,26 +106,11 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]} .."
 
 
-def not_of_the_task(task: str, section: str, key: str, known: Iterable[str]) -> ConfigError:
-    """For a section that a task has not."""
-    return ConfigError(
-        f"the task {task} has no section [{section}]; it has {', '.join(known)}. Leave {key!r} out."
-    )
-
-
 def unknown_name(option: str, given: str, known: Iterable[str]) -> ConfigError:
     """For one of several names, such as a preset's, that is none of them."""
     return ConfigError(
         f"{option} must be one of {', '.join(known)}; got {given!r}.{suggestion(given, known)}"
     )
-
-
-def preset_of_another_type(
-    preset: str, own_type: str, wanted: str, others: Sequence[str]
-) -> ConfigError:
-    """For a preset of another type of model than is given, which has the presets `others`."""
-    remedy = f"Its own: {', '.join(others)}." if others else "It has none: leave --preset out."
-    return ConfigError(f"--preset {preset} is for --model.type {own_type}; got {wanted}. {remedy}")
 
 
 def out_of_range(key: str, rule: str, value: int, *, usual: int) -> ConfigError:
@@ -137,40 +122,6 @@ def too_small(key: str, value: object, *, least: int | float) -> ConfigError:
     """For a number of [training]."""
     rule = f"must be at least {least}" if least else "must not be negative"
     return ConfigError(f"{key} {rule}; got {value}.")
-
-
-def unlike_the_paper(key: str, value: object) -> ConfigError:
-    """For a constant of [training] that the paper names."""
-    rule = "above 0" if key == "adam_epsilon" else "at least 0 and below 1"
-    papers = {"adam_epsilon": "1e-9", "label_smoothing": "0.1"}.get(key, "0.9 and 0.98")
-    return ConfigError(f"{key} must be {rule}; got {value}. The paper uses {papers}.")
-
-
-def no_gpu(torch_version: str, *, with_cuda: bool) -> ConfigError:
-    """For a GPU that is asked for; `with_cuda`: whether this torch could use one."""
-    missing = "torch finds no NVIDIA GPU or driver"
-    why = missing if with_cuda else "this torch was built without CUDA"
-    return ConfigError(
-        f"[runtime] device 'cuda' needs a GPU; {why} (torch {torch_version}). "
-        "Use --runtime.device cpu, or install a CUDA build of torch."
-    )
-
-
-def no_bf16(gpu: str) -> ConfigError:
-    """For a precision that the GPU has not."""
-    return ConfigError(
-        f"bf16 needs a GPU that computes in it; {gpu} does not. Use --runtime.precision fp32"
-    )
-
-
-def only_translates(precision: str, engine: str) -> ConfigError:
-    """For a precision or an engine that is not for training."""
-    rule, given = ("computes in fp32 or bf16", f"precision {precision}")
-    if precision != "int8":
-        rule, given = ("validates with headway's own engines", f"engine {engine}")
-    return ConfigError(
-        f"training {rule}; got runtime.{given}, which is for `headway translate`. Leave it out."
-    )
 
 
 def described_type(annotation: Any) -> str:

@@ -72,7 +72,10 @@ class Settings:
         known = ["run", "model", *own]
         for section, values in given.items():
             if section not in known and values:
-                raise refused.not_of_the_task(spec.name, section, next(iter(values)), known)
+                raise ConfigError(
+                    f"the task {spec.name} has no section [{section}]; it has {', '.join(known)}. "
+                    f"Leave {next(iter(values))!r} out."
+                )
         run = build(RunSection, given.get("run", {}), section="run")
         if run.task != spec.name:
             raise ConfigError(f"this is a run of the task {run.task}, not {spec.name}.")
@@ -143,8 +146,11 @@ def preset(spec: TaskSections, name: str, given: Mapping[str, Mapping[str, Any]]
     sections = spec.presets[name]
     wanted = str(given.get("model", {}).get("type", type_of(spec, sections)))
     if type_of(spec, sections) != wanted:
-        others = presets_of_type(spec, wanted)
-        raise refused.preset_of_another_type(name, type_of(spec, sections), wanted, others)
+        others = ", ".join(presets_of_type(spec, wanted))
+        remedy = f"Its own: {others}." if others else "It has none: leave --preset out."
+        raise ConfigError(
+            f"--preset {name} is for --model.type {type_of(spec, sections)}; got {wanted}. {remedy}"
+        )
     return sections
 
 

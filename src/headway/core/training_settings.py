@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from headway.core import setting_errors as refused
-from headway.core.errors import refuse_beyond
+from headway.core.errors import ConfigError, refuse_beyond
 from headway.core.schedules import SCHEDULES, Schedule
 
 MOST_LINES = 5000
@@ -69,11 +69,12 @@ class TrainingSettings:
             if getattr(self, name) < least.get(name, 0):
                 raise refused.too_small(name, getattr(self, name), least=least.get(name, 0))
         refuse_beyond(self, _MOST)
-        for name in ("adam_beta1", "adam_beta2", "label_smoothing"):
-            if not 0 <= getattr(self, name) < 1:
-                raise refused.unlike_the_paper(name, getattr(self, name))
-        if self.adam_epsilon <= 0:
-            raise refused.unlike_the_paper("adam_epsilon", self.adam_epsilon)
+        papers = {"adam_beta1": "0.9 and 0.98", "adam_beta2": "0.9 and 0.98"}
+        for name, uses in (papers | {"label_smoothing": "0.1", "adam_epsilon": "1e-9"}).items():
+            value = getattr(self, name)
+            rule = "above 0" if name == "adam_epsilon" else "at least 0 and below 1"
+            if not (value > 0 if name == "adam_epsilon" else 0 <= value < 1):
+                raise ConfigError(f"{name} must be {rule}; got {value}. The paper uses {uses}.")
 
     def rate(self, step: int, decay_start: int = 0) -> float:
         """The learning rate of update `step` (from 1) under the chosen schedule.
