@@ -108,7 +108,8 @@ def write(texts: Texts, n_pairs: int, folder: Path) -> tuple[Path, Path]:
 def measure(source: Path, target: Path, root: Path, workers: int) -> dict[str, object]:
     """Prepare once, from this process; its resident memory before, CPU seconds of each stage."""
     from headway.corpora.corpus import Corpus
-    from headway.corpora.prepared import DataSettings, TranslationText, prepare_corpus
+    from headway.corpora.prepared import prepare_corpus
+    from headway.corpora.settings import DataSettings, TranslationText
 
     before = memory_mb([os.getpid()])
     began: dict[str, float] = {}

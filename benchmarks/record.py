@@ -13,7 +13,7 @@ from typing import Any
 
 import headway
 from headway.core.errors import HeadwayError
-from headway.operations.machine import machine
+from headway.runs.train import machine
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

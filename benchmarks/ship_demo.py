@@ -21,8 +21,8 @@ from headway.core.config import Sections, format_toml, merge
 from headway.core.disk import checksum, write_text
 from headway.core.run_folder import RunFolder
 from headway.core.tensor_files import load_finite, save_tensors
-from headway.operations.machine import machine
 from headway.operations.shipped import SHIPPED, open_folder
+from headway.runs.train import machine
 
 OWN: Sections = {"training": {"max_steps": demo.MAX_STEPS}, "runtime": {"threads": 1}}
 """On top of the demo's settings: what `headway demo` does, on one thread."""

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import record
 
 from headway.core.disk import digest, write_text
-from headway.operations.machine import machine
 from headway.operations.processes import shared
+from headway.runs.train import machine
 from whys import lessons, norms, probes, training
 
 FORMATS = {"train": 1, "scores": 2, "gradients": 2, "norm": 2}

@@ -73,6 +73,7 @@ def test_people_see_both_scores_and_the_difference(
     ("part", "said"),
     [
         ("cross.7", "Did you mean 'cross.0'"),
+        ("encoder.0.head.0.row.1=2", "Try encoder.0.head.0."),
     ],
 )
 def test_what_cannot_be_switched_off_is_refused_before_anything_is_translated(

@@ -12,8 +12,7 @@ import pytest
 from headway.core.console import stop_on_signal
 from headway.core.trainer import Progress
 from headway.core.training_interfaces import Validation
-from headway.operations.forgiving import forgiving_stderr
-from headway.runs.console import ConsoleReporter
+from headway.runs.console import ConsoleReporter, forgiving_stderr
 
 
 class Failing(io.StringIO):

@@ -11,7 +11,8 @@ from headway.core.dataset import PairsSettings, prepare_in_memory
 from headway.core.errors import ConfigError
 from headway.core.subwords import TextSettings
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, TranslationText, prepare_corpus
+from headway.corpora.prepared import prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 
 WORDS = "ein hund läuft über die straße 小狗 跑 e\u0301tage नमस्ते was thé 7 ,".split()
 ODD = ("", " ", "\ufeff", "a\tb", "c\u2028d", "\x00e", " gap ", "end\r")

@@ -10,7 +10,7 @@ import torch
 from headway.core import runtime
 from headway.core.errors import ConfigError
 from headway.core.runtime import RuntimeSettings, available_cores, start
-from headway.operations.machine import machine
+from headway.runs.train import machine
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

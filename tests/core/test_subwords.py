@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headway.core.errors import ConfigError, DataError
 from headway.core.subword_training import SPECIAL_PIECES
 from headway.core.subwords import SpecialIds, Subwords, TextSettings
-from headway.corpora.prepared import TranslationText
+from headway.corpora.settings import TranslationText
 from headway.tokenizers import tokenizer_files
 from headway.tokenizers.learners import LEARNERS
 from headway.tokenizers.wordpiece import train_wordpiece

@@ -9,7 +9,8 @@ import pytest
 
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 from headway.corpora.store import Store
 
 WORDS = "one two three four five six seven eight nine ten".split()

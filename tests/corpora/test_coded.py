@@ -14,7 +14,8 @@ from headway.corpora.coded import Shown, handling_of_codes
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
 from headway.corpora.pieces import NotedCleaning
-from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 from headway.demo import generate
 from headway.localization.placeholders.codes import PLACEHOLDERS
 from headway.tokenizers.learners import around

@@ -9,7 +9,8 @@ from headway.core.errors import ConfigError
 from headway.core.subwords import Subwords
 from headway.corpora import prepared as prepared_module
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 from headway.tokenizers.wordpiece import train_wordpiece
 
 TEXTS = [(f"the number {i} is here", f"die Zahl {i} ist hier") for i in range(200)]

@@ -1,10 +1,10 @@
-"""Which files of headway a plain `train` and `translate` enter: what a reader must know of it.
+"""Which files of headway a plain `train --budget` and `translate` enter: what one must know of it.
 
     python tests/support/plain_way.py
 
-prints each file of which a function runs, with its lines. Two text files without codes, one
-translated line, no option that leads into a side room; by torch, whose place the compiled engine
-takes where it can.
+prints each file of which a function runs, with its lines; the compiled search counts with its C.
+Two text files without codes, one translated line, default flags but for the sizes of a model that
+learns in seconds. `benchmarks/structure.py` counts the same with a model of the usual size.
 """
 
 import inspect
@@ -18,11 +18,8 @@ from types import FrameType
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "headway"
 
-FLAGS = (
-    "--preset=tiny --training.max-steps=4 --training.checkpoint-every=2 --runtime.threads=1 "
-    "--text.vocabulary-size=400 --training.valid-sentences=5 --decoding.max-extra-length=3 "
-    "--runtime.engine=torch"
-).split()
+SIZES = "--model.d-model=16 --model.d-ff=32 --model.encoder-layers=1 --model.decoder-layers=1"
+FLAGS = ["--budget=6s", *SIZES.split()]
 
 
 def entered(folder: Path) -> list[Path]:
@@ -31,8 +28,8 @@ def entered(folder: Path) -> list[Path]:
     from headway.demo import generate
 
     pairs = generate(300, 3)
-    files = folder / "a.en", folder / "a.zh"
-    for file, side in zip(files, zip(*pairs, strict=True), strict=True):
+    texts = folder / "a.en", folder / "a.zh"
+    for file, side in zip(texts, zip(*pairs, strict=True), strict=True):
         file.write_text("".join(f"{text}\n" for text in side), encoding="utf-8")
     (folder / "new.en").write_text("The dog runs.\n", encoding="utf-8")
     seen: set[str] = set()
@@ -45,13 +42,15 @@ def entered(folder: Path) -> list[Path]:
     threading.setprofile(note)
     from headway.cli import main
 
-    names = ["--source", str(files[0]), "--target", str(files[1]), "--out", str(folder / "run")]
+    names = ["--source", str(texts[0]), "--target", str(texts[1]), "--out", str(folder / "run")]
     assert main(["train", *names, *FLAGS]) == 0
-    new = [str(folder / "new.en"), "--out", str(folder / "new.zh"), "--runtime.threads=1"]
-    new.append("--runtime.engine=torch")
+    new = [str(folder / "new.en"), "--out", str(folder / "new.zh")]
     assert main(["translate", str(folder / "run"), *new]) == 0
     sys.setprofile(None)
-    return sorted(Path(name) for name in seen if Path(name).is_relative_to(SOURCE))
+    files = {Path(name) for name in seen if Path(name).is_relative_to(SOURCE)}
+    if SOURCE / "engine" / "engine.py" in files:
+        files |= {*(SOURCE / "engine").glob("*.[ch]")}
+    return sorted(files)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from headway.corpora import cleaned, many_pieces
 from headway.corpora.corpus import Corpus
-from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 
 PAIRS = 40
 """In each piece."""

@@ -7,7 +7,8 @@ import pytest
 from headway.core.batching import TokenBatches
 from headway.corpora.corpus import Corpus
 from headway.corpora.mixing import Use
-from headway.corpora.prepared import DataSettings, Prepared, TranslationText, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings, TranslationText
 from headway.corpora.weighted import WeightedRounds
 from headway.demo import generate
 from headway.translation.mixture import mixture, shares, tags_seen, valid_files

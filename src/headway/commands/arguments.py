@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from headway.core.config import SECTIONS, Sections, build
 from headway.core.errors import CONTROLS, ConfigError
+from headway.core.lines import MAX_LINE_BYTES
 from headway.core.setting_errors import unknown_section
 from headway.localization.formats.file_kinds import is_plain_text
 from headway.operations.option_errors import no_option, settled
@@ -36,6 +37,11 @@ Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 """For an option that takes files until the next option."""
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 
 
 def parse_overrides(tokens: Sequence[str], *, options: Iterable[str] = ()) -> Sections:
@@ -167,3 +173,30 @@ def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSetti
     set_threads(runtime.threads)
     allow_tf32(chosen_device(runtime).type == "cuda")
     return runtime
+
+
+def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
+    """The lines of a file, many at a time; those that are too long to be held count as blank."""
+    texts: list[str] = []
+    n_characters, too_long = 0, []
+    for number, line in enumerate(lines, start=1):
+        if line is None:
+            too_long.append(number)
+        texts.append(line or "")
+        n_characters += len(texts[-1])
+        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
+            yield texts
+            texts, n_characters = [], 0
+    if texts:
+        yield texts
+    tell_too_long(too_long)
+
+
+def tell_too_long(lines: Sequence[int]) -> None:
+    """Say which lines, by number, were never held; nothing where there are none."""
+    if lines:
+        print(
+            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
+            f"blank (the first is line {lines[0]:,})",
+            file=sys.stderr,
+        )

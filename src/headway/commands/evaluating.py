@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from headway.commands.arguments import ready, say
 from headway.commands.stages import Stages
 from headway.commands.translate_messages import tell_cut
+from headway.core.errors import ConfigError
 from headway.filling.steps import OFF, terms_of
 from headway.localization.terms import NONE
 from headway.metrics.diagnosis import Note, diagnose
@@ -128,6 +129,11 @@ def refuse_parts(model: Any, off: Sequence[str]) -> None:
 
     for name in off:
         part_of(model, name)
+        if ".row." in name:
+            raise ConfigError(
+                "a row of attention is one text's, and is set by headway inspect; evaluate "
+                f"switches whole parts off. Got {name!r}. Try {name.partition('.row.')[0]}."
+            )
 
 
 def score(

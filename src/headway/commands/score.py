@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Unread, say
+from headway.commands.arguments import Unread, in_chunks, say
 from headway.commands.language_models import model_and_given
-from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.standard_input import typed_lines
 from headway.core.errors import ConfigError
 
 if TYPE_CHECKING:

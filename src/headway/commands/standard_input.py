@@ -3,17 +3,13 @@
 import queue
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from io import BufferedIOBase, BufferedReader
 from typing import cast
 
+from headway.commands.arguments import CHARACTERS_AT_ONCE, LINES_AT_ONCE, tell_too_long
 from headway.core.errors import DataError
-from headway.core.lines import MAX_LINE_BYTES, bounded_lines
-
-LINES_AT_ONCE = 2000
-"""Lines sorted by length together; more would hold back the first output for longer."""
-CHARACTERS_AT_ONCE = 1 << 18
-"""About how many of them are held at once: sub-words take a hundred times as much memory."""
+from headway.core.lines import bounded_lines
 
 
 def typed_lines() -> Iterator[list[str]]:
@@ -87,30 +83,3 @@ def decoded(stream: BufferedIOBase) -> Iterator[str | None]:
                 f"text must be UTF-8; standard input is not (line {number:,}, byte "
                 f"{error.start + 1}). Please convert it, for example: iconv -f LATIN1 -t UTF-8"
             ) from None
-
-
-def in_chunks(lines: Iterable[str | None]) -> Iterator[list[str]]:
-    """The lines of a file, many at a time; those that are too long to be held count as blank."""
-    texts: list[str] = []
-    n_characters, too_long = 0, []
-    for number, line in enumerate(lines, start=1):
-        if line is None:
-            too_long.append(number)
-        texts.append(line or "")
-        n_characters += len(texts[-1])
-        if len(texts) == LINES_AT_ONCE or n_characters >= CHARACTERS_AT_ONCE:
-            yield texts
-            texts, n_characters = [], 0
-    if texts:
-        yield texts
-    tell_too_long(too_long)
-
-
-def tell_too_long(lines: Sequence[int]) -> None:
-    """Say which lines, by number, were never held; nothing where there are none."""
-    if lines:
-        print(
-            f"{len(lines)} of the lines had more than {MAX_LINE_BYTES:,} bytes and count as "
-            f"blank (the first is line {lines[0]:,})",
-            file=sys.stderr,
-        )

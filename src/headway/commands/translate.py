@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import Unread, apart, option_names, plain, ready, say
-from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.arguments import Unread, apart, in_chunks, option_names, plain, ready, say
+from headway.commands.standard_input import typed_lines
 from headway.commands.translate_messages import tell_cut, tell_mended, tell_terms
 from headway.commands.translate_options import TranslateOptions
 from headway.commands.translations_json import as_json

@@ -8,10 +8,10 @@ from json import dump
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.commands.arguments import say
+from headway.commands.arguments import in_chunks, say
 from headway.commands.filling import Told, tell
 from headway.commands.stages import Stages
-from headway.commands.standard_input import in_chunks, typed_lines
+from headway.commands.standard_input import typed_lines
 from headway.core.disk import whole_text
 from headway.core.errors import ConfigError
 from headway.core.lines import check_file, read_lines, shown

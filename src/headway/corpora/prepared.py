@@ -1,18 +1,17 @@
 """From the files that a user names to encoded pairs, with nothing done twice."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headway.core import subword_training
 from headway.core.cleaning import Pair, Report
-from headway.core.errors import ConfigError, refuse_below, refuse_beyond
-from headway.core.subwords import Encode, Subwords, TextSettings
+from headway.core.subwords import Encode, Subwords
 from headway.corpora.cache import (
     Say,
     cache_root,
@@ -26,78 +25,24 @@ from headway.corpora.cleaned import CleanedCorpus, Split, clean_corpus, unseen
 from headway.corpora.corpus import Corpus, Direction, directions, languages
 from headway.corpora.mixing import PLAIN, Use
 from headway.corpora.pieces import (
-    NotedCleaning,
     Piece,
     Progress,
     move_to_dropped,
     rename_files,
     report_from,
 )
+from headway.corpora.settings import DataSettings, TranslationText
 from headway.corpora.store import FORMAT, SideEncoder, Store, write_store
 from headway.corpora.weighted import RowWeights, WeightedRounds
-from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern, compiled
+from headway.localization.placeholders.own_codes import CodeHandling, OwnPattern
 from headway.tokenizers import tokenizer_files
 from headway.tokenizers.fair_sample import sample
-from headway.tokenizers.learners import LEARNERS, Algorithm, around
+from headway.tokenizers.learners import LEARNERS, around
 
 if TYPE_CHECKING:
     from headway.corpora.coded import Shown
 
 _FEW = 1_000  # pairs; among more, most words come again, and are looked up
-_MOST = {"max_ratio": 1e9, "max_characters": 1 << 30, "max_length": 1 << 24, "workers": 1 << 10}
-
-
-@dataclass(frozen=True)
-class DataSettings(NotedCleaning):
-    """Section [data]: which pairs are used."""
-
-    max_length: int = 256
-    """The longest side of a pair that is kept, in sub-words without markers; 0 for any."""
-    workers: int = 0
-    """Processes that clean and encode a large corpus, with the same result; 0: one for a core."""
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for a value that no pair could satisfy."""
-        super().__post_init__()
-        refuse_beyond(self, _MOST, above="data.")
-        if self.max_length < 0:
-            raise ConfigError(
-                f"data.max_length is 0 (any) or more; got {self.max_length}. Try 256."
-            )
-        if self.workers < 0:
-            raise ConfigError(
-                f"data.workers is 0 (one for each core) or more; got {self.workers}. Try 0."
-            )
-
-    def cleaning(self) -> NotedCleaning:
-        names = [field.name for field in fields(NotedCleaning)]
-        return NotedCleaning(**{name: getattr(self, name) for name in names})
-
-
-@dataclass(frozen=True)
-class TranslationText(TextSettings):
-    """Section [text]: how text becomes ids."""
-
-    algorithm: Algorithm = "bpe"
-    """`bpe` (byte-level: any text), `wordpiece` (some is unknown), or imported `sentencepiece`."""
-    sample_lines: int = 1_000_000
-    """The sub-words are learned from at most so many lines, drawn at random."""
-    codes: Literal["auto", "mask", "keep"] = "auto"
-    """Tags, placeholders and other codes: `mask` (each is one symbol to the model, and put back
-    into what it writes), `keep` (text like any other), or `auto`, which looks at the corpus."""
-    own_codes: tuple[str, ...] = ()
-    """Regular expressions of what is a code besides: see
-    `headway.localization.placeholders.own_codes`."""
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for sizes that no vocabulary has, and for what is no pattern."""
-        super().__post_init__()
-        refuse_below(self, {"sample_lines": 1}, above="text.")
-        self.patterns()
-
-    def patterns(self) -> tuple[OwnPattern, ...]:
-        """`own_codes`, ready for use; raises ConfigError where one cannot be."""
-        return compiled(self.own_codes) if self.own_codes else ()
 
 
 @dataclass(frozen=True)

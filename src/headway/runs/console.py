@@ -1,6 +1,9 @@
-"""A training's lines with a bar below them, where there is a terminal."""
+"""What a training says: lines with a bar below them, where there is a terminal; nothing, and no
+end, where standard error is closed."""
 
 import sys
+from contextlib import AbstractContextManager, redirect_stderr
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -8,6 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from headway.core.console import LineReporter
 from headway.core.errors import CONTROLS
 from headway.core.training_interfaces import Progress as TrainingProgress
+from headway.operations.streams import let_go
 
 
 class ConsoleReporter(LineReporter):
@@ -33,3 +37,33 @@ class ConsoleReporter(LineReporter):
     def say(self, message: str) -> None:
         """One line."""
         self.console.print(message.translate(CONTROLS), markup=False)
+
+
+class Forgiving:
+    """Standard error as it is now; what cannot be written there is not said, and ends nothing."""
+
+    def __init__(self) -> None:
+        self.stream = sys.stderr
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, if that can be done."""
+        try:
+            return self.stream.write(text)
+        except OSError as error:
+            let_go(self.stream, error)
+        return len(text)
+
+    def flush(self) -> None:
+        """Have it written, if that can be done."""
+        try:
+            self.stream.flush()
+        except OSError as error:
+            let_go(self.stream, error)
+
+
+def forgiving_stderr() -> AbstractContextManager[TextIO]:
+    """Inside, no training is lost for want of somebody who reads what it says."""
+    return redirect_stderr(cast("TextIO", Forgiving()))

@@ -1,5 +1,7 @@
 """One training from files to a finished run folder: read, fit, learn, choose, write the card."""
 
+import os
+import platform
 import time
 from dataclasses import replace
 from importlib.metadata import version
@@ -11,11 +13,10 @@ import torch
 from headway.core.config import merge
 from headway.core.optimizer import saved_tensors
 from headway.core.run_folder import RunFolder
-from headway.core.runtime import start
+from headway.core.runtime import available_cores, cpu_name, start
 from headway.core.settings import Settings, preset
-from headway.operations.forgiving import forgiving_stderr
-from headway.operations.machine import machine
 from headway.operations.shipped import only_writer_of_run, place_of
+from headway.runs.console import forgiving_stderr
 from headway.runs.fitting import choose_preset, presets_that_fit
 from headway.runs.gradient import GRADIENT
 from headway.runs.parent import Parent, origin
@@ -177,3 +178,20 @@ every setting is in `config.toml`. The weights are {learned.weights}.{began}
     for line in ("", *last):
         run.say(line)
     return words.below_use
+
+
+def machine() -> dict[str, str | int]:
+    """What a model card says of the machine: names, counts, bytes, versions."""
+    try:
+        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory_bytes = 0  # the system does not tell
+    return {
+        "cpu": cpu_name(),
+        "cores": available_cores(),
+        "memory_bytes": memory_bytes,
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }

@@ -16,7 +16,8 @@ from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.corpora.corpus import Corpus, languages
 from headway.corpora.mixing import PLAIN, absolute_pairs_files, parse_pairs_file
-from headway.corpora.prepared import DataSettings, Prepared, prepare_corpus
+from headway.corpora.prepared import Prepared, prepare_corpus
+from headway.corpora.settings import DataSettings
 from headway.localization.terms import NONE
 from headway.runs.task_spec import Say, Sizes
 from headway.translation import mixture

@@ -18,7 +18,7 @@ from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.training_interfaces import Validation
 from headway.core.translation_task import TranslationTraining
-from headway.corpora.prepared import TranslationText
+from headway.corpora.settings import TranslationText
 from headway.metrics.corpus_scores import BleuAndChrf, score_translations
 from headway.models import MODELS
 from headway.operations.time_budget import PlannedTraining

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.localization.formats.documents import Edit, edited
 from headway.localization.formats.xml_edits import (
-    Edit,
-    edited,
     indentation,
     line_end,
     opened,

@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from headway.languages.detection import other_language
+from headway.languages.detection import LEAST_BYTES, other_language
 from headway.languages.numbers import odd_numbers
 from headway.languages.sentences import CODE, sentences
 from headway.localization.checks.number_words import small_numbers
@@ -242,7 +242,8 @@ def _script(target: str, ours: set[str], held: TrainingStats) -> Sign:
 
 def _language(target: str, wanted: str | None) -> Sign:
     """How surely a text that is long enough is in another language than it should be."""
-    if found := other_language(target, wanted):
+    long = len(target.encode()) >= LEAST_BYTES
+    if long and (found := other_language(target, wanted)):
         return Sign(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
     return Sign(0.0)
 

@@ -1,14 +1,31 @@
 """A file in memory whose units are filled in by edits of its bytes: PO, TMX, XLIFF, Qt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from headway.localization.formats.xml_edits import Edit, edited
 from headway.localization.placeholders.segments import Gap, Segment, gaps_and_counts, with_percents
 
 Translations = Sequence[tuple[Segment | None, int | None]]
 """For each gap of a unit a translation, and the percentage of its match if a memory had it."""
+
+
+class Edit(NamedTuple):
+    """Bytes from `start` up to `end` become `written`."""
+
+    start: int
+    end: int
+    written: bytes
+
+
+def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """All edits done; no two of them may overlap, and those at one place stay in order."""
+    pieces, position = list[bytes](), 0
+    for start, end, written in sorted(edits, key=lambda edit: edit[:2]):
+        assert position <= start <= end, "edits overlap"
+        pieces += data[position:start], written
+        position = end
+    return b"".join((*pieces, data[position:]))
 
 
 class EditableUnit(NamedTuple):

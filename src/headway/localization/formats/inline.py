@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from headway.localization.formats.xml_edits import Edit, opened, tag_name
+from headway.localization.formats.documents import Edit
+from headway.localization.formats.xml_edits import opened, tag_name
 from headway.localization.formats.xml_events import XmlEvents
 from headway.localization.placeholders.segments import Code, Segment
 

@@ -9,7 +9,12 @@ from typing import NamedTuple
 from headway.core.cleaning import Pair, Report
 from headway.core.lines import damage_told, open_bytes, shown
 from headway.languages.codes import Languages, same_language
-from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
+from headway.localization.formats.documents import (
+    Edit,
+    EditableDocument,
+    EditableUnit,
+    Translations,
+)
 from headway.localization.formats.file_kinds import is_language
 from headway.localization.formats.po_entries import (
     BYTE_ORDER_MARK,
@@ -26,7 +31,6 @@ from headway.localization.formats.po_plurals import (
     message_text,
 )
 from headway.localization.formats.po_text import wrapped
-from headway.localization.formats.xml_edits import Edit
 from headway.localization.placeholders.segments import EXACT, Gap, Segment
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")

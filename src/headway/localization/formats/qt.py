@@ -11,7 +11,12 @@ from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import Languages
 from headway.languages.plurals import forms_of
-from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
+from headway.localization.formats.documents import (
+    Edit,
+    EditableDocument,
+    EditableUnit,
+    Translations,
+)
 from headway.localization.formats.inline import (
     START_TAG,
     Gathered,
@@ -21,13 +26,7 @@ from headway.localization.formats.inline import (
     element_end,
     element_with,
 )  # fmt: skip
-from headway.localization.formats.xml_edits import (
-    Edit,
-    indentation,
-    line_end,
-    opened,
-    with_attributes,
-)
+from headway.localization.formats.xml_edits import indentation, line_end, opened, with_attributes
 from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
 from headway.localization.formats.xml_events import XmlEvents
 from headway.localization.placeholders.segments import EXACT, Gap, PluralForm, Segment, learned_form

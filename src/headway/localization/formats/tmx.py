@@ -14,7 +14,12 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, folded, same_language
-from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
+from headway.localization.formats.documents import (
+    Edit,
+    EditableDocument,
+    EditableUnit,
+    Translations,
+)
 from headway.localization.formats.inline import (
     END_TAG,
     START_TAG,
@@ -25,13 +30,7 @@ from headway.localization.formats.inline import (
     element_end,
     element_with,
 )
-from headway.localization.formats.xml_edits import (
-    Edit,
-    indentation,
-    line_end,
-    opened,
-    with_attributes,
-)
+from headway.localization.formats.xml_edits import indentation, line_end, opened, with_attributes
 from headway.localization.formats.xml_encoding import read_contents, utf8_chunks
 from headway.localization.formats.xml_events import XmlEvents
 from headway.localization.placeholders.segments import (

@@ -9,13 +9,17 @@ from typing import NamedTuple
 from headway.core.cleaning import Pair, Report
 from headway.core.lines import shown
 from headway.languages.codes import LanguagePair, Languages, same_language
-from headway.localization.formats.documents import EditableDocument, EditableUnit, Translations
+from headway.localization.formats.documents import (
+    Edit,
+    EditableDocument,
+    EditableUnit,
+    Translations,
+    edited,
+)
 from headway.localization.formats.inline import START_TAG, Mark, as_xml, element_end
 from headway.localization.formats.xliff_states import of_memoq, of_segment, of_studio, of_target
 from headway.localization.formats.xliff_units import XML, Element, XliffUnit, XliffUnits
 from headway.localization.formats.xml_edits import (
-    Edit,
-    edited,
     indentation,
     line_end,
     opened,

@@ -1,28 +1,9 @@
 """Changes to a file of XML that leave every other byte as it was."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 _INDENTATION_BYTES = 1_000
-
-
-class Edit(NamedTuple):
-    """Bytes from `start` up to `end` become `written`."""
-
-    start: int
-    end: int
-    written: bytes
-
-
-def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """All edits done; no two of them may overlap, and those at one place stay in order."""
-    pieces, position = list[bytes](), 0
-    for start, end, written in sorted(edits, key=lambda edit: edit[:2]):
-        assert position <= start <= end, "edits overlap"
-        pieces += data[position:start], written
-        position = end
-    return b"".join((*pieces, data[position:]))
 
 
 def with_attributes(tag: bytes, values: Mapping[str, str]) -> bytes:
