@@ -9,15 +9,11 @@ from hypothesis import strategies as st
 
 from headway.plots import (
     STYLES,
-    Bars,
-    Interval,
     Line,
     Series,
     VerticalMark,
     curve,
-    grouped_bars,
     histogram,
-    intervals,
     lines,
     log_lines,
     named_bars,
@@ -66,10 +62,6 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     along = [max(x) - min(x) for _, path in paths(named_bars("title", rows, "one"))
              for x in [[point[0] for point in path]] if path]  # fmt: skip
     assert along[0] == pytest.approx(2 * along[1])
-    series = [Bars("a", "one", [1.0, None]), Bars("b", "two", [2.0, 4.0])]
-    drawn = grouped_bars("BLEU", "tokens", ["0-5", "6-10"], series)
-    heights = [max(y) - min(y) for _, path in paths(drawn) for y in [[p[1] for p in path]] if path]
-    assert heights == pytest.approx([heights[0], 2 * heights[0], 4 * heights[0]], rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +72,6 @@ def test_bars_are_as_long_as_their_numbers() -> None:
         named_bars("<a&b>", [("<x>", 1.0, "<u>")], "one"),
         lines("<a&b>", "<u>", [Line("<x>", "one", [(1, 2.0)])]),
         log_lines("<a&b>", "<u>", [Line("<x>", "#1f77b4", [(1, 2.0)])]),
-        grouped_bars("<a&b>", "<u>", ["$1 <x> $"], [Bars("<x>", "one", [1.0])]),
-        intervals("<a&b>", [Interval("<u> $a$", "one", 1.0, 2.0, 3.0)]),
     ],
 )
 def test_names_are_texts_whatever_is_in_them(drawn: str) -> None:
@@ -99,7 +89,7 @@ def test_nothing_to_draw_is_no_picture() -> None:
     assert curve("title", "unit", [], []) == ""
     assert named_bars("title", [], "one") == ""
     assert lines("BLEU", "updates", [Line("a", "one", [])]) == ""
-    assert log_lines("time", "n", []) == grouped_bars("a", "b", ["c"], []) == ""
+    assert log_lines("time", "n", []) == ""
 
 
 def test_lines_go_from_the_first_point_to_the_last_and_say_so_in_words() -> None:

@@ -1,7 +1,7 @@
 """Pages as one HTML file: no script, nothing from elsewhere, light and dark."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -65,6 +65,22 @@ def document(title: str, parts: Iterable[str], style: str = STYLE) -> str:
 </body>
 </html>
 """
+
+
+def table(rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """A table that scrolls by itself; the first row is its head, the first cell of each a name."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in rows[0])
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in rows[1:]
+    )
+    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        f'<div class="wide"><table>{told}<thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def refuse_no_place(page: Path | None, flag: str = "--page") -> None:

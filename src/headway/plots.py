@@ -47,24 +47,6 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-class Bars(NamedTuple):
-    """A bar for each label; None where there is nothing to be shown."""
-
-    name: str
-    style: str
-    heights: Sequence[float | None]
-
-
-class Interval(NamedTuple):
-    """A value between two bounds."""
-
-    name: str
-    style: str
-    low: float
-    value: float
-    high: float
-
-
 def histogram(title: str, unit: str, series: Sequence[Series]) -> str:
     """Outlines of one or two histograms over the same axis, each as shares of its total."""
     if not any(any(one.counts) for one in series):
@@ -138,35 +120,6 @@ def log_lines(title: str, x_name: str, series: Sequence[Line]) -> str:
     return _figure(title, axes, (), _ends(shown))
 
 
-def grouped_bars(title: str, x_name: str, labels: Sequence[str], series: Sequence[Bars]) -> str:
-    """Bars from 0, those of one label beside each other."""
-    if not any(height or 0 for one in series for height in one.heights):
-        return ""
-    axes = _axes()
-    width = 0.8 / len(series)
-    for k, one in enumerate(series):
-        known = [(i, height) for i, height in enumerate(one.heights) if height is not None]
-        places = [i + (k + 0.5) * width - 0.4 for i, _ in known]
-        axes.bar(places, [height for _, height in known], 0.92 * width, color=_INK[one.style])
-    axes.set_xticks(range(len(labels)), [*map(_plain, labels)])
-    axes.set(xlabel=x_name, ylim=(0, None))
-    return _figure(title, axes, series)
-
-
-def intervals(title: str, rows: Sequence[Interval]) -> str:
-    """A dot with its interval for each row, over one axis."""
-    if not rows:
-        return ""
-    axes = _axes(len(rows) + 1)
-    for n, row in enumerate(rows):
-        beside = [[row.value - row.low], [row.high - row.value]]
-        axes.errorbar(row.value, n, xerr=beside, fmt="o", color=_INK[row.style], linewidth=1.5)
-    axes.set_yticks(range(len(rows)), [_plain(row.name) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.grid(axis="x", color=_INK["rule"])
-    return _figure(title, axes, (), "; ".join(f"{row.name} {row.value:.4g}" for row in rows))
-
-
 def _axes(n_rows: int = 0) -> "Axes":
     """An empty plot, as high as a picture or as so many rows."""
     from matplotlib.figure import Figure
@@ -208,9 +161,7 @@ def _ends(series: Sequence[Line]) -> str:
     )
 
 
-def _figure(
-    title: str, axes: "Axes", series: Sequence[Series | Line | Bars] = (), told: str = ""
-) -> str:
+def _figure(title: str, axes: "Axes", series: Sequence[Series | Line] = (), told: str = "") -> str:
     """A plot with its title and a key; `told` says in words what is drawn."""
     import matplotlib
 

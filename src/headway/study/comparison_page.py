@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from headway.pages import STYLE, document
-from headway.plots import STYLES, Bars, Interval, Line, grouped_bars, intervals, lines
+from headway.pages import STYLE, document, table
+from headway.plots import STYLES, Line, lines
 from headway.study import comparison_tables as wording
 
 _STYLE = """
@@ -14,7 +14,6 @@ mark { background: none; color: inherit; text-decoration: underline wavy var(--l
 caption { text-align: left; font-weight: 600; padding: 0.2rem 0; }
 th[scope="row"] { text-align: left; font-weight: normal; white-space: pre; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); }
-.plots > figure:only-child { max-width: 34rem; }
 @media (min-width: 60rem) { .plots.three { grid-template-columns: 1fr 1fr 1fr; } }
 .plots.three { margin-bottom: 0.8rem; }
 .side td, .side th { overflow-wrap: anywhere; text-align: left; white-space: normal;
@@ -61,20 +60,8 @@ def _figures(found: Mapping[str, Any]) -> Iterator[str]:
     if quality:
         yield "<h2>Quality</h2>"
         yield _table(found, "Figures with their 95 % intervals", [""], quality)
-        yield f'<div class="plots">{"".join(_interval_plots(found))}</div>'
     yield "<h2>Cost</h2>"
     yield _table(found, "Size, training, speed and memory", [""], wording.costs(found))
-
-
-def _interval_plots(found: Mapping[str, Any]) -> Iterator[str]:
-    for ranking in found["rankings"]:
-        rows = [
-            Interval(run["name"], style, *(figure[key] for key in ("low", "value", "high")))
-            for run, style in _styled(found)
-            for figure in [run["figures"][ranking["by"]]]
-            if None not in (figure["low"], figure["value"], figure["high"])
-        ]
-        yield intervals(f"{ranking['by']}, 95 % interval", rows)
 
 
 def _parts(found: Mapping[str, Any]) -> Iterator[str]:
@@ -83,13 +70,6 @@ def _parts(found: Mapping[str, Any]) -> Iterator[str]:
     title, columns, rows = parts
     yield f"<h2>{escape(title)}</h2>"
     yield _table(found, title, columns, rows)
-    labels = [row.name for row in rows]
-    short = [label.partition(" ")[0] for label in labels]
-    series = []
-    for run, style in _styled(found):
-        values = {row["label"]: row["value"] for row in (run.get("parts") or {"rows": ()})["rows"]}
-        series.append(Bars(run["name"], style, [values.get(label) for label in labels]))
-    yield f'<div class="plots">{grouped_bars(title, columns[0], short, series)}</div>'
 
 
 def _curves(found: Mapping[str, Any]) -> Iterator[str]:
@@ -164,17 +144,7 @@ def _table(
     found: Mapping[str, Any], caption: str, columns: Sequence[str], rows: Sequence[wording.TableRow]
 ) -> str:
     names = [*columns, *(run["name"] for run in found["runs"])]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    body = "".join(
-        f'<tr><th scope="row">{escape(row.name)}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row.cells)
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>"
-    )
+    return table([names, *((row.name, *row.cells) for row in rows)], caption)
 
 
 def _styled(found: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from headway.pages import STYLE, document
+from headway.pages import STYLE, document, table
 from headway.plots import Line, log_lines
 from headway.study.complexity_table import TIMES, exponents, theory
 from headway.study.layer_types import CONTENDERS
@@ -29,21 +29,12 @@ def page(found: dict[str, Any]) -> str:
     parts = (
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">{escape(constants)}; {escape(found["machine"])}</p>',
-        _table("In theory", theory(found)),
-        _table("Exponents: theory beside what was fitted", exponents(found)),
+        f"<h2>In theory</h2>{table(theory(found))}",
+        f"<h2>Exponents: theory beside what was fitted</h2>{table(exponents(found))}",
         f"<h2>As measured</h2><p>{_keys(found)}</p>",
         f'<div class="plots">{"".join(_plots(found))}</div>',
     )
     return document(title, parts, STYLE + _KEY)
-
-
-def _table(title: str, rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    table = f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
-    return f"<h2>{escape(title)}</h2>{table}"
 
 
 def _keys(found: dict[str, Any]) -> str:
