@@ -19,7 +19,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from headway.core import checkpoint, console
+from headway.core import checkpoint
 from headway.core.disk import DiskError
 from headway.core.dropout import Dropout
 from headway.core.errors import HeadwayError, RunError, StoppedError, out_of_memory
@@ -29,6 +29,7 @@ from headway.core.training_interfaces import Batch, Position, Validation
 from headway.operations import recovery
 from headway.operations.earlier_checkpoints import upgraded
 from headway.operations.time_budget import PlannedTraining
+from headway.runs import console
 from headway.runs.gradient import trainer_of
 
 SETTINGS = PlannedTraining(

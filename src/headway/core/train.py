@@ -16,7 +16,6 @@ from torch import nn
 from headway.core import runtime as machine
 from headway.core.cleaning import refuse_unusable
 from headway.core.config import Sections, merge
-from headway.core.console import LineReporter, stop_on_signal
 from headway.core.dataset import Dataset, PairsSettings, prepare_in_memory
 from headway.core.disk import checksum
 from headway.core.errors import DataError, StoppedError, command
@@ -30,7 +29,7 @@ from headway.core.settings import preset as sections_of
 from headway.core.subwords import TextSettings
 from headway.core.tensor_files import load_tensors
 from headway.core.trainer import Trainer
-from headway.core.training_interfaces import Callback, Reporter, Task
+from headway.core.training_interfaces import Callback, Progress, Reporter, Task, Validation
 from headway.core.training_settings import TrainingSettings
 from headway.core.transformer import Transformer, TransformerConfig
 from headway.core.translation_task import TranslationTask, TranslationTraining
@@ -80,9 +79,7 @@ def train(
     `sections` go on top of the preset: `{"training": {"max_steps": 1000}}`. With `resume`, a run
     that was stopped or killed goes on, bit for bit as if it had not been.
 
-    Raises:
-        UserError: a file, setting or folder cannot be used.
-        StoppedError: Ctrl-C, SIGTERM or SIGHUP; everything is saved.
+    Raises UserError where a file, a setting or a folder cannot be used.
     """
     folder = RunFolder(Path(out))
     again = resume and folder.config.exists()
@@ -124,9 +121,14 @@ def train(
         language=settings.data.target_language,
     )
     eval_model, model = (drawn(build, settings.runtime.seed, runtime.device) for _ in range(2))
-    reporter = LineReporter()
     trainer = trainer_of(
-        model, eval_model, task, folder, training, dtype=runtime.dtype, reporter=reporter
+        model,
+        eval_model,
+        task,
+        folder,
+        training,
+        dtype=runtime.dtype,
+        reporter=ValidationLines(say),
     )
     learn(trainer, say, resume=again)
     chosen = trainer.choose(lambda model: task.measured(model, settings.decoding))
@@ -180,6 +182,36 @@ def refuse_changed(folder: RunFolder, sums: Mapping[str, str]) -> None:
 # -- the parts that `headway train` is made of, too -----------------------------------------------
 
 
+def clock(seconds: float) -> str:
+    """Seconds as 1:02:03 or 02:03."""
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
+
+
+class ValidationLines:
+    """A line for each validation; a `headway.core.training_interfaces.Reporter`."""
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+
+    def step(
+        self, progress: Progress, *, loss: float, speed: float, unit: str, last_step: int
+    ) -> None:
+        """Nothing is said."""
+
+    def validation(self, progress: Progress, result: Validation, *, best: bool) -> None:
+        """Step, time, loss and score."""
+        others = "".join(
+            f"  {name.replace('_', ' ')} {value:.2f}" for name, value in result.others.items()
+        )
+        self.say(
+            f"step {progress.step:,}  {clock(progress.time_s)}  validation loss {result.loss:.3f}  "
+            f"{result.score_name.upper()} {result.score:.2f}{others}"
+            f"{'  best so far' if best else ''}"
+        )
+
+
 def drawn(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
     """A model with weights drawn from a seed."""
     torch.manual_seed(seed)
@@ -212,18 +244,18 @@ def learn(
     *,
     resume: bool,
     begin: Callable[[Trainer[AnyTask]], object] = lambda trainer: None,
+    stop_asked: Callable[[], bool] = lambda: False,
 ) -> None:
     """Make the updates that are left; `begin` comes before the first.
 
-    Raises StoppedError after Ctrl-C, SIGTERM or SIGHUP, with everything saved.
+    Raises StoppedError where `stop_asked` said so, with everything saved.
     """
     if resume and trainer.resume():
         say(f"goes on from step {trainer.progress.step:,}")
     elif resume:
         say("no checkpoint yet: starts at step 0")
     begin(trainer)
-    with stop_on_signal(trainer.reporter.say) as stop_asked:
-        progress = trainer.train(stop_asked)
+    progress = trainer.train(stop_asked)
     if not progress.finished:
         raise StoppedError(
             f"stopped at step {progress.step:,} of {trainer.last_step:,}, saved. "

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from headway.core import train
-from headway.core.console import clock
 from headway.core.optimizer import (
     ParametersApart,
     exact_parameters,
@@ -28,7 +27,7 @@ from headway.operations.recovery import put_right
 from headway.operations.row_adam import RowAdam
 from headway.operations.time_budget import TIME_BUDGET, PlannedTraining
 from headway.runs import fitting, parent
-from headway.runs.console import ConsoleReporter
+from headway.runs.console import ConsoleReporter, stop_on_signal
 from headway.runs.task_spec import Learned, Learner, Opening, Run
 
 ALWAYS = (Callback(load_state_dict=bring_up_to_date), Callback(on_error=put_right))
@@ -132,7 +131,10 @@ def learn(run: Run, resume: bool) -> Learned:
     reporter = ConsoleReporter(training.max_steps)
     with reporter.bar:
         trainer = run.trainer = build_trainer(run, reporter)
-        train.learn(trainer, say, resume=resume, begin=lambda trainer: begin(run))
+        with stop_on_signal(reporter.say) as stop_asked:
+            train.learn(
+                trainer, say, resume=resume, begin=lambda _: begin(run), stop_asked=stop_asked
+            )
     choose = parent.choose if trainer.begun_with else Trainer.choose
     chosen = choose(trainer, run.spec.rank(run))
     say(f"the model is {chosen}")
@@ -150,7 +152,7 @@ def learn(run: Run, resume: bool) -> Learned:
     return Learned(
         chosen,
         f"{progress.step:,} updates of at most {training.batch_tokens:,} padded tokens{each},\n"
-        f"{counts}, {clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
+        f"{counts}, {train.clock(progress.time_s)}, seed {run.settings.runtime.seed},\n"
         f"on {run.runtime.described}.",
     )
 

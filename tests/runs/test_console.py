@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from headway.core.console import stop_on_signal
 from headway.core.trainer import Progress
 from headway.core.training_interfaces import Validation
-from headway.runs.console import ConsoleReporter, forgiving_stderr
+from headway.runs.console import ConsoleReporter, forgiving_stderr, stop_on_signal
 
 
 class Failing(io.StringIO):
