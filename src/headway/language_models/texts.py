@@ -13,8 +13,7 @@ from headway.core.errors import ConfigError, DataError
 from headway.core.lines import check_file, read_lines, shown
 from headway.core.run_folder import RunFolder
 from headway.core.settings import Settings
-from headway.corpora.cached_store import cached_store
-from headway.corpora.store import SideEncoder, Store
+from headway.corpora.store import SideEncoder, Store, cached_store
 from headway.language_models.units import (
     TokenUnit,
     Vocabulary,

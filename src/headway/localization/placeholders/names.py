@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from headway.localization.placeholders.codes import parsed
 from headway.localization.placeholders.kinds import OF_FILES
-from headway.localization.placeholders.may_hold import may_hold_codes
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import find, kind_of
 from headway.localization.placeholders.segments import Code, Segment
@@ -57,10 +56,6 @@ class OwnCodes:
     def __init__(self, known: Known, patterns: Sequence[OwnPattern] = ()) -> None:
         """`known`: words that the model can translate; `patterns` come before all other codes."""
         self.known, self.patterns = known, patterns
-
-    def may_be_in(self, text: str) -> bool:
-        """False where a text is sure to hold no code at all."""
-        return may_hold_codes(text) or any(pattern.stands_in(text) for pattern in self.patterns)
 
     def parsed(self, segment: Segment) -> Segment:
         """As `headway.localization.placeholders.codes.parsed`, with these codes found as well."""

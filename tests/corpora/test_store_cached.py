@@ -1,8 +1,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.corpora.cached_store import cached_store
-from headway.corpora.store import SideEncoder
+from headway.corpora.store import SideEncoder, cached_store
 
 WORDS = {"good": [4, 5], "bad": [6], "": []}
 TEXTS = SideEncoder(lambda texts: [WORDS[text] for text in texts], 9)
