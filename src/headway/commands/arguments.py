@@ -1,4 +1,4 @@
-"""What verbs take: settings as flags (any as `--section.key VALUE`), names of files, a run."""
+"""What verbs take: settings as flags (any as `--section.key VALUE`), files and lines, a run."""
 
 import glob
 import inspect
@@ -35,6 +35,11 @@ Overrides = Annotated[
 
 Several = Annotated[tuple[Path, ...], Parameter(consume_multiple=True)]
 """For an option that takes files until the next option."""
+
+LINES_AT_ONCE = 2000
+"""Lines sorted by length together; more would hold back the first output for longer."""
+CHARACTERS_AT_ONCE = 1 << 18
+"""About how many of them are held at once: sub-words take a hundred times as much memory."""
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 

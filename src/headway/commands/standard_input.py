@@ -1,4 +1,4 @@
-"""Lines that are given: at once where a person types, many at a time from a pipe or a file."""
+"""Standard input, line by line: at once where a person types, many at a time from a pipe."""
 
 import queue
 import sys

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from headway.core.errors import ConfigError, RunError
 
 Indices = NDArray[np.int64]
+StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
 
 
 @runtime_checkable
@@ -169,6 +170,18 @@ class BatchStream:
                 f"a pass has {len(self._epoch)} batches; the run says it was at {self.index}. "
                 "Start a new run."
             )
+
+
+def id_type(n_ids: int) -> np.dtype[Any]:
+    """What holds ids below `n_ids` in the fewest bytes."""
+    return np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
+
+
+def refusal(lengths: Sequence[int], max_length: int) -> str:
+    """Why a row with so many ids on each side is left out; empty if it is not."""
+    if not min(lengths):
+        return "no_tokens"
+    return "too_many_tokens" if max_length and max(lengths) > max_length else ""
 
 
 def pad(

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.core.batching import StoredIds, id_type, refusal
 from headway.core.cleaning import CleaningSettings, Pair, Report, clean_pairs, read_parallel
 from headway.core.dedup_split import DROPPED, HELD_OUT, KEPT, Draw, dedup_split, in_memory
 from headway.core.errors import ConfigError, refuse_below
@@ -18,8 +19,6 @@ from headway.core.subwords import Subwords, TextSettings
 SIDES = ("source", "target")
 
 _CHUNK = 2_000  # pairs encoded at a time
-
-StoredIds = NDArray[np.uint16] | NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -163,15 +162,3 @@ def _encoded(
             rows.append((np.array(left, kind), np.array(right, kind)))
             kept.append(pair)
     return EncodedPairs(rows), kept
-
-
-def id_type(n_ids: int) -> np.dtype[Any]:
-    """What holds ids below `n_ids` in the fewest bytes."""
-    return np.dtype(np.uint16 if n_ids <= 1 << 16 else np.uint32)
-
-
-def refusal(lengths: Sequence[int], max_length: int) -> str:
-    """Why a row with so many ids on each side is left out; empty if it is not."""
-    if not min(lengths):
-        return "no_tokens"
-    return "too_many_tokens" if max_length and max(lengths) > max_length else ""

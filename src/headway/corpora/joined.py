@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.core.batching import Indices
-from headway.core.dataset import StoredIds
+from headway.core.batching import Indices, StoredIds
 from headway.corpora.store import Store
 
 

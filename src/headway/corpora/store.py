@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.core.dataset import StoredIds, id_type, refusal
+from headway.core.batching import StoredIds, id_type, refusal
 from headway.core.errors import DataError
 from headway.corpora.cache import (
     Say,
