@@ -17,10 +17,12 @@ Look = Callable[..., dict[str, Finding]]
 def look(tmp_path: Path) -> Look:
     def at(train: Texts, valid: Texts = [], notes: FindingsLog | None = None) -> dict[str, Finding]:  # noqa: B006
         notes = notes or FindingsLog()
-        check = RepeatCheck(notes, tmp_path, batches(as_pairs(valid, "v")))
+        check = RepeatCheck(
+            notes, tmp_path, batches(as_pairs(valid, "v")), lambda: iter(as_pairs(train))
+        )
         for batch in batches(as_pairs(train)):
             check.add(batch)
-        check.conclude(lambda: iter(as_pairs(train)))
+        check.conclude()
         notes.conclude(check.symptoms, len(train))
         return {finding.name: finding for finding in notes.findings()}
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from gzip import GzipFile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from headway.commands.arguments import say
 from headway.core.cleaning import Pair
@@ -17,9 +17,6 @@ from headway.corpora.corpus import Corpus, CorpusFiles, directions
 from headway.corpora.mixing import both_ways
 from headway.corpora.pieces import NotedCleaning
 from headway.corpora.reasons import NOTICED, REASONS
-from headway.doctor.agreement import AgreementCheck
-from headway.doctor.belonging import TranslationCheck
-from headway.doctor.characters import CharacterCheck
 from headway.doctor.corpus_fixes import (
     FIXES,
     Changes,
@@ -28,17 +25,12 @@ from headway.doctor.corpus_fixes import (
     pair_key,
     written,
 )
+from headway.doctor.examination import CHECKS, Examination
 from headway.doctor.findings import Symptom
 from headway.doctor.languages import OTHER_LANGUAGE
-from headway.doctor.repeats import RepeatCheck
-from headway.doctor.writing import ScriptCheck
 from headway.localization.formats.file_kinds import suffix_of
 from headway.localization.places.held import Places
 from headway.localization.places.kinds import places_of
-
-if TYPE_CHECKING:
-    from headway.doctor.examination import Examination
-
 
 _COLUMNS = "what kinds file line source target new_source new_target".split()
 
@@ -120,7 +112,7 @@ class Curing:
             self._fates.setdefault(pair_key(pair), set()).add(symptom.name)
 
     def write(
-        self, cleaned: CleanedCorpus, examination: "Examination", settings: NotedCleaning
+        self, cleaned: CleanedCorpus, examination: Examination, settings: NotedCleaning
     ) -> Changes:
         """Write every file anew, complete or not at all, and the table of changes."""
         changes = Changes(
@@ -226,16 +218,13 @@ def _write(
                 stream.write(one)
 
 
-_SYMPTOMS: tuple[Symptom, ...] = (
-    *(*TranslationCheck.symptoms, *CharacterCheck.symptoms),
-    *(*AgreementCheck.symptoms, OTHER_LANGUAGE, *ScriptCheck.symptoms, *RepeatCheck.symptoms),
-)
 _NOT_OF_FILES = frozenset(("held_out", "no_tokens", "too_many_tokens", "header"))
 
 
 def droppable() -> dict[str, str]:
     """Findings and reasons, by name: what each means in words."""
-    found = {symptom.name: symptom.title for symptom in _SYMPTOMS}
+    symptoms = [*(symptom for check in CHECKS for symptom in check.symptoms), OTHER_LANGUAGE]
+    found = {symptom.name: symptom.title for symptom in symptoms}
     found["misaligned"] = "stretches in which the sides are shifted"
     found["doubtful_note"] = NOTICED["doubtful_note"]
     return found | {name: words for name, words in REASONS.items() if name not in _NOT_OF_FILES}

@@ -2,9 +2,11 @@
 
 import random
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from headway.corpora.pieces import Progress
 from headway.corpora.shifts import LengthBlock, Shift
 from headway.doctor.agreement import AgreementCheck
 from headway.doctor.alignment import Alignment
-from headway.doctor.batches import batches
+from headway.doctor.batches import PairBatch, batches
 from headway.doctor.belonging import SAMPLE_CHARACTERS, SAMPLE_PAIRS, TranslationCheck
 from headway.doctor.characters import CharacterCheck
 from headway.doctor.findings import Finding, FindingsLog, Symptom
@@ -38,6 +40,34 @@ class Tools:
     """How many pairs slow checks look at."""
     own_codes: Patterns = ()
     """What is a code besides, by the user's own patterns."""
+
+
+class Examined(NamedTuple):
+    """What a check may ask for besides the pairs that it is given."""
+
+    log: FindingsLog
+    languages: Direction
+    declared: Mapping[str, Direction]
+    """The languages of each file, by its name."""
+    drawn: list[Pair]
+    """Some pairs of all parts of the corpus in random order."""
+    valid: Iterator[PairBatch]
+    again: Callable[[], Iterator[Pair]]
+    """All training pairs once more, for what is told at the end."""
+    own_codes: Patterns
+    folder: Path
+    """For what does not fit into memory."""
+
+
+CHECKS: dict[Any, Callable[[Examined], Any]] = {
+    ScriptCheck: lambda of: ScriptCheck(of.log, *of.languages),
+    RepeatCheck: lambda of: RepeatCheck(of.log, of.folder, of.valid, of.again),
+    CharacterCheck: lambda of: CharacterCheck(of.log),
+    AgreementCheck: lambda of: AgreementCheck(of.log, of.own_codes),
+    TranslationCheck: lambda of: TranslationCheck(of.log, of.drawn, of.declared),
+}
+"""Each check and what makes one: it has `symptoms`, takes batches of pairs (`add`), and may
+`conclude`. What it takes down in the log is told, and may be left out by `--drop`."""
 
 
 @dataclass(frozen=True)
@@ -81,36 +111,34 @@ def examine(
     log = FindingsLog(hear)
     with tempfile.TemporaryDirectory(prefix="headway-doctor-") as folder:
         sizes = SizeExaminer()
-        writing = ScriptCheck(log, source_language, target_language)
         alignment = Alignment(log)
-        repeats = RepeatCheck(log, Path(folder), batches(cleaned.pairs("valid")))
-        drawn = _drawn(cleaned, seed)
-        checks = (
-            *(writing, repeats, CharacterCheck(log), AgreementCheck(log, tools.own_codes)),
-            TranslationCheck(log, drawn, declared),
-        )
+        drawn, valid = _drawn(cleaned, seed), batches(cleaned.pairs("valid"))
+        named = source_language, target_language
+        again = partial(cleaned.pairs, "train")
+        of = Examined(log, named, declared, drawn, valid, again, tools.own_codes, Path(folder))
+        checks = {kind: build(of) for kind, build in CHECKS.items()}
         n_sampled = min(report.kept, tools.slow_pairs)
         rows = frozenset(random.Random(seed).sample(range(report.kept), n_sampled))
-        languages = source_language, target_language
-        heard = LanguageCheck(log, languages, tools.detect, rows) if tools.detect else None
-        streamed = (sizes, alignment, *checks, *((heard,) if heard else ()))
+        heard = LanguageCheck(log, named, tools.detect, rows) if tools.detect else None
+        streamed = (sizes, alignment, *checks.values(), *((heard,) if heard else ()))
         n_pairs = 0
         for batch in batches(cleaned.pairs("train"), declared):
             for one in streamed:
                 one.add(batch)
             n_pairs += len(batch.pairs)
             progress("examining", batch.first_row, report.kept)
-        for told in (writing, alignment, *((heard,) if heard else ())):
+        for told in (alignment, *((heard,) if heard else ())):
             told.conclude()
-        repeats.conclude(lambda: cleaned.pairs("train"))
-        for check in checks:
-            log.conclude(check.symptoms, n_pairs)
+        for kind, check in checks.items():
+            if hasattr(check, "conclude"):
+                check.conclude()
+            log.conclude(kind.symptoms, n_pairs)
     for finding in (*dropped(report), *mended(report)):
         log.add(finding)
     return Examination(
         findings=log.findings(),
         sizes=sizes,
-        scripts=writing.shares(),
+        scripts=checks[ScriptCheck].shares(),
         languages=heard.shares() if heard else {},
         alignment=alignment.blocks,
         shifts=alignment.shifts,

@@ -49,9 +49,16 @@ Marks = NDArray[np.bool_]
 class RepeatCheck:
     symptoms = NEAR_DUPLICATE, TRANSLATED_TWICE, NEAR_LEAKAGE
 
-    def __init__(self, log: FindingsLog, folder: Path, valid: Iterable[PairBatch] = ()) -> None:
-        """Use `folder` for hashes; `valid` are the pairs that training should not contain."""
-        self._log = log
+    def __init__(
+        self,
+        log: FindingsLog,
+        folder: Path,
+        valid: Iterable[PairBatch],
+        again: Callable[[], Iterator[Pair]],
+    ) -> None:
+        """Use `folder` for hashes; `valid` are the pairs that training should not contain, `again`
+        gives all of training once more, to show some."""
+        self._log, self._again = log, again
         self._sources, self._pairs = _Runs(folder, "source"), _Runs(folder, "pair")
         folded = [[folded_hashes(side) for side in batch.sides] for batch in valid]
         self._valid = [
@@ -67,23 +74,20 @@ class RepeatCheck:
         for pair in batch.marked(leaks):
             self._log.take(NEAR_LEAKAGE, pair)
 
-    def conclude(self, again: Callable[[], Iterator[Pair]]) -> None:
-        """Tell what was found; `again` gives all pairs once more, to show some."""
+    def conclude(self) -> None:
         repeated = self._pairs.repeated()
         several = self._sources.repeated() & ~repeated
-        self._show(NEAR_DUPLICATE, repeated, self._pairs, again)
-        self._show(TRANSLATED_TWICE, several, self._sources, again)
+        self._show(NEAR_DUPLICATE, repeated, self._pairs)
+        self._show(TRANSLATED_TWICE, several, self._sources)
 
-    def _show(
-        self, symptom: Symptom, marks: Marks, runs: "_Runs", again: Callable[[], Iterator[Pair]]
-    ) -> None:
+    def _show(self, symptom: Symptom, marks: Marks, runs: "_Runs") -> None:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
         n_marked = np.count_nonzero(marks)
         rows = np.flatnonzero(marks) if self._log.heard else _first(marks, EXAMPLES)
         twins = runs.first_of_its_kind(rows[:EXAMPLES].tolist())
         first_rows = set(twins.values())
         first: dict[int, Pair] = {}
-        for row, pair in enumerate(again() if n_marked else ()):
+        for row, pair in enumerate(self._again() if n_marked else ()):
             if row in first_rows:
                 first[row] = pair
             if marks[row]:
