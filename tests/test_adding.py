@@ -1,28 +1,35 @@
-""" "Adding things" of docs/architecture.md, followed: a second model, a second task.
+"""What CONTRIBUTING.md says of adding, followed: a model, a task, a kind of file, a check, engine.
 
-Each is one file below tests/support and one line here, and goes the whole way: train, stop, go on,
-load, use. If this needs more than a line, the house has lost its seams.
+Each is one file below tests/support and one line here, and goes the whole way: a model and a task
+train, stop, go on, and are used. If this needs more than a line, the house has lost its seams.
 """
 
 import dataclasses
 import itertools
+import json
 import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bag
 import letters
+import parrot
 import pytest
 import torch
 from everyday_run import FLAGS, Finished, command, left_behind
 from safetensors.torch import load_file
+from shouting import ShoutingCheck
 
 from headway import tasks
 from headway.core.checkpoint import save_tensors
+from headway.core.cleaning import Report
 from headway.core.errors import RunError
 from headway.core.interfaces import Seq2Seq, StepDecoder
 from headway.core.run_folder import RunFolder
+from headway.corpora.corpus import Corpus, read_pairs
 from headway.demo import generate
+from headway.doctor.examination import CHECKS
+from headway.localization.formats.file_kinds import FILE_KINDS, FileKind
 from headway.models import MODELS
 from headway.runs.loading import Opened, open_run
 from headway.runs.task_spec import CardWords, Learned, Learner, Run
@@ -36,6 +43,8 @@ def added(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one line each."""
     monkeypatch.setitem(MODELS, "bag", (bag.BagConfig, bag.Bag))
     monkeypatch.setitem(tasks.TASKS, "letters", "letters")
+    monkeypatch.setitem(FILE_KINDS, ".hints", FileKind("hints:open_document", keyed=True))
+    monkeypatch.setitem(CHECKS, ShoutingCheck, lambda of: ShoutingCheck(of.log))
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, task: type, at_update: int) -> None:
@@ -273,3 +282,55 @@ def test_a_translator_is_not_gone_on_from_as_letters(everyday_run, corpus, tmp_p
     )
     assert refused.status == 2
     assert not (tmp_path / "run").exists()
+
+
+# -- a kind of file ---------------------------------------------------------------------------
+
+
+def test_an_added_kind_of_file_is_filled_in_completed_and_trained_on(everyday_run, tmp_path):
+    english, chinese = tmp_path / "en.hints", tmp_path / "zh.hints"
+    english.write_text("# all\nmenu.open:  I love cats. \n\nmenu.end: The dog runs.\n", "utf-8")
+    filled = command("translate", str(everyday_run), str(english), "--out", str(chinese))
+    assert filled.status == 0, filled.err
+    before, opened, _, end = chinese.read_text("utf-8").splitlines()
+    assert (before, opened[:12], end[:10]) == ("# all", "menu.open:  ", "menu.end: ")
+    chinese.write_text("menu.end: 狗在跑。\n", "utf-8")
+    onto = ("--onto", str(chinese), "--out", str(tmp_path / "new.hints"))
+    assert command("translate", str(everyday_run), str(english), *onto).status == 0
+    assert "menu.end: 狗在跑。" in (tmp_path / "new.hints").read_text("utf-8")
+    pairs = [*read_pairs(Corpus((english,), (chinese,)), Report())]
+    assert [pair[:2] for pair in pairs] == [("The dog runs.", "狗在跑。")]
+
+
+# -- a check ----------------------------------------------------------------------------------
+
+
+def test_an_added_check_finds_tells_and_leaves_out(tmp_path):
+    files = tmp_path / "a.en", tmp_path / "a.zh"
+    pairs = generate(30, seed=3)
+    for file, side in zip(files, zip(*pairs, strict=True), strict=True):
+        first = side[0].upper()
+        file.write_text("".join(f"{text}\n" for text in (first, *side[1:])), encoding="utf-8")
+    names = ("prepare", "--source", str(files[0]), "--target", str(files[1]))
+    found = json.loads(command(*names, "--json").out)["findings"]
+    [case] = [one["examples"] for one in found if one["name"] == "shouting"]
+    assert [one["line"] for one in case] == [1]
+    dropped = command(*names, "--drop", "shouting", "--out", str(tmp_path / "new"))
+    assert dropped.status == 0, dropped.err
+    assert len((tmp_path / "new" / "a.en").read_text("utf-8").splitlines()) == 29
+
+
+# -- an engine --------------------------------------------------------------------------------
+
+
+def test_an_added_engine_searches_what_it_can_and_leaves_the_rest(everyday_run, monkeypatch):
+    texts = [source for source, _ in generate(20, seed=5)]
+    before = Translator.load(everyday_run, device="cpu").translate(texts)
+    translator = Translator.load(everyday_run, device="cpu")
+    lengths = [len(translator.subwords.encode(text)) for text in texts]
+    monkeypatch.setattr(parrot, "MOST", sorted(lengths)[10])
+    translator.search.prepared = (parrot.Parrot(),)
+    after = translator.translate(texts)
+    short = [length <= parrot.MOST for length in lengths]
+    for text, own, said, few in zip(texts, before, after, short, strict=True):
+        assert said == (text if few else own)

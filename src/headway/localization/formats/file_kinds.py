@@ -10,8 +10,6 @@ from headway.core.cleaning import Pair, Report
 from headway.core.errors import DataError
 from headway.languages.codes import Languages
 
-_HERE = "headway.localization.formats."
-
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 _NOT_LANGUAGES = frozenset(
     "txt tsv tok raw src tgt trg ref hyp bpe out low lc gz bz xz zip csv tab json srt vtt".split()
@@ -19,7 +17,7 @@ _NOT_LANGUAGES = frozenset(
 
 
 class FileKind(NamedTuple):
-    """What knows one kind of file: "name of a file here:name in it", imported when it is used."""
+    """What knows one kind of file: "module:name", imported when it is used; ".po" is po.py here."""
 
     document: str
     """Opens it to be filled in: an `Opener`."""
@@ -31,32 +29,32 @@ class FileKind(NamedTuple):
     """Whether it holds texts of one language by their keys: see `keyed.py`."""
 
 
-_XLIFF = FileKind("xliff:open_document", "xliff:read_xliff", "xliff:xliff_languages")
+_XLIFF = FileKind(".xliff:open_document", ".xliff:read_xliff", ".xliff:xliff_languages")
 FILE_KINDS = {
-    ".po": FileKind("po:open_document", "po:read_po", "po:po_languages"),
-    ".tmx": FileKind("tmx:open_document", "tmx:read_tmx", "tmx:tmx_languages"),
+    ".po": FileKind(".po:open_document", ".po:read_po", ".po:po_languages"),
+    ".tmx": FileKind(".tmx:open_document", ".tmx:read_tmx", ".tmx:tmx_languages"),
     ".xlf": _XLIFF,
     ".xliff": _XLIFF,
     ".sdlxliff": _XLIFF,
     ".mqxliff": _XLIFF,
-    ".ts": FileKind("qt:open_document", "qt:read_qt", "qt:qt_languages"),
-    ".csv": FileKind("csv_files:open_document", "csv_files:read_csv", "csv_files:csv_languages"),
-    ".json": FileKind("json_files:open_document", keyed=True),
-    ".arb": FileKind("json_files:open_arb", keyed=True),
-    ".properties": FileKind("properties:open_document", keyed=True),
-    ".strings": FileKind("strings_files:open_document", keyed=True),
-    ".resx": FileKind("resx:open_document", keyed=True),
-    ".srt": FileKind("subtitles:open_document", keyed=True),
-    ".vtt": FileKind("subtitles:open_document", keyed=True),
-    ".xml": FileKind("android:open_document", keyed=True),
-    ".yml": FileKind("yaml_files:open_document", keyed=True),
-    ".yaml": FileKind("yaml_files:open_document", keyed=True),
-    ".html": FileKind("html_files:open_document"),
-    ".htm": FileKind("html_files:open_document"),
-    ".md": FileKind("markdown_files:open_document"),
-    ".docx": FileKind("docx_files:open_document"),
-    ".tsv": FileKind("tables:open_tsv", "tables:read_tsv", "tables:tsv_languages"),
-    ".jsonl": FileKind("tables:open_jsonl", "tables:read_jsonl", "tables:jsonl_languages"),
+    ".ts": FileKind(".qt:open_document", ".qt:read_qt", ".qt:qt_languages"),
+    ".csv": FileKind(".csv_files:open_document", ".csv_files:read_csv", ".csv_files:csv_languages"),
+    ".json": FileKind(".json_files:open_document", keyed=True),
+    ".arb": FileKind(".json_files:open_arb", keyed=True),
+    ".properties": FileKind(".properties:open_document", keyed=True),
+    ".strings": FileKind(".strings_files:open_document", keyed=True),
+    ".resx": FileKind(".resx:open_document", keyed=True),
+    ".srt": FileKind(".subtitles:open_document", keyed=True),
+    ".vtt": FileKind(".subtitles:open_document", keyed=True),
+    ".xml": FileKind(".android:open_document", keyed=True),
+    ".yml": FileKind(".yaml_files:open_document", keyed=True),
+    ".yaml": FileKind(".yaml_files:open_document", keyed=True),
+    ".html": FileKind(".html_files:open_document"),
+    ".htm": FileKind(".html_files:open_document"),
+    ".md": FileKind(".markdown_files:open_document"),
+    ".docx": FileKind(".docx_files:open_document"),
+    ".tsv": FileKind(".tables:open_tsv", ".tables:read_tsv", ".tables:tsv_languages"),
+    ".jsonl": FileKind(".tables:open_jsonl", ".tables:read_jsonl", ".tables:jsonl_languages"),
 }
 """Every kind that is read or filled in, by suffix; each may also end in `.gz`."""
 NO_TEXT = frozenset(
@@ -161,4 +159,4 @@ def opener_of(path: Path) -> Opener:
 
 def _found(place: str) -> Any:
     module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module if "." in module else _HERE + module), name)
+    return getattr(importlib.import_module(module, __package__), name)
