@@ -1,9 +1,9 @@
 """What several runs are measured on."""
 
-from types import SimpleNamespace
-
 import pytest
+from torch import nn
 
+from headway.study.compared_runs import Entrant, Work
 from headway.study.comparison import common_rows
 
 
@@ -14,9 +14,12 @@ from headway.study.comparison import common_rows
 def test_what_all_have_is_enough_if_it_is_half_of_the_fewest_or_many(
     n_first, n_second, n_common, enough
 ):
-    def entrant(first: int, n: int) -> SimpleNamespace:
+    def entrant(first: int, n: int) -> Entrant:
         rows = [(f"{row}", f"right {row}") for row in range(first, first + n)]
-        return SimpleNamespace(rows=rows, rows_are="sentences", row="sentence", stand_alone=True)
+        work = Work(lambda: None, lambda _: None, lambda *_: None)
+        return Entrant(
+            nn.Identity(), rows, "sentence", "sentences", lambda _: work, True, lambda row: row
+        )
 
     entrants = {"a": entrant(0, n_first), "b": entrant(n_first - n_common, n_second)}
     rows, told = common_rows(entrants)

@@ -59,7 +59,7 @@ def training(run: Path) -> dict[str, Any]:
     }
 
 
-def curve(log: Log, name: str) -> list[dict[str, float]]:
+def curve(log: Log, name: str) -> list[dict[str, int | float]]:
     """One value over updates, tokens (all that were counted) and seconds."""
     return [point._asdict() for point in thinned(curves.curve(log, name), POINTS)]
 
