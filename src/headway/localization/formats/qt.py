@@ -134,8 +134,9 @@ def open_document(
     found = list(messages.read([contents.data]))
     root = messages.root
     languages = root.get("sourcelanguage"), root.get("language") or target_language
+    file = contents.data, line_end(contents.data)
     units = [
-        _unit(contents.data, message, languages[1], overwrite=overwrite)
+        _unit(file, message, languages[1], overwrite=overwrite)
         for message in found
         if message.kind not in _GONE
     ]
@@ -152,7 +153,9 @@ def _why_left(message: Message, *, overwrite: bool) -> str:
     return ""
 
 
-def _unit(data: bytes, message: Message, language: str | None, *, overwrite: bool) -> EditableUnit:
+def _unit(
+    file: tuple[bytes, bytes], message: Message, language: str | None, *, overwrite: bool
+) -> EditableUnit:
     forms = _forms(message, language)
     _, source = _learned(message, forms)
     if reason := _why_left(message, overwrite=overwrite):
@@ -175,7 +178,7 @@ def _unit(data: bytes, message: Message, language: str | None, *, overwrite: boo
 
     def edits(translations: Translations) -> list[Edit]:
         return _edits(
-            data, message, list(gaps), [gap.source for gap in gaps.values()], translations
+            file, message, list(gaps), [gap.source for gap in gaps.values()], translations
         )
 
     return EditableUnit(source, tuple(gaps.values()), edits=edits)
@@ -214,7 +217,7 @@ def _counted(source: Segment, *, one: bool) -> Segment:
 
 
 def _edits(
-    data: bytes,
+    file: tuple[bytes, bytes],
     message: Message,
     forms: Sequence[int],
     sources: Sequence[Segment],
@@ -222,8 +225,9 @@ def _edits(
 ) -> list[Edit]:
     """The texts, and `type="unfinished"` unless a memory had the very texts."""
     assert message.translation, "a message without one has no gaps"
+    data, newline = file
     written = {
-        form: as_xml(new, source).encode().replace(b"\n", line_end(data))
+        form: as_xml(new, source).encode().replace(b"\n", newline)
         for form, source, (new, _) in zip(forms, sources, translations, strict=True)
         if new is not None
     }

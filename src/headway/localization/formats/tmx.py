@@ -350,16 +350,25 @@ def open_document(
         )
     written = [target.language for *_, target in found if target]  # as the file has it
     language = written[-1] if written else languages[1] or ""
-    units = [_unit(contents.data, *one, language, overwrite=overwrite) for one in found]
+    layout = _Layout(contents.data, line_end(contents.data), language)
+    units = [_unit(layout, *one, overwrite=overwrite) for one in found]
     return EditableDocument(contents.data, contents.restored, units, languages)
 
 
+class _Layout(NamedTuple):
+    """How a file is written."""
+
+    data: bytes
+    newline: bytes
+    language: str
+    """The target language, as the file has it."""
+
+
 def _unit(
-    data: bytes,
+    layout: _Layout,
     unit: TmxUnit,
     source: Variant | None,
     target: Variant | None,
-    language: str,
     *,
     overwrite: bool,
 ) -> EditableUnit:
@@ -378,26 +387,24 @@ def _unit(
         [(translation, percent)] = translations
         assert translation, "it is asked for what is translated"
         user = MEMORY if percent == EXACT else MACHINE
-        text = as_xml(translation, segment).encode().replace(b"\n", line_end(data))
+        text = as_xml(translation, segment).encode().replace(b"\n", layout.newline)
         if target is None:
-            return [_new_variant(data, (unit, source), text, language, user)]
+            return [_new_variant(layout, unit, source, text, user)]
         change = {"changeid": user, "changedate": _time_of_change()}
-        return _changed_variant(data, target, text, change)
+        return _changed_variant(layout.data, target, text, change)
 
     return EditableUnit(source.seg.text, (gap,), edits=edits)
 
 
-def _new_variant(
-    data: bytes, place: tuple[TmxUnit, Variant], text: bytes, language: str, user: str
-) -> Edit:
+def _new_variant(layout: _Layout, unit: TmxUnit, source: Variant, text: bytes, user: str) -> Edit:
     """A variant behind the last one of a unit, laid out as the source's is."""
-    unit, source = place
+    data = layout.data
     last = unit.variants[-1]
     end = element_end(data, last.start, last.end)
     tag = START_TAG.match(data, source.start)
     by_prefix = tag is not None and b"xml:lang" in tag[0]
     values = {
-        "xml:lang" if by_prefix else "lang": language,
+        "xml:lang" if by_prefix else "lang": layout.language,
         "creationtool": "headway",
         "creationtoolversion": __version__,
         "creationid": user,

@@ -115,7 +115,7 @@ def open_document(
     languages = xliff_languages(path, LanguagePair(source_language, target_language))
     xliff = XliffUnits(path, contents.data)
     found = list(xliff.read([contents.data]))
-    filling = _XliffFilling(contents.data, languages, xliff.second)
+    filling = _XliffFilling(contents.data, line_end(contents.data), languages, xliff.second)
     units = [filling.unit(unit, overwrite=overwrite) for unit in found]
     also: list[Edit] = []
     if languages[1] and xliff.second and "trgLang" not in xliff.root:
@@ -144,6 +144,7 @@ class _XliffFilling(NamedTuple):
     """How the units of a file are filled in; each segment of a unit that is cut is a gap."""
 
     data: bytes
+    newline: bytes
     languages: tuple[str | None, str | None]
     second: bool
     """Version 2 or later."""
@@ -269,8 +270,7 @@ class _XliffFilling(NamedTuple):
         return Edit(end, end, layout + opening + text + b"</%b>" % name)
 
     def written(self, translation: Segment, source: Segment) -> bytes:
-        newline = line_end(self.data)
-        return as_xml(translation, source).encode().replace(b"\n", newline)
+        return as_xml(translation, source).encode().replace(b"\n", self.newline)
 
 
 def _behind_tag(data: bytes, start: int) -> int:
