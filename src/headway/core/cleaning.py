@@ -151,18 +151,17 @@ def clean(text: str, mended: Counter[str] | None = None) -> str:
     Line separators and tabs become spaces; NUL, other control characters, byte order marks and
     halves of surrogate pairs go. `mended` counts what was done, by kind, once a line.
     """
-    before = text
+    before, mended = text, Counter() if mended is None else mended
     if _ODD.search(text):
         for kind, pattern, replacement in _MENDING:
             text, n_found = pattern.subn(replacement, text)
-            if n_found and mended is not None:
+            if n_found:
                 mended[kind] += 1
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-        if mended is not None:
-            mended["not_nfc"] += 1
+        mended["not_nfc"] += 1
     stripped = text.strip()
-    if mended is not None and text is before and len(stripped) < len(text):
+    if text is before and len(stripped) < len(text):
         mended["outer_space"] += 1
     return stripped
 

@@ -67,6 +67,7 @@ def read_lines(path: Path, mended: Counter[str] | None = None) -> Iterator[str |
     Raises:
         DataError: not a readable file, not UTF-8 (with line and byte), or a damaged `.gz`.
     """
+    mended = Counter() if mended is None else mended
     for line, raw in enumerate(raw_lines(path), start=1):
         if line == 1 and raw and raw.count(0) > max(2, len(raw) // 3):
             raise _holds_zeros(path, raw)
@@ -119,21 +120,17 @@ def bounded_lines(file: io.BufferedIOBase) -> Iterator[bytes | None]:
             yield None
 
 
-def _decode(raw: bytes, line: int, path: Path, mended: Counter[str] | None) -> str:
-    removed = 0
-    if line == 1 and raw.startswith(_BYTE_ORDER_MARK):
-        raw, removed = raw[3:], 3
-        if mended is not None:
-            mended["byte_order_mark"] += 1
-    if raw.endswith(b"\r"):
-        raw = raw[:-1]
-        if mended is not None:
-            mended["crlf"] += 1
+def _decode(raw: bytes, line: int, path: Path, mended: Counter[str]) -> str:
+    marked = 3 if line == 1 and raw.startswith(_BYTE_ORDER_MARK) else 0
+    text = raw[marked:].removesuffix(b"\r")
+    if marked:
+        mended["byte_order_mark"] += 1
+    if len(text) < len(raw) - marked:
+        mended["crlf"] += 1
     try:
-        return raw.decode("utf-8")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        whole = _BYTE_ORDER_MARK[:removed] + raw
-        raise _not_utf8(path, line, whole, error.start + removed + 1) from None
+        raise _not_utf8(path, line, raw, error.start + marked + 1) from None
 
 
 class _Piecemeal(io.RawIOBase):
