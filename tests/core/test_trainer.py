@@ -29,7 +29,7 @@ from headway.core.errors import HeadwayError, OutOfReachError, RunError
 from headway.core.optimizer import FlatAdam
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.earlier_checkpoints import upgraded
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.gradient import trainer_of
@@ -577,11 +577,11 @@ class Points:
     def validate(self, model: nn.Module) -> Validation:
         return Validation(1.0, 0.0, "bleu")
 
-    def position(self) -> Position:
-        return Position({"n": self.n}, {})
+    def state_dict(self) -> TaskState:
+        return TaskState({"n": self.n}, {})
 
-    def go_to(self, position: Position) -> None:
-        self.n = position.countable["n"]
+    def load_state_dict(self, state: TaskState) -> None:
+        self.n = state.countable["n"]
 
 
 def test_batches_whose_gradients_are_added_up_make_the_update_of_one_batch_of_all(tmp_path):

@@ -107,9 +107,9 @@ def test_halves_have_the_same_rows_in_the_same_order_and_the_same_loss(task, sto
 def test_batches_go_on_where_they_were(task, store, subwords, model):
     for _ in range(5):
         task.next_batch()
-    position = task.position()
+    position = task.state_dict()
     later = [task.loss(model, task.next_batch()).item() for _ in range(8)]
-    task.go_to(position)
+    task.load_state_dict(position)
     assert [task.loss(model, task.next_batch()).item() for _ in range(8)] == later
 
 

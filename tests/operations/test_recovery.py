@@ -25,7 +25,7 @@ from headway.core.dropout import Dropout
 from headway.core.errors import HeadwayError, RunError, StoppedError, out_of_memory
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations import recovery
 from headway.operations.earlier_checkpoints import upgraded
 from headway.operations.time_budget import PlannedTraining
@@ -86,11 +86,11 @@ class Fragile:
         assert all(weight.isfinite().all() for weight in model.parameters())
         return Validation(1.0, float(self.n), "bleu")
 
-    def position(self) -> Position:
-        return Position({"n": self.n}, {"carried": self.carried})
+    def state_dict(self) -> TaskState:
+        return TaskState({"n": self.n}, {"carried": self.carried})
 
-    def go_to(self, position: Position) -> None:
-        self.n, self.carried = position.countable["n"], position.tensors["carried"].clone()
+    def load_state_dict(self, state: TaskState) -> None:
+        self.n, self.carried = state.countable["n"], state.tensors["carried"].clone()
 
 
 class Listener:

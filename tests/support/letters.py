@@ -15,7 +15,7 @@ from headway.core.disk import checksum
 from headway.core.errors import ConfigError
 from headway.core.lines import read_lines
 from headway.core.settings import Settings
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
 from headway.runs.loading import open_run
 from headway.runs.task_spec import Say, Sizes, TaskData, TaskSpec, built_from
@@ -91,11 +91,11 @@ class LettersTask:
         nats = self.loss(model, batch).item() / batch.units
         return Validation(nats, -nats, "log_prob")
 
-    def position(self) -> Position:
-        return Position(self.stream.state(), {})
+    def state_dict(self) -> TaskState:
+        return TaskState(self.stream.state(), {})
 
-    def go_to(self, position: Position) -> None:
-        self.stream.restore(position.countable)
+    def load_state_dict(self, state: TaskState) -> None:
+        self.stream.restore(state.countable)
 
 
 def sizes(data: TaskData) -> Sizes:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headway.core.dropout import Dropout
 from headway.core.run_folder import RunFolder
 from headway.core.trainer import Progress, Trainer
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.operations.time_budget import PlannedTraining
 from headway.runs import parent
 
@@ -72,11 +72,11 @@ class Regression:
             loss = self.losses[number]
         return Validation(loss, score, "bleu", noise=self.noise)
 
-    def position(self) -> Position:
-        return Position({"n": self.n}, {"carried": self.carried})
+    def state_dict(self) -> TaskState:
+        return TaskState({"n": self.n}, {"carried": self.carried})
 
-    def go_to(self, position: Position) -> None:
-        self.n, self.carried = position.countable["n"], position.tensors["carried"]
+    def load_state_dict(self, state: TaskState) -> None:
+        self.n, self.carried = state.countable["n"], state.tensors["carried"]
 
 
 class Listener:

@@ -21,10 +21,10 @@ from headway.core.tensor_files import save_tensors
 from headway.core.training_interfaces import (
     Batch,
     Callback,
-    Position,
     Progress,
     Reporter,
     Task,
+    TaskState,
     Validation,
 )
 from headway.core.training_settings import TrainingSettings
@@ -40,7 +40,7 @@ MARGIN_BYTES = 1 << 20
 class Moment(NamedTuple):
     """What an update changes besides the weights that it learns."""
 
-    position: Position
+    position: TaskState
     random: dict[str, Tensor]
     buffers: dict[str, Tensor]
 
@@ -366,7 +366,7 @@ class Trainer(Generic[AnyTask]):
         self.progress = Progress(**saved.state["progress"])
         self.progress.refuse_unsound(saved.step, self.task.counted)
         self.losses.clear()
-        position = Position(saved.state["position"], groups["position"])
+        position = TaskState(saved.state["position"], groups["position"])
         self.return_to(Moment(position, groups["random"], {}))
 
     def moment(self) -> Moment:
@@ -374,14 +374,14 @@ class Trainer(Generic[AnyTask]):
         random = {"cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
             random["cuda"] = torch.cuda.get_rng_state(self.device)
-        position, buffers = self.task.position(), self.optimizer.buffers
+        position, buffers = self.task.state_dict(), self.optimizer.buffers
         carried = {name: tensor.clone() for name, tensor in position.tensors.items()}
         kept = {name: buffer.clone() for name, buffer in buffers.items()}
         return Moment(position._replace(tensors=carried), random, kept)
 
     def return_to(self, moment: Moment) -> None:
         """Have it as it was; buffers that it does not name stay as they are."""
-        self.task.go_to(moment.position)
+        self.task.load_state_dict(moment.position)
         torch.set_rng_state(moment.random["cpu"])
         if self.device.type == "cuda" and "cuda" in moment.random:
             torch.cuda.set_rng_state(moment.random["cuda"], self.device)

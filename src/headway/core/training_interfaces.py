@@ -19,7 +19,7 @@ class Batch(NamedTuple):
     """What metrics.jsonl adds up, such as {"source_tokens": 310, "target_tokens": 290}."""
 
 
-class Position(NamedTuple):
+class TaskState(NamedTuple):
     """Where in the data the next batch begins, and what is carried there from the ones before."""
 
     countable: dict[str, Any]
@@ -118,11 +118,11 @@ class Task(Protocol):
         """Measure on held-out data."""
         ...
 
-    def position(self) -> Position:
+    def state_dict(self) -> TaskState:
         """Where the next batch begins."""
         ...
 
-    def go_to(self, position: Position) -> None:
+    def load_state_dict(self, state: TaskState) -> None:
         """Continue there."""
         ...
 

@@ -19,7 +19,7 @@ from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.search import Decode, SearchRequest, decode_all
 from headway.core.search_settings import DecodingSettings
 from headway.core.subwords import Subwords
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.core.training_settings import TrainingSettings
 
 
@@ -212,10 +212,10 @@ class TranslationTask:
         whole = self.valid["source"]
         return [whole[int(i)] for i in self.valid_rows]
 
-    def position(self) -> Position:
+    def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
-        return Position(self.stream.state(), {})
+        return TaskState(self.stream.state(), {})
 
-    def go_to(self, position: Position) -> None:
+    def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
-        self.stream.restore(position.countable)
+        self.stream.restore(state.countable)

@@ -14,7 +14,7 @@ from headway.core.errors import refuse_below, refuse_beyond
 from headway.core.interfaces import Carried, NeuralLanguageModel
 from headway.core.loss import Loss, projected_label_smoothed
 from headway.core.subwords import SpecialIds
-from headway.core.training_interfaces import Batch, Position, Validation
+from headway.core.training_interfaces import Batch, TaskState, Validation
 from headway.corpora.store import Store
 from headway.corpora.streams import Stream, StreamBatches
 from headway.operations.time_budget import PlannedTraining
@@ -181,12 +181,12 @@ class LanguageTask:
             n_tokens += wanted.numel()
         return nats / n_tokens
 
-    def position(self) -> Position:
+    def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
         state: dict[str, Any] = self.stream.state()
-        return Position(state, dict(self.carried))
+        return TaskState(state, dict(self.carried))
 
-    def go_to(self, position: Position) -> None:
+    def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
-        self.stream.restore(position.countable)
-        self.carried = {name: kept.to(self.device) for name, kept in position.tensors.items()}
+        self.stream.restore(state.countable)
+        self.carried = {name: kept.to(self.device) for name, kept in state.tensors.items()}

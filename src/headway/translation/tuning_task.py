@@ -12,7 +12,7 @@ from headway.core.bleu import SentenceStatistics
 from headway.core.search import Decode
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
-from headway.core.training_interfaces import Position, Validation
+from headway.core.training_interfaces import TaskState, Validation
 from headway.metrics.corpus_scores import bleu_by_language
 from headway.translation.corpus_task import CorpusTask
 from headway.translation.replacements import Correction, replaced, taken_up
@@ -179,15 +179,15 @@ class TuningTask(CorpusTask):
         )
         return told + unmeasured if self.learned else told
 
-    def position(self) -> Position:
+    def state_dict(self) -> TaskState:
         """See `headway.core.training_interfaces.Task`."""
-        found = super().position()
+        found = super().state_dict()
         return found._replace(countable={**found.countable, "before": self.before})
 
-    def go_to(self, position: Position) -> None:
+    def load_state_dict(self, state: TaskState) -> None:
         """See `headway.core.training_interfaces.Task`."""
-        super().go_to(position)
-        self.before = position.countable["before"] or self.before
+        super().load_state_dict(state)
+        self.before = state.countable["before"] or self.before
 
 
 def tuning_task(
