@@ -10,7 +10,7 @@ from headway import Translator, translate_files
 from headway.core.config import read_toml
 from headway.core.errors import DataError
 from headway.demo import generate
-from headway.localization.checks.calibration import Trust
+from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker
 from headway.localization.checks.training_stats import TrainingStats
 
@@ -68,9 +68,9 @@ def test_a_lost_one_is_flagged(own_run):
     own = Translator.load(own_run, device="cpu").checker.own
     source, target = "The dog ~OTHER~ is here.", "狗在这里。"
     assert [
-        one.name for one in Checker(TrainingStats(), Trust(), own).look(source, target).flags
+        one.name for one in Checker(TrainingStats(), Calibration(), own).look(source, target).flags
     ] == ["code"]
-    assert not Checker(TrainingStats(), Trust()).look(source, target).flags
+    assert not Checker(TrainingStats(), Calibration()).look(source, target).flags
 
 
 def test_the_doctor_compares_them(tmp_path, patterns):

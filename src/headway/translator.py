@@ -28,9 +28,9 @@ from headway.corpora.mixing import chosen_tag, tagged
 from headway.decoding.sampling import ONLY_DRAWN
 from headway.engine.engine import EngineChoice
 from headway.languages.sentences import may_hold_sentences
-from headway.localization.checks.calibration import Trust
+from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker, Verdict
-from headway.localization.checks.output_checks import Reading
+from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.may_hold import may_hold_codes, no_text
 from headway.localization.placeholders.names import OwnCodes
@@ -285,7 +285,7 @@ class Translator:
     def checker(self) -> Checker:
         """What looks at translations, by what checks.json has; see `judged`."""
         held = TrainingStats.from_dict(self.checks.get("held", {}))
-        return Checker(held, Trust.from_dict(self.checks.get("trust", {})), self.own_codes)
+        return Checker(held, Calibration.from_dict(self.checks.get("trust", {})), self.own_codes)
 
     def judged(self, translation: Translation) -> Verdict:
         """Flags of the best translation, and how sure it is that it is good.
@@ -294,7 +294,9 @@ class Translator:
         nobody knows what was not looked at.
         """
         readings = [
-            Reading(part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended)
+            ModelEvidence(
+                part.source_tokens, part.n_best[0].token_log_probs, part.n_best[0].attended
+            )
             for part in translation.parts or (translation,)
             if part.n_best
         ]

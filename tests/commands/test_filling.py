@@ -14,7 +14,7 @@ from everyday_run import Finished, command
 from headway.commands.filling import tell
 from headway.core import disk
 from headway.core.errors import ConfigError, DataError
-from headway.filling.files import Call, Wishes, check_place, fill_files
+from headway.filling.files import Call, FillOptions, check_place, fill_files
 from headway.filling.filling import Filler
 from headway.filling.inputs import FileJob
 from headway.languages.codes import LanguagePair
@@ -67,9 +67,9 @@ def po(tmp_path: Path) -> Path:
     return file
 
 
-def filled(file: Path, out: Path | None, translate=shout, direction=EN_ZH, **wishes) -> None:
+def filled(file: Path, out: Path | None, translate=shout, direction=EN_ZH, **options) -> None:
     call = Call(direction, lambda _: Filler(translate, 100), "", print, lambda *_: None)
-    done = fill_files([str(file)], Wishes(out, **wishes), call)
+    done = fill_files([str(file)], FillOptions(out, **options), call)
     tell(done.files, listed=False)
     if not done.whole:
         print(done.go_on, file=sys.stderr)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from headway.core.disk import checksum
 from headway.core.errors import ConfigError, DataError
 from headway.core.lines import MAX_LINE_BYTES
-from headway.filling.files import Call, Outcomes, Wishes, fill_files, tell_passed_over
+from headway.filling.files import Call, FillOptions, Outcomes, fill_files, tell_passed_over
 from headway.filling.filling import Filler, write_whole
 from headway.filling.flow import Steps
 from headway.filling.inputs import FileJob, RefusedError
@@ -91,11 +91,11 @@ def fill(
     model: Callable[[list[Segment]], list[SegmentTranslation]],
     steps: Steps = NO_STEPS,
     how: str = "",
-    **wishes: object,
+    **options: object,
 ) -> Outcomes:
     direction = LanguagePair("en", None)
     call = Call(direction, lambda _: Filler(model, 100, steps), how, print, lambda *_: None)
-    return fill_files(names, Wishes(**wishes), call)
+    return fill_files(names, FillOptions(**options), call)
 
 
 def never(_segments: list[Segment]) -> list[SegmentTranslation]:
@@ -158,7 +158,7 @@ def test_all_reasons_are_said_before_the_model_is_loaded(tree):
 
     call = Call(LanguagePair("en", "de"), load, "", print, lambda *_: None)
     with pytest.raises(RefusedError) as refused:
-        fill_files(["po"], Wishes(out=Path("new")), call)
+        fill_files(["po"], FillOptions(out=Path("new")), call)
     assert "2 of 4 files cannot be" in str(refused.value)
     assert "po/bad.po:1 has" in str(refused.value)
     assert "source language is fr" in str(refused.value)
@@ -166,7 +166,7 @@ def test_all_reasons_are_said_before_the_model_is_loaded(tree):
 
 
 @pytest.mark.parametrize(
-    ("names", "wishes", "message"),
+    ("names", "options", "message"),
     [
         (["po"], {}, "Add --out FOLDER"),
         (["po"], {"out": Path("po")}, "3 of 3 files"),
@@ -182,12 +182,12 @@ def test_all_reasons_are_said_before_the_model_is_loaded(tree):
         (["po/a.po", "nowhere.po"], {"out": Path("new")}, "no such file: nowhere.po"),
     ],
 )
-def test_what_would_be_lost_or_is_not_there_is_refused(tree, names, wishes, message):
+def test_what_would_be_lost_or_is_not_there_is_refused(tree, names, options, message):
     write_po(Path("other/a.po"), ["x"])
     Path("empty").mkdir()
     before = written(tree)
     with pytest.raises((ConfigError, DataError, RefusedError)) as refused:
-        fill(names, never, **wishes)
+        fill(names, never, **options)
     assert message in str(refused.value)
     assert written(tree) == before
 
@@ -284,7 +284,7 @@ def test_messages_of_an_arb_file_get_the_branches_of_its_new_language(tmp_path, 
     def translate(source: str) -> None:
         filler = Filler(Shouting(), 100)
         call = Call(LanguagePair(source, "pl"), lambda _: filler, "", print, lambda *_: None)
-        fill_files(["app_en.arb"], Wishes(out=Path("app_pl.arb")), call)
+        fill_files(["app_en.arb"], FillOptions(out=Path("app_pl.arb")), call)
 
     translate("en")
     expected = texts | {"@@locale": "pl", "n": f"{{n, plural, {after}}}"}

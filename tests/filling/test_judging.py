@@ -7,9 +7,9 @@ import pytest
 from headway.core.translate import Alternative, Translation
 from headway.filling.flow import Flow, Steps
 from headway.filling.judging import RunChecks
-from headway.localization.checks.calibration import Trust
+from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker, Verdict
-from headway.localization.checks.output_checks import Reading
+from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.formats.units import Match, Outcome, Unit
 from headway.localization.placeholders.segments import Segment, Width
@@ -17,7 +17,7 @@ from headway.localization.terms.glossary import Glossary, GlossaryRow
 from headway.localization.terms.keeping import Terms
 from headway.translation.coded import SegmentTranslation
 
-CHECKER = Checker(TrainingStats.from_dict({}), Trust.from_dict({}))
+CHECKER = Checker(TrainingStats.from_dict({}), Calibration.from_dict({}))
 FILES = "{n, plural, one {# file} other {# files}}"
 
 
@@ -93,10 +93,10 @@ def test_a_choice_from_a_memory_is_judged_by_its_branches(source, target, langua
 
 
 def test_what_the_model_said_is_said_of_the_translation_that_was_taken():
-    heard: list[Reading] = []
+    heard: list[ModelEvidence] = []
 
     class Hearing:
-        def look(self, _source: str, _target: str, readings: Sequence[Reading]) -> Verdict:
+        def look(self, _source: str, _target: str, readings: Sequence[ModelEvidence]) -> Verdict:
             heard.extend(readings)
             return Verdict((), None)
 

@@ -10,7 +10,7 @@ from headway.commands.arguments import say
 from headway.commands.stages import Stages
 from headway.core.errors import ConfigError
 from headway.filling.calls import called
-from headway.filling.files import Wishes
+from headway.filling.files import FillOptions
 from headway.filling.report import rows, table
 from headway.filling.rows import FileReport, Row, badness, said_of, summary, total
 from headway.filling.steps import Aids, Ready
@@ -37,9 +37,14 @@ class Told(NamedTuple):
 
 
 def translate_files(
-    run: Path | None, names: Sequence[str], wishes: Wishes, aids: Aids, told: Told, ready: Ready
+    run: Path | None,
+    names: Sequence[str],
+    options: FillOptions,
+    aids: Aids,
+    told: Told,
+    ready: Ready,
 ) -> int:
-    """Fill in the files with the run's translator; `wishes.direction` goes before the run's own.
+    """Fill in the files with the run's translator; `options.direction` goes before the run's own.
 
     Without a run a memory does it alone. The exit status is `PARTIAL` where files were left out.
 
@@ -54,8 +59,8 @@ def translate_files(
             "Leave out --alignment."
         )
     with Stages() as stages:
-        done = called(run, names, wishes, aids, ready, [told, sys.argv[1:]], say, stages)
-    tell(done.files, listed=wishes.report is not None)
+        done = called(run, names, options, aids, ready, [told, sys.argv[1:]], say, stages)
+    tell(done.files, listed=options.report is not None)
     if told.anything:
         print_units(done.files, told)
     if not done.whole:

@@ -10,7 +10,7 @@ from headway.commands.translate_options import TranslateOptions
 from headway.core.errors import ConfigError
 from headway.core.lines import shown
 from headway.core.run_folder import RunFolder
-from headway.filling.files import Wishes
+from headway.filling.files import FillOptions
 from headway.filling.inputs import NAMED_ONLY, is_pattern
 from headway.filling.steps import Aids, Ready
 from headway.languages.codes import LanguagePair
@@ -108,7 +108,7 @@ def translate_beyond_lines(
             asked.onto,
             asked.keep_going,
         )
-        return translate_files(run, names, Wishes(*places), aids, told, ready)
+        return translate_files(run, names, FillOptions(*places), aids, told, ready)
     assert run is not None, "a memory alone fills in files"
     named = names[0] if names else "standard input"
     for_files = asked.overwrite, asked.in_place, asked.onto, asked.keep_going

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway.core.disk import digest
 from headway.core.errors import ConfigError
-from headway.filling.files import Call, Outcomes, Wishes, fill_files
+from headway.filling.files import Call, FillOptions, Outcomes, fill_files
 from headway.filling.filling import Progress
 from headway.filling.rows import FileReport
 from headway.filling.steps import Aids, Ready, Say, filler
@@ -24,7 +24,7 @@ PathLike = str | Path
 
 _PATHS = ("out", "report")
 _SEVERAL = ("memory", "glossary", "codes")
-_WISHES = ("out", "in_place", "overwrite", "report", "everything", "keep_going")
+_FILL_OPTIONS = ("out", "in_place", "overwrite", "report", "everything", "keep_going")
 _AIDS = ("memory", "fuzzy_from", "glossary", "codes", "leave_below")
 _LANGUAGES = ("source_language", "target_language")
 
@@ -52,9 +52,9 @@ def translate_files(
     Messages go to `say`, by default to stderr. Raises a `UserError` for what the
     caller can put right, and KeyboardInterrupt once what was done is kept.
     """
-    if unknown := sorted(set(options) - {*_WISHES, *_AIDS, *_LANGUAGES}):
+    if unknown := sorted(set(options) - {*_FILL_OPTIONS, *_AIDS, *_LANGUAGES}):
         raise ConfigError(
-            f"options are {', '.join((*_WISHES, *_AIDS, *_LANGUAGES))}; got {unknown[0]!r}."
+            f"options are {', '.join((*_FILL_OPTIONS, *_AIDS, *_LANGUAGES))}; got {unknown[0]!r}."
         )
     given = {name: value for name, value in options.items() if value is not None}
     for name in _PATHS:
@@ -65,8 +65,10 @@ def translate_files(
     names = list(map(str, paths(inputs, "inputs")))
     decoding = table(decoding or {}, "decoding")
     direction = LanguagePair(*(given.get(name) for name in _LANGUAGES))
-    wishes = Wishes(direction=direction, **{k: v for k, v in given.items() if k in _WISHES})
-    aids = Aids(own=not wishes.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
+    wanted = FillOptions(
+        direction=direction, **{k: v for k, v in given.items() if k in _FILL_OPTIONS}
+    )
+    aids = Aids(own=not wanted.overwrite, **{k: v for k, v in given.items() if k in _AIDS})
 
     def ready() -> "tuple[Translator, dict[str, Any]]":
         from headway.translator import Translator
@@ -77,7 +79,7 @@ def translate_files(
 
     tell = say or partial(print, file=sys.stderr, flush=True)
     known = [tag, decoding]
-    done = called(run, names, wishes, aids, ready, known, tell, lambda *_: None)
+    done = called(run, names, wanted, aids, ready, known, tell, lambda *_: None)
     if not done.whole:
         tell(f"headway: interrupted; {done.go_on}")
         raise KeyboardInterrupt
@@ -87,7 +89,7 @@ def translate_files(
 def called(
     run: Path | None,
     names: Sequence[str],
-    wishes: Wishes,
+    options: FillOptions,
     aids: Aids,
     ready: Ready,
     known: Sequence[Any],
@@ -99,11 +101,13 @@ def called(
     Raises:
         UserError: as `fill_files` and `filler`.
     """
-    wanted, stored = wishes.direction, ""
+    wanted, stored = options.direction, ""
     if run is not None:
         wanted = languages_of(run, wanted)
         stored = open_folder(run).config.read_text(encoding="utf-8")
-    how = digest([stored, wishes.overwrite, wishes.everything, list(wanted), aids.known(), *known])
+    how = digest(
+        [stored, options.overwrite, options.everything, list(wanted), aids.known(), *known]
+    )
     call = Call(
         wanted,
         lambda opened: filler(run, opened, wanted, aids, ready, say, progress),
@@ -111,7 +115,7 @@ def called(
         say,
         progress,
     )
-    return fill_files(names, wishes, call)
+    return fill_files(names, options, call)
 
 
 def languages_of(run: Path, given: LanguagePair) -> LanguagePair:

@@ -33,7 +33,7 @@ _GO_ON = "the same command goes on with the rest"
 
 
 @dataclass(frozen=True)
-class Wishes:
+class FillOptions:
     out: Path | None = None
     """A file for one file, a folder for several; None: standard output, or nowhere."""
     in_place: bool = False
@@ -75,7 +75,7 @@ class Outcomes(NamedTuple):
     """After an interrupt: what is where, and how to go on."""
 
 
-def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
+def fill_files(names: Sequence[str], options: FillOptions, call: Call) -> Outcomes:
     """Fill in files, folders and patterns, and write the report.
 
     Raises:
@@ -84,23 +84,23 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
         DataError: a file cannot be read or has other languages.
         RefusedError: several reasons of these kinds; nothing was translated.
     """
-    _check(wishes)
-    several = is_several(names, wishes.out)
-    jobs = _jobs(names, wishes, several=several)
-    if wishes.in_place:
+    _check(options)
+    several = is_several(names, options.out)
+    jobs = _jobs(names, options, several=several)
+    if options.in_place:
         plain = [job.file for job in jobs if is_plain_text(job.file)]
         refuse([_only_copy(file) for file in plain], len(jobs))
-    tell_passed_over(names, wishes.out, call.say)
-    opened, errors = open_all(jobs, call.wanted, overwrite=wishes.overwrite)
-    if not (wishes.keep_going and opened):
+    tell_passed_over(names, options.out, call.say)
+    opened, errors = open_all(jobs, call.wanted, overwrite=options.overwrite)
+    if not (options.keep_going and opened):
         refuse(list(errors.values()), len(jobs), _KEEP_GOING)
-    if wishes.report is not None:
-        check_report(wishes.report, jobs)
+    if options.report is not None:
+        check_report(options.report, jobs)
     with ExitStack() as stack:
-        if wishes.report is not None:
-            stack.enter_context(only_writer_of_file(wishes.report, call.say))
-        stack.enter_context(_alone(jobs, wishes, call.say, several=several))
-        journal = Journal(_journal_place(jobs, wishes, several=several), call.how)
+        if options.report is not None:
+            stack.enter_context(only_writer_of_file(options.report, call.say))
+        stack.enter_context(_alone(jobs, options, call.say, several=several))
+        journal = Journal(_journal_place(jobs, options, several=several), call.how)
         reports = [FileReport(shown(job.file), None, 0, 0, refused=str(error))
                    for job, error in errors.items()]  # fmt: skip
         filling = Filling(
@@ -109,14 +109,14 @@ def fill_files(names: Sequence[str], wishes: Wishes, call: Call) -> Outcomes:
             journal,
             reports.append,
             target_language=_target_language(call.wanted, opened),
-            overwrite=wishes.overwrite,
-            everything=wishes.everything,
-            to_stdout=not wishes.everything,
+            overwrite=options.overwrite,
+            everything=options.everything,
+            to_stdout=not options.everything,
         )
         whole = filling.run(opened, call.progress)
-        go_on = "" if whole else _stopped(filling, opened, wishes, reports, several=several)
-        if wishes.report is not None:
-            write_report(wishes.report, reports, call.wanted)
+        go_on = "" if whole else _stopped(filling, opened, options, reports, several=several)
+        if options.report is not None:
+            write_report(options.report, reports, call.wanted)
         if whole:
             journal.remove()
     return Outcomes(reports, whole, go_on)
@@ -142,12 +142,12 @@ def tell_passed_over(names: Sequence[str], out: Path | None, say: Say) -> None:
         )
 
 
-def _check(wishes: Wishes) -> None:
-    if wishes.in_place and wishes.out is not None:
+def _check(options: FillOptions) -> None:
+    if options.in_place and options.out is not None:
         raise ConfigError(
-            f"results go to one place; got --in-place and --out {wishes.out}. Leave one out."
+            f"results go to one place; got --in-place and --out {options.out}. Leave one out."
         )
-    if wishes.in_place and wishes.overwrite:
+    if options.in_place and options.overwrite:
         raise ConfigError(
             "--overwrite may not replace the only copy of translations, as it would with "
             "--in-place. Give an --out instead."
@@ -162,27 +162,27 @@ def _only_copy(file: Path) -> ConfigError:
     )
 
 
-def _jobs(names: Sequence[str], wishes: Wishes, *, several: bool) -> list[FileJob]:
+def _jobs(names: Sequence[str], options: FillOptions, *, several: bool) -> list[FileJob]:
     if not several:
-        place = Path(names[0]) if wishes.in_place else wishes.out
-        job = FileJob(Path(names[0]), place, wishes.onto)
-        check_place(job, in_place=wishes.in_place)
+        place = Path(names[0]) if options.in_place else options.out
+        job = FileJob(Path(names[0]), place, options.onto)
+        check_place(job, in_place=options.in_place)
         return [job]
-    if wishes.onto is not None:
+    if options.onto is not None:
         raise ConfigError(
-            f"--onto completes one file at a time; got {wishes.onto} for {', '.join(names)}. Give "
+            f"--onto completes one file at a time; got {options.onto} for {', '.join(names)}. Give "
             "one source file, and --out as a file."
         )
-    if not wishes.has_place and not wishes.everything:
+    if not options.has_place and not options.everything:
         raise ConfigError(
             "results of several files go to a folder; none was given. Add --out FOLDER, or "
             "--in-place."
         )
-    if wishes.out is not None and wishes.out.exists() and not wishes.out.is_dir():
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise ConfigError(
-            f"results of several files go to a folder; --out {wishes.out} is a file. Give another."
+            f"results of several files go to a folder; --out {options.out} is a file. Give another."
         )
-    return plan(names, wishes.out, in_place=wishes.in_place)
+    return plan(names, options.out, in_place=options.in_place)
 
 
 def check_place(job: FileJob, *, in_place: bool) -> None:
@@ -205,24 +205,24 @@ def check_place(job: FileJob, *, in_place: bool) -> None:
 
 
 def _alone(
-    jobs: Sequence[FileJob], wishes: Wishes, say: Say, *, several: bool
+    jobs: Sequence[FileJob], options: FillOptions, say: Say, *, several: bool
 ) -> AbstractContextManager[None]:
     """Be the only process that writes there."""
     if not several:
         return only_writer_of_file(jobs[0].out, say)
-    if wishes.out is not None:
-        return only_writer_of_folder(wishes.out, say)
+    if options.out is not None:
+        return only_writer_of_folder(options.out, say)
     stack = ExitStack()
-    if wishes.in_place:
+    if options.in_place:
         for folder in sorted({job.file.parent for job in jobs}):
             stack.enter_context(only_writer_of_folder(folder, say))
     return stack  # type: ignore[return-value]
 
 
-def _journal_place(jobs: Sequence[FileJob], wishes: Wishes, *, several: bool) -> Path | None:
+def _journal_place(jobs: Sequence[FileJob], options: FillOptions, *, several: bool) -> Path | None:
     """In the folder of the results, or beside the first; what is no file has none."""
-    if several and wishes.out is not None:
-        return wishes.out / NAME
+    if several and options.out is not None:
+        return options.out / NAME
     place = jobs[0].out
     if place is None or (place.exists() and not place.is_file()):
         return None
@@ -233,7 +233,7 @@ def _journal_place(jobs: Sequence[FileJob], wishes: Wishes, *, several: bool) ->
 def _stopped(
     filling: Filling,
     opened: Sequence[OpenedFile],
-    wishes: Wishes,
+    options: FillOptions,
     reports: list[FileReport],
     *,
     several: bool,
@@ -245,15 +245,15 @@ def _stopped(
     """
     begun = [file for file in opened if not file.done and any(one.segment for one in file.outcomes)]
     reports += [filling.report(file) for file in begun]
-    if wishes.in_place:
+    if options.in_place:
         for file in begun:
             if suffix_of(file.job.file) in paired():
                 write_whole(filling.data(file), file.job.out)
         return f"what was done is kept; {_GO_ON}"
     n_done = sum(file.done for file in opened)
     if several:
-        where = f" in {wishes.out}" if wishes.out is not None else ""
+        where = f" in {options.out}" if options.out is not None else ""
         return f"{n_done:,} of {len(opened):,} files are finished{where}" + (
             f"; {_GO_ON}" if where else ""
         )
-    return f"what was done is kept beside {wishes.out}; {_GO_ON}" if wishes.out and begun else ""
+    return f"what was done is kept beside {options.out}; {_GO_ON}" if options.out and begun else ""

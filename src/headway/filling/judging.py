@@ -6,7 +6,7 @@ from typing import Any
 from headway.filling.interfaces import Judgement
 from headway.filling.ranking import chosen
 from headway.localization.checks.checker import Checker, Verdict
-from headway.localization.checks.output_checks import Reading
+from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.formats.branches import branches_of
 from headway.localization.formats.piecewise import may_branch
 from headway.localization.formats.units import Flag, Outcome
@@ -41,10 +41,10 @@ class RunChecks:
         return _together([look(a.text, b.text, said.get((a, b), ())) for a, b in pairs])
 
 
-def _readings(pieces: Sequence[Any]) -> list[Reading]:
+def _readings(pieces: Sequence[Any]) -> list[ModelEvidence]:
     """What the model said of each part of some pieces that it translated at once."""
     return [
-        Reading(part.source_tokens, taken.token_log_probs, taken.attended)
+        ModelEvidence(part.source_tokens, taken.token_log_probs, taken.attended)
         for piece in pieces
         for part in piece.translated.parts
         for taken in part.n_best[piece.picked :][:1]

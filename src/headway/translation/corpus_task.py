@@ -17,7 +17,7 @@ from headway.core.translate import attended
 from headway.core.translation_task import TranslationTask, TranslationTraining
 from headway.corpora.prepared import Prepared
 from headway.languages.sentences import may_hold_sentences
-from headway.localization.checks.output_checks import Reading
+from headway.localization.checks.output_checks import ModelEvidence
 from headway.metrics.corpus_scores import bleu_by_language
 
 
@@ -78,11 +78,13 @@ class CorpusTask(TranslationTask):
         written = super().written(found)
         return self.portions.joined(written) if self.portions else written
 
-    def readings(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Reading]]:
+    def readings(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[ModelEvidence]]:
         """What was said of each validation source, or of its portions, in a search for evidence."""
         subwords = self.prepared.subwords
         each = [
-            Reading(subwords.pieces(ids.tolist()), one.token_log_probs, attended(one, len(ids)))
+            ModelEvidence(
+                subwords.pieces(ids.tolist()), one.token_log_probs, attended(one, len(ids))
+            )
             for ids, (one, *_) in zip(self.sources, found, strict=True)
         ]
         return self.portions.of_rows(each) if self.portions else [[one] for one in each]

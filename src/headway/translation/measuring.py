@@ -10,16 +10,16 @@ import numpy as np
 from headway.core.batching import Indices
 from headway.core.dataset import SIDES
 from headway.languages.scripts import UNSPACED_SCRIPTS
-from headway.localization.checks.calibration import SignBaseline, Trust, fitted
+from headway.localization.checks.calibration import Calibration, CheckBaseline, fitted
 from headway.localization.checks.output_checks import (
     OF_TEXTS,
     UNCOVERED,
     UNKNOWN,
     UNSURE,
-    Reading,
+    ModelEvidence,
+    check_model,
+    check_texts,
     features,
-    signs_of_model,
-    signs_of_texts,
 )
 from headway.localization.checks.training_stats import SAMPLE, TrainingStats, measured
 from headway.metrics.corpus_scores import chrf_formula, chrf_statistics
@@ -42,7 +42,7 @@ class Measured(NamedTuple):
     """What checks.json has."""
 
     held: TrainingStats
-    trust: Trust
+    trust: Calibration
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -53,7 +53,7 @@ def measure(
     data: Pairs,
     languages: tuple[str | None, str | None],
     rows: Indices,
-    readings: Sequence[Sequence[Reading]],
+    readings: Sequence[Sequence[ModelEvidence]],
     targets: Sequence[str],
     *,
     tags: Sequence[str] = (),
@@ -72,14 +72,14 @@ def measure(
     table = []
     seen: dict[str, list[float]] = {UNCOVERED: [], UNSURE: []}
     for parts, target, (source, _) in zip(readings, targets, texts, strict=True):
-        of_text = signs_of_texts(source, target, held, data.prepared.own_codes)
-        signs = [{**of_text, **signs_of_model(part)} for part in parts]
+        of_text = check_texts(source, target, held, data.prepared.own_codes)
+        signs = [{**of_text, **check_model(part)} for part in parts]
         table.append(min(map(features, parts, signs)))
         for name, strengths in seen.items():
             strengths.append(max(one[name].strength if name in one else 0.0 for one in signs))
     looked = good if good.sum() >= ENOUGH else np.ones(len(good), bool)
     for name, strengths in seen.items():
-        norms[name] = SignBaseline.of(
+        norms[name] = CheckBaseline.of(
             [one for one, kept in zip(strengths, looked, strict=True) if kept]
         )
     return Measured(held, replace(fitted(norms, np.array(table), good, least), joined=joined))
@@ -87,7 +87,7 @@ def measure(
 
 def _of_training(
     data: Pairs, languages: tuple[str | None, str | None], tags: Sequence[str]
-) -> tuple[TrainingStats, dict[str, SignBaseline], dict[str, SignBaseline]]:
+) -> tuple[TrainingStats, dict[str, CheckBaseline], dict[str, CheckBaseline]]:
     """What a sample of training pairs tells: figures, and signs in good pairs, alone and joined."""
     train, subwords = data.prepared.train, data.vocabulary
     sample = np.unique(np.linspace(0, len(train) - 1, min(SAMPLE, len(train))).astype(int))
@@ -103,11 +103,11 @@ def _of_training(
         held = replace(held, words=few_words(texts, len(train)))
     strengths: dict[str, list[float]] = {name: [] for name in (*OF_TEXTS, UNKNOWN)}
     for ids, (source, target) in zip(read, pairs, strict=True):
-        signs = signs_of_texts(source, target, held, data.prepared.own_codes)
-        signs |= signs_of_model(Reading(subwords.pieces(ids), ()))
+        signs = check_texts(source, target, held, data.prepared.own_codes)
+        signs |= check_model(ModelEvidence(subwords.pieces(ids), ()))
         for name, found in strengths.items():
             found.append(signs[name].strength if name in signs else 0.0)
-    norms = {name: SignBaseline.of(found) for name, found in strengths.items()}
+    norms = {name: CheckBaseline.of(found) for name, found in strengths.items()}
     if len(pairs) < ENOUGH_TO_JOIN:
         return held, norms, {}
     from headway.localization.checks.calibration import joined_norms  # a side room

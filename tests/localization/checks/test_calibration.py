@@ -10,8 +10,8 @@ from headway.core.errors import RunError
 from headway.localization.checks.calibration import (
     FIRST_BELIEF,
     RAISED,
-    SignBaseline,
-    Trust,
+    Calibration,
+    CheckBaseline,
     _logistic,
     calibration_error,
     fitted,
@@ -29,7 +29,7 @@ def simulated(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_a_sign_is_doubted_by_bayes_rule():
-    norm = SignBaseline.of([0.0] * 996 + [1.0, 2.0, 2.0, 5.0])
+    norm = CheckBaseline.of([0.0] * 996 + [1.0, 2.0, 2.0, 5.0])
     for strength, n in ((0.5, 4), (1.0, 4), (1.5, 3), (2.0, 3), (5.0, 1), (6.0, 0)):
         rare = (n + 0.5) / 1001
         expected = FIRST_BELIEF / (FIRST_BELIEF + (1 - FIRST_BELIEF) * rare)
@@ -38,7 +38,7 @@ def test_a_sign_is_doubted_by_bayes_rule():
 
 
 def test_what_is_stronger_is_doubted_no_less():
-    norm = SignBaseline.of(list(np.random.default_rng(1).exponential(size=500)))
+    norm = CheckBaseline.of(list(np.random.default_rng(1).exponential(size=500)))
     doubts = [norm.confidence(one) for one in np.linspace(0.01, 12, 300)]
     assert doubts == sorted(doubts)
 
@@ -46,18 +46,18 @@ def test_what_is_stronger_is_doubted_no_less():
 def test_what_good_texts_show_is_no_flag():
     """Fewer than one in 400 of the very texts that were measured."""
     strengths = list(np.random.default_rng(2).exponential(size=4000))
-    norm = SignBaseline.of(strengths)
+    norm = CheckBaseline.of(strengths)
     n_raised = sum(norm.confidence(one) >= RAISED for one in strengths)
     assert n_raised <= 10
 
 
 def test_too_few_texts_raise_no_flag():
-    assert SignBaseline.of([0.0] * 10).confidence(100.0) < RAISED
+    assert CheckBaseline.of([0.0] * 10).confidence(100.0) < RAISED
 
 
 def test_of_enough_good_texts_a_sign_that_none_shows_is_a_flag() -> None:
-    assert SignBaseline.of([0.0] * ENOUGH).confidence(1.0) >= RAISED
-    assert SignBaseline.of([0.0] * (ENOUGH - 1)).confidence(1.0) < RAISED
+    assert CheckBaseline.of([0.0] * ENOUGH).confidence(1.0) >= RAISED
+    assert CheckBaseline.of([0.0] * (ENOUGH - 1)).confidence(1.0) < RAISED
 
 
 def test_the_weights_are_where_the_penalized_likelihood_is_flat():
@@ -104,11 +104,11 @@ def test_the_calibration_error_by_hand():
 
 def test_what_was_written_is_read_back():
     features, _, good = simulated(50, 4)
-    trust = fitted({"loop": SignBaseline.of([1.0, 0.0])}, features, good, 50.0)
-    again = Trust.from_dict(json.loads(json.dumps(trust.as_dict())))
+    trust = fitted({"loop": CheckBaseline.of([1.0, 0.0])}, features, good, 50.0)
+    again = Calibration.from_dict(json.loads(json.dumps(trust.as_dict())))
     assert again == trust
-    assert Trust.from_dict({}).confidence([0.0] * len(FEATURES)) is None
-    assert math.isnan(Trust.from_dict(json.loads(json.dumps(Trust().as_dict()))).good)
+    assert Calibration.from_dict({}).confidence([0.0] * len(FEATURES)) is None
+    assert math.isnan(Calibration.from_dict(json.loads(json.dumps(Calibration().as_dict()))).good)
 
 
 @pytest.mark.parametrize(
@@ -127,4 +127,4 @@ def test_anything_else_is_refused(damage):
     features, _, good = simulated(50, 4)
     plain = fitted({}, features, good, 50.0).as_dict()
     with pytest.raises(RunError, match=r"checks\.json"):
-        Trust.from_dict({**plain, **damage})
+        Calibration.from_dict({**plain, **damage})

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from headway.core.errors import RunError
 from headway.demo import generate
 from headway.languages.sentences import AtOnce
-from headway.localization.checks.calibration import RAISED, USUAL, SignBaseline, Trust
+from headway.localization.checks.calibration import RAISED, USUAL, Calibration, CheckBaseline
 from headway.localization.checks.checker import Checker
 from headway.localization.checks.number_words import small_numbers
 from headway.localization.checks.output_checks import (
     OF_TEXTS,
-    Reading,
+    ModelEvidence,
+    check_model,
+    check_texts,
     repeated,
-    signs_of_model,
-    signs_of_texts,
 )
 from headway.localization.checks.training_stats import Expansion, TrainingStats, measured
 
@@ -37,12 +37,12 @@ def checker(pairs) -> Checker:
     """Measured on the first 1,200."""
     known = pairs[:1200]
     held = measured(known, [len(source) for source, _ in known], ("en", "zh"))
-    found = [signs_of_texts(*pair, held) for pair in known]
+    found = [check_texts(*pair, held) for pair in known]
     norms = {
-        name: SignBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
+        name: CheckBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
         for name in OF_TEXTS
     }
-    return Checker(held, Trust(norms=norms))
+    return Checker(held, Calibration(norms=norms))
 
 
 def names(checker: Checker, source: str, target: str) -> set[str]:
@@ -97,7 +97,7 @@ def test_a_text_without_words_is_not_judged(checker):
 
 
 def test_without_figures_of_a_run_plain_damage_is_still_flagged():
-    checker = Checker(TrainingStats.from_dict({}), Trust.from_dict({}))
+    checker = Checker(TrainingStats.from_dict({}), Calibration.from_dict({}))
     assert names(checker, "The dog is here.", "Der Hund ist hier.") == set()
     assert "number" in names(checker, "He has 150 dogs.", "Er hat 250 Hunde.")
     assert "number" in names(checker, "He has 150 dogs.", "Er hat Hunde.")
@@ -133,8 +133,10 @@ def test_what_is_repeated_as_by_brute_force(words):
 
 
 def test_source_words_that_nothing_looked_at_are_counted():
-    reading = Reading(["the", " dog", " eats", " fish", "."], [-0.1], [1.0, 0.1, 0.0, 0.1, 2.0])
-    sign = signs_of_model(reading)["uncovered"]
+    reading = ModelEvidence(
+        ["the", " dog", " eats", " fish", "."], [-0.1], [1.0, 0.1, 0.0, 0.1, 2.0]
+    )
+    sign = check_model(reading)["uncovered"]
     assert sign.strength == 3
     assert "dog eats fish" in sign.why
 
@@ -206,8 +208,8 @@ def test_each_sentence_is_compared_with_its_own_source() -> None:
     held = TrainingStats()
     ours = "A team is in gold . The man is an actor in a hat ."
     theirs = "Ein Team in Gold . Der Mann ist an der Reihe ."
-    alone = [signs_of_texts(*pair, held) for pair in zip(*map(split, (ours, theirs)), strict=True)]
-    both = signs_of_texts(ours, theirs, held)
+    alone = [check_texts(*pair, held) for pair in zip(*map(split, (ours, theirs)), strict=True)]
+    both = check_texts(ours, theirs, held)
     strengths = [signs["copy"].strength for signs in alone if "copy" in signs]
     assert both["copy"].strength == max(strengths)
 
@@ -220,17 +222,19 @@ def split(text: str) -> list[str]:
 def test_what_a_source_says_twice_may_be_said_twice_and_once_is_a_loop_said_twice() -> None:
     source, target = "Where was he yesterday?", "Wo war er gestern denn nur?"
     twice = f"{target} {target}"
-    assert "loop" not in signs_of_texts(f"{source} {source}", twice, TrainingStats())
-    assert signs_of_texts(source, twice, TrainingStats())["loop"].strength == 6
+    assert "loop" not in check_texts(f"{source} {source}", twice, TrainingStats())
+    assert check_texts(source, twice, TrainingStats())["loop"].strength == 6
     fixed = "Er isst jetzt gerade Brot. Sie liest jetzt gerade laut. Es ist jetzt gerade kalt."
-    assert "loop" not in signs_of_texts("He eats. She reads. It is cold.", fixed, TrainingStats())
+    assert "loop" not in check_texts("He eats. She reads. It is cold.", fixed, TrainingStats())
 
 
 def test_texts_of_several_sentences_are_judged_by_their_like() -> None:
-    norms = {"too_short": SignBaseline(4000, (0.5,))}
+    norms = {"too_short": CheckBaseline(4000, (0.5,))}
     held = TrainingStats(texts=1, expansion=(Expansion(100, 1.0, 0.5, 1.5),))
-    alone = Checker(held, Trust(norms=norms))
-    apart = Checker(held, Trust(norms=norms, joined={"too_short": SignBaseline(4000, (9.0,) * 32)}))
+    alone = Checker(held, Calibration(norms=norms))
+    apart = Checker(
+        held, Calibration(norms=norms, joined={"too_short": CheckBaseline(4000, (9.0,) * 32)})
+    )
     one, two = ("A cat sat here.", "Kort."), ("A cat sat here. It slept.", "Kort. Ja.")
     assert [flag.name for flag in alone.look(*two).flags] == ["too_short"]
     assert not apart.look(*two).flags

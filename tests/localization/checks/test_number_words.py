@@ -3,7 +3,7 @@
 import pytest
 
 from headway.localization.checks.number_words import small_numbers
-from headway.localization.checks.output_checks import signs_of_texts
+from headway.localization.checks.output_checks import check_texts
 from headway.localization.checks.training_stats import TrainingStats
 
 
@@ -29,5 +29,5 @@ from headway.localization.checks.training_stats import TrainingStats
 )
 def test_english_and_chinese_numbers_are_compared(english, chinese, agree) -> None:
     assert (small_numbers(english, "en") == small_numbers(chinese, "zh")) == agree
-    found = signs_of_texts(english, chinese, TrainingStats(languages=("en", "zh")))
+    found = check_texts(english, chinese, TrainingStats(languages=("en", "zh")))
     assert ("number_word" in found) == (not agree)

@@ -21,8 +21,8 @@ from headway.languages.sentences import space_between
 from headway.localization.checks.output_checks import (
     FEATURES,
     OF_TEXTS,
+    check_texts,
     n_sentences,
-    signs_of_texts,
 )
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.placeholders.own_codes import OwnPattern
@@ -41,7 +41,7 @@ Good = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class SignBaseline:
+class CheckBaseline:
     """How strong a sign is where nothing is wrong."""
 
     texts: int
@@ -49,7 +49,7 @@ class SignBaseline:
     """The highest strengths that were found, highest first."""
 
     @classmethod
-    def of(cls, strengths: Sequence[float]) -> "SignBaseline":
+    def of(cls, strengths: Sequence[float]) -> "CheckBaseline":
         highest = sorted((round(float(one), 4) for one in strengths if one > 0), reverse=True)
         return cls(len(strengths), tuple(highest[:_KEPT]))
 
@@ -65,12 +65,12 @@ class SignBaseline:
 
 
 @dataclass(frozen=True)
-class Trust:
+class Calibration:
     """Everything that flags and confidences of a run are computed from."""
 
-    norms: Mapping[str, SignBaseline] = field(default_factory=dict)
+    norms: Mapping[str, CheckBaseline] = field(default_factory=dict)
     """By the name of the sign."""
-    joined: Mapping[str, SignBaseline] = field(default_factory=dict)
+    joined: Mapping[str, CheckBaseline] = field(default_factory=dict)
     """The same in texts of several sentences, where training held single ones."""
     least_chrf: float = 0.0
     """A translation is called good from this sentence chrF on."""
@@ -115,7 +115,7 @@ class Trust:
         }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Trust":
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Calibration":
         """Undo `as_dict`; of nothing, what trusts nothing and doubts nothing.
 
         Raises:
@@ -128,7 +128,7 @@ class Trust:
             }
             for key in ("norms", "joined"):
                 values[key] = {
-                    name: SignBaseline(int(one["texts"]), tuple(map(float, one["strongest"])))
+                    name: CheckBaseline(int(one["texts"]), tuple(map(float, one["strongest"])))
                     for name, one in plain.get(key, {}).items()
                 }
             found = cls(**values)
@@ -147,8 +147,8 @@ class Trust:
 
 
 def fitted(
-    norms: Mapping[str, SignBaseline], features: Features, good: Good, least_chrf: float
-) -> Trust:
+    norms: Mapping[str, CheckBaseline], features: Features, good: Good, least_chrf: float
+) -> Calibration:
     """What is learned from validation sentences: their `features` [sentences, features], and which
     were translated well."""
     weights, centre, spread = _logistic(features, good)
@@ -159,7 +159,7 @@ def fitted(
         held_out[~inside] = _predicted(
             features[~inside], *_logistic(features[inside], good[inside])
         )
-    return Trust(
+    return Calibration(
         norms=norms,
         least_chrf=least_chrf,
         weights=tuple(map(float, weights)),
@@ -215,22 +215,22 @@ def _predicted(
     return found
 
 
-def _up_to(strength: float) -> SignBaseline:
+def _up_to(strength: float) -> CheckBaseline:
     """Two in a thousand are as strong: that is no flag yet, and what is stronger is one."""
-    return SignBaseline(1000, (strength, strength))
+    return CheckBaseline(1000, (strength, strength))
 
 
-USUAL: dict[str, SignBaseline] = {
+USUAL: dict[str, CheckBaseline] = {
     "too_short": _up_to(4.5),
     "too_long": _up_to(6.0),
     "sentences": _up_to(1.0),
     "loop": _up_to(3.0),
     "copy": _up_to(0.6),
-    "number": SignBaseline(1000, (1.0,)),  # one that is lost is a flag, if not as sure as two
-    "code": SignBaseline(1000, ()),
-    "tag_in_word": SignBaseline(1000, ()),
+    "number": CheckBaseline(1000, (1.0,)),  # one that is lost is a flag, if not as sure as two
+    "code": CheckBaseline(1000, ()),
+    "tag_in_word": CheckBaseline(1000, ()),
     "script": _up_to(0.2),
-    "language": SignBaseline(1000, ()),
+    "language": CheckBaseline(1000, ()),
 }
 """A sign that is stronger is a flag."""
 
@@ -245,7 +245,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def joined_norms(
     pairs: Pairs, held: TrainingStats, own: Sequence[OwnPattern]
-) -> dict[str, SignBaseline]:
+) -> dict[str, CheckBaseline]:
     """Of each sign of texts; none where too few pairs are a single sentence on both sides."""
     single = [pair for pair in pairs if all(_ENDED.search(text) for text in pair)]
     single = [pair for pair in single if n_sentences(pair[0]) == n_sentences(pair[1]) == 1]
@@ -254,11 +254,9 @@ def joined_norms(
     draw = random.Random(1)
     units = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(TEXTS)]
     sides = [zip(*unit, strict=True) for unit in units]
-    found = [
-        signs_of_texts(together(read), together(written), held, own) for read, written in sides
-    ]
+    found = [check_texts(together(read), together(written), held, own) for read, written in sides]
     return {
-        name: SignBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
+        name: CheckBaseline.of([signs[name].strength if name in signs else 0.0 for signs in found])
         for name in OF_TEXTS
     }
 

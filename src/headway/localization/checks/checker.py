@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from headway.localization.checks.calibration import RAISED, SignBaseline, Trust
+from headway.localization.checks.calibration import RAISED, Calibration, CheckBaseline
 from headway.localization.checks.output_checks import (
     TOO_SHORT,
     UNKNOWN,
-    Reading,
-    Sign,
+    CheckResult,
+    ModelEvidence,
+    check_model,
+    check_texts,
     features,
     n_sentences,
-    signs_of_model,
-    signs_of_texts,
 )
 from headway.localization.checks.training_stats import TrainingStats
 from headway.localization.formats.units import Flag
@@ -33,7 +33,9 @@ class Verdict(NamedTuple):
 class Checker:
     """The checks of one run: any texts, in any order, each judged by itself."""
 
-    def __init__(self, held: TrainingStats, trust: Trust, own: Sequence[OwnPattern] = ()) -> None:
+    def __init__(
+        self, held: TrainingStats, trust: Calibration, own: Sequence[OwnPattern] = ()
+    ) -> None:
         """`own`: patterns of codes besides those of every text."""
         self.held, self.trust, self.own = held, trust, own
         self.norms = trust.norms
@@ -43,7 +45,7 @@ class Checker:
             self.norms = USUAL
         self.joined = {**self.norms, **trust.joined}
 
-    def look(self, source: str, target: str, readings: Sequence[Reading] = ()) -> Verdict:
+    def look(self, source: str, target: str, readings: Sequence[ModelEvidence] = ()) -> Verdict:
         """`readings` are what the model said of each part that it translated at once, in order;
         none for a translation that somebody else made, which gets flags only.
 
@@ -53,10 +55,10 @@ class Checker:
             return Verdict((), None)
         if not target.strip():
             return Verdict((Flag(TOO_SHORT, _NOTHING, "nothing was written"),), 1 - _NOTHING)
-        signs = signs_of_texts(source, target, self.held, self.own)
+        signs = check_texts(source, target, self.held, self.own)
         confidence = None
         for reading in readings:
-            of_model = signs_of_model(reading)
+            of_model = check_model(reading)
             known = self.trust.confidence(features(reading, {**signs, **of_model}))
             if known is not None:
                 confidence = known if confidence is None else min(known, confidence)
@@ -67,7 +69,9 @@ class Checker:
             confidence = min(confidence, 1 - flags[0].confidence)
         return Verdict(flags, confidence)
 
-    def _flags(self, signs: dict[str, Sign], norms: Mapping[str, SignBaseline]) -> tuple[Flag, ...]:
+    def _flags(
+        self, signs: dict[str, CheckResult], norms: Mapping[str, CheckBaseline]
+    ) -> tuple[Flag, ...]:
         found = []
         for name, sign in signs.items():
             if name in norms:

@@ -45,7 +45,7 @@ _RARE = 0.005
 _NGRAM = 4
 
 
-class Reading(NamedTuple):
+class ModelEvidence(NamedTuple):
     source_tokens: Sequence[str]
     """As a reader would write them."""
     log_probs: Sequence[float]
@@ -54,7 +54,7 @@ class Reading(NamedTuple):
     """Attention that each source sub-word got in all; nothing where it is not known."""
 
 
-class Sign(NamedTuple):
+class CheckResult(NamedTuple):
     """How much there is of something, and what was found, in words."""
 
     strength: float
@@ -62,9 +62,9 @@ class Sign(NamedTuple):
     why: str = ""
 
 
-def signs_of_texts(
+def check_texts(
     source: str, target: str, held: TrainingStats, own: Sequence[OwnPattern] = ()
-) -> dict[str, Sign]:
+) -> dict[str, CheckResult]:
     """All of `OF_TEXTS` that there are, in a translation that is not blank.
 
     `own` are patterns of codes, as in `headway.localization.placeholders.patterns.find`.
@@ -82,20 +82,22 @@ def signs_of_texts(
     if coded:
         from headway.localization.checks.code_signs import odd_codes, tags_in_words  # a side room
 
-        found[CODES] = Sign(*odd_codes(source, target, own))
-        found[TAG_IN_WORD] = Sign(*tags_in_words(source, target))
+        found[CODES] = CheckResult(*odd_codes(source, target, own))
+        found[TAG_IN_WORD] = CheckResult(*tags_in_words(source, target))
     found[UNKNOWN] = _new(bare, held)
     found[SCRIPT] = _script(written, set(words_of(bare)), held)
     found[LANGUAGE] = _language(written.replace(CODE, ""), held.languages[1])
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
 
-def signs_of_model(reading: Reading) -> dict[str, Sign]:
+def check_model(reading: ModelEvidence) -> dict[str, CheckResult]:
     """All of `OF_MODEL` that there are in one text that was translated at once."""
     found = {
         UNCOVERED: _uncovered(reading),
         UNKNOWN: _unknown(reading.source_tokens),
-        UNSURE: Sign(-_mean(reading.log_probs), "less sure than on text like that of training"),
+        UNSURE: CheckResult(
+            -_mean(reading.log_probs), "less sure than on text like that of training"
+        ),
     }
     return {name: sign for name, sign in found.items() if sign.strength > 0}
 
@@ -119,21 +121,21 @@ def expected_length(source: str, held: TrainingStats) -> tuple[float, float, flo
     return mean, math.sqrt(fewer), math.sqrt(more)
 
 
-def _of_length(source: str, target: str, held: TrainingStats) -> dict[str, Sign]:
+def _of_length(source: str, target: str, held: TrainingStats) -> dict[str, CheckResult]:
     if not held.expansion:
         return {}
     mean, fewer, more = expected_length(source, held)
     odd = len(target) + 1 - mean
     why = f"{len(target)} characters where training has about {mean:.0f}"
     if odd < 0:
-        return {TOO_SHORT: Sign(-odd / max(fewer, 1.0), why)}
-    return {TOO_LONG: Sign(odd / max(more, 1.0), why)}
+        return {TOO_SHORT: CheckResult(-odd / max(fewer, 1.0), why)}
+    return {TOO_LONG: CheckResult(odd / max(more, 1.0), why)}
 
 
-def _of_sentences(ours: int, theirs: int) -> Sign:
+def _of_sentences(ours: int, theirs: int) -> CheckResult:
     # one sentence as two is common in some texts, two as one in far fewer
     strength = theirs - ours if theirs >= ours else _LOST + ours - theirs
-    return Sign(float(strength), f"{theirs} sentences of {ours}")
+    return CheckResult(float(strength), f"{theirs} sentences of {ours}")
 
 
 def _has_word(text: str) -> bool:
@@ -150,7 +152,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _loop(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> Sign:
+def _loop(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> CheckResult:
     """Words again and again in a sentence, or sentences, each its words, in a text."""
     n, what = max(map(repeated, target), default=(0, ""))
     n = 0 if n == 1 else n  # one word twice is usual: 妹妹, "that that"
@@ -159,7 +161,7 @@ def _loop(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> S
     more = again.total() - len(again) - (n_source.total() - len(n_source))
     if more > 0 and (often := max(again, key=lambda words: (again[words] - 1) * len(words))):
         n, what = max((n, what), (more * len(often), " ".join(often)))
-    return Sign(float(max(0, n)), f"again and again: {what}")
+    return CheckResult(float(max(0, n)), f"again and again: {what}")
 
 
 def repeated(words: Sequence[str]) -> tuple[int, str]:
@@ -186,10 +188,10 @@ def repeated(words: Sequence[str]) -> tuple[int, str]:
     return most, what
 
 
-def _copy(sources: Sequence[str], targets: Sequence[str]) -> Sign:
+def _copy(sources: Sequence[str], targets: Sequence[str]) -> CheckResult:
     """The share of words that are the source's, beyond names and figures; in any sentence, each
     beside what it translates."""
-    found = [Sign(0.0)]
+    found = [CheckResult(0.0)]
     for source, sentence in zip(sources, targets, strict=True):
         known, names = set(words_of(source)), _names(source)
         words = [word for word in words_of(sentence) if not word.isdigit()]
@@ -198,7 +200,7 @@ def _copy(sources: Sequence[str], targets: Sequence[str]) -> Sign:
         if len(copied) > 1 or (copied and len(counted) == 1):
             # one word may be the same in both languages; of many, few are
             strength = (1 - 0.5 ** len(copied)) * len(copied) / len(counted)
-            found.append(Sign(strength, f"as in the source: {' '.join(copied[:8])}"))
+            found.append(CheckResult(strength, f"as in the source: {' '.join(copied[:8])}"))
     return max(found, key=lambda sign: sign.strength)
 
 
@@ -208,78 +210,78 @@ def _names(source: str) -> set[str]:
     return {word.lower() for word in inner if word[:1].isupper()}
 
 
-def _number(source: str, target: str) -> Sign:
+def _number(source: str, target: str) -> CheckResult:
     if not (_DIGIT.search(source) or _DIGIT.search(target)):
-        return Sign(0.0)
+        return CheckResult(0.0)
     odd = odd_numbers(source, target)
     strength = 2.0 if odd.both else float(bool(odd.source or odd.target))
-    return Sign(strength, str(odd))
+    return CheckResult(strength, str(odd))
 
 
-def _number_word(source: str, target: str, held: TrainingStats) -> Sign:
+def _number_word(source: str, target: str, held: TrainingStats) -> CheckResult:
     """Small numbers of either side that the other lacks, as words or digits."""
     ours, theirs = map(small_numbers, (source, target), held.languages)
     if ours is None or theirs is None or ours == theirs:
-        return Sign(0.0)
+        return CheckResult(0.0)
     both = (sorted((ours - theirs).elements()), sorted((theirs - ours).elements()))
     why = " against ".join(", ".join(map(str, side)) or "none" for side in both)
-    return Sign(2.0 if all(both) else 1.0, why)
+    return CheckResult(2.0 if all(both) else 1.0, why)
 
 
-def _script(target: str, ours: set[str], held: TrainingStats) -> Sign:
+def _script(target: str, ours: set[str], held: TrainingStats) -> CheckResult:
     """The share of letters that no target of training has, beyond words of the source."""
     if not held.scripts:
-        return Sign(0.0)
+        return CheckResult(0.0)
     letters = script_counts(target)
     known = {name for name, share in held.scripts.items() if share >= _RARE}
     if not letters or set(letters) <= known:
-        return Sign(0.0)
+        return CheckResult(0.0)
     own = " ".join(word for word in _WORD.findall(target) if word.lower() not in ours)
     odd = {name: n for name, n in script_counts(own).items() if name not in known}
     share = sum(odd.values()) / letters.total()
-    return Sign(share, f"letters of another script: {', '.join(odd)}".lower())
+    return CheckResult(share, f"letters of another script: {', '.join(odd)}".lower())
 
 
-def _language(target: str, wanted: str | None) -> Sign:
+def _language(target: str, wanted: str | None) -> CheckResult:
     """How surely a text that is long enough is in another language than it should be."""
     long = len(target.encode()) >= LEAST_BYTES
     if long and (found := other_language(target, wanted)):
-        return Sign(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
-    return Sign(0.0)
+        return CheckResult(round(found[1], 4), f"it seems to be {found[0]}, not {wanted}")
+    return CheckResult(0.0)
 
 
-def _uncovered(reading: Reading) -> Sign:
+def _uncovered(reading: ModelEvidence) -> CheckResult:
     """Sub-words in a row that next to nothing was written for."""
     tokens, attended = reading.source_tokens, reading.attended
     if not attended or not tokens:
-        return Sign(0.0)
+        return CheckResult(0.0)
     looked_at = zip(tokens, (weight >= _COVERED for weight in attended), strict=False)
     runs = [[t for t, _ in run] for seen, run in groupby(looked_at, itemgetter(1)) if not seen]
     longest = max(runs, key=lambda run: sum(map(_has_letter, run)), default=[])
     n = sum(map(_has_letter, longest))
-    return Sign(float(n), f"nothing looked at: {''.join(longest).strip()}")
+    return CheckResult(float(n), f"nothing looked at: {''.join(longest).strip()}")
 
 
 def _has_letter(token: str) -> bool:
     return bool(_LETTERS.search(token))
 
 
-def _new(source: str, held: TrainingStats) -> Sign:
+def _new(source: str, held: TrainingStats) -> CheckResult:
     """Words that training did not have, where it is known by name what it had."""
     new = [word for word in words_of(source) if word not in held.words] if held.words else []
-    return Sign(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
+    return CheckResult(2.0 * len(new), f"not among the words that it learned: {', '.join(new)}")
 
 
-def _unknown(tokens: Sequence[str]) -> Sign:
+def _unknown(tokens: Sequence[str]) -> CheckResult:
     """The share of sub-words that are a letter or part of one: words that training did not have."""
     spelled = [token.strip() for token in tokens if len(token.strip(" Ġ▁")) <= 1]
     letters = [token for token in spelled if token and (not token.isascii() or token.isalpha())]
     if len(tokens) < 2:
-        return Sign(0.0)
-    return Sign(len(letters) / len(tokens), f"{len(letters)} letters spelled one by one")
+        return CheckResult(0.0)
+    return CheckResult(len(letters) / len(tokens), f"{len(letters)} letters spelled one by one")
 
 
-def features(reading: Reading, signs: Mapping[str, Sign]) -> list[float]:
+def features(reading: ModelEvidence, signs: Mapping[str, CheckResult]) -> list[float]:
     """What a confidence is computed from, for one text that was translated at once."""
     log_probs = reading.log_probs or [0.0]
     mean = _mean(log_probs)
