@@ -2,6 +2,7 @@
 
 import glob
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
@@ -131,6 +132,11 @@ def say(message: str) -> None:
     print(message.translate(CONTROLS), file=sys.stderr, flush=True)
 
 
+def print_json(found: Any) -> None:
+    """One object on stdout."""
+    print(json.dumps(found, ensure_ascii=False), flush=True)
+
+
 def plain(names: Sequence[str]) -> bool:
     """Whether this is a single file of text, or standard input."""
     return not names or (
@@ -163,11 +169,36 @@ def ready(
     if why := open_folder(run).below_use:
         say(f"headway: WARNING: this model is below use: {why}")
     if tag is not None or translator.settings.data.tags:
-        from headway.commands.tags import announced_tag
-
         tag = announced_tag(translator, tag)
     wanted = translator.decoding({**decoding, **sections.get("decoding", {})})
     return translator, {"tag": tag, **asdict(wanted)}
+
+
+def announced_tag(translator: "Translator", asked: str | None) -> str:
+    """The tag that `chosen_tag` takes; nothing is said of a run that has none.
+
+    Raises:
+        ConfigError: as `chosen_tag`.
+    """
+    from headway.corpora.mixing import chosen_tag
+
+    known = translator.settings.data.tags
+    tag = chosen_tag(asked, known)
+    names = ", ".join(name for name in known if name)
+    if tag:
+        say(f"headway: translated as text with the tag {tag} (of {names})")
+    elif known:
+        say(f"headway: translated without a tag; the run knows {names}: --tag")
+    return tag
+
+
+def tell_cut(n_cut: int, translator: "Translator") -> None:
+    """Say how many lines were too long, if any was."""
+    if n_cut:
+        say(
+            f"{n_cut} of the lines were longer than the {translator.longest} sub-words that the "
+            "model was trained to read at most, and were cut at the end"
+        )
 
 
 def process_settings(sections: Mapping[str, Mapping[str, Any]]) -> "RuntimeSettings":

@@ -1,6 +1,5 @@
 """`headway check`: is a run folder still as headway wrote it?"""
 
-import json as json_format
 from pathlib import Path
 
 
@@ -23,7 +22,7 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
     json
         One object on stdout: `{"files": [{"name", "state", "note"}]}`.
     """
-    from headway.commands.arguments import say
+    from headway.commands.arguments import print_json, say
     from headway.operations.shipped import refuse_shipped
     from headway.runs.checking import accept as accept_changes
     from headway.runs.checking import check_run
@@ -38,7 +37,7 @@ def check(run: Path, /, *, accept: bool = False, measure: bool = False, json: bo
         brought_by_run(run, "check --measure")(run, say)
     found = list(check_run(run))
     if json:
-        print(json_format.dumps({"files": [one._asdict() for one in found]}, ensure_ascii=False))
+        print_json({"files": [one._asdict() for one in found]})
     else:
         for name, state, note in found:
             print(f"{state:8} {name}{f': {note}' if note else ''}")

@@ -1,11 +1,16 @@
 """`headway complexity`: table 1 of the paper, theory beside what this machine takes."""
 
-import json as json_format
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.commands.arguments import Overrides, option_names, parse_overrides, process_settings
+from headway.commands.arguments import (
+    Overrides,
+    option_names,
+    parse_overrides,
+    print_json,
+    process_settings,
+)
 from headway.core import setting_errors as refused
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
@@ -81,7 +86,7 @@ def complexity(
     without_tf32()
     found = with_bar(sweep._replace(device=chosen_device(process).type))
     if json:
-        print(json_format.dumps(found), flush=True)
+        print_json(found)
     else:
         from headway.study.complexity_table import lines
 

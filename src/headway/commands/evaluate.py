@@ -1,6 +1,5 @@
 """`headway evaluate`: how good are the translations, and is the difference real?"""
 
-import json as json_format
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from headway.commands.arguments import print_json
 from headway.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def evaluate_translations(runs: Sequence[Path], told: EvaluateOptions) -> None:
     systems, test_set = _systems(runs, told)
     outcomes, differences = score(systems, test_set)
     if told.json:
-        print(json_format.dumps(as_dict(outcomes, differences), ensure_ascii=False))
+        print_json(as_dict(outcomes, differences))
     else:
         from headway.commands.evaluation_tables import print_tables
 

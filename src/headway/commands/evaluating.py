@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headway.commands.arguments import ready, say
+from headway.commands.arguments import ready, say, tell_cut
 from headway.commands.stages import Stages
-from headway.commands.translate_messages import tell_cut
 from headway.core.errors import ConfigError
 from headway.filling.steps import OFF, terms_of
 from headway.localization.terms import NONE

@@ -1,10 +1,9 @@
 """`headway generate`: let a language model write."""
 
-import json as json_format
 import sys
 from pathlib import Path
 
-from headway.commands.arguments import Unread, say
+from headway.commands.arguments import Unread, print_json, say
 from headway.commands.language_models import model_and_given
 from headway.core.errors import ConfigError
 
@@ -84,4 +83,4 @@ def generate(
         if not json:
             print()
     if json:
-        print(json_format.dumps({"texts": texts}, ensure_ascii=False))
+        print_json({"texts": texts})

@@ -107,7 +107,7 @@ GROUPS = {
     },
     "inspect": {
         "Most used": "out open live target json",
-        "Parts and words": "off force beside tag",
+        "Parts and words": "off force tag",
     },
 }
 """Of verbs with many options: they stand in this order, all others behind them."""

@@ -1,6 +1,5 @@
 """`headway inspect`: a text on its way through a run's model, every number of it, as one page."""
 
-import json as json_format
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import say
+from headway.commands.arguments import print_json, say
 from headway.core.errors import ConfigError
 from headway.pages import refuse_no_place
 
@@ -112,7 +111,7 @@ def inspect(
     else:
         look_at, found, news = _sentences(run, text, told)
     if told.json:
-        print(json_format.dumps(found, ensure_ascii=False))
+        print_json(found)
     elif told.live:
         from headway.inspection.live_server import serve
 

@@ -1,11 +1,11 @@
 """`headway memory`: what translation memories know."""
 
-import json as json_format
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import say
+from headway.commands.arguments import print_json, say
+from headway.commands.stages import Stages
 from headway.core.errors import ConfigError
 from headway.core.lines import printable, read_lines
 
@@ -51,7 +51,6 @@ def memory(
         Which one it is translated into.
     """
     _check(file, at_least, most)
-    from headway.commands.stages import Stages
     from headway.languages.codes import LanguagePair
     from headway.localization.formats.units import Unit
     from headway.localization.memory.building import cached_memory
@@ -73,7 +72,7 @@ def memory(
     }
     if json:
         plain = [{"query": text, "matches": _plain(text, some)} for text, some in found.items()]
-        print(json_format.dumps({"queries": plain}, ensure_ascii=False))
+        print_json({"queries": plain})
         return
     for text, some in found.items():
         print(printable("\n".join(_lines(text, some, at_least))))
@@ -127,7 +126,6 @@ def _lines(query: str, found: "Sequence[MemoryMatch]", at_least: int) -> list[st
 
 def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:
     """Say what is in a memory."""
-    from headway.commands.stages import Stages
     from headway.core.cleaning import Report
     from headway.localization.memory.building import memory_of, wanted_languages
 
@@ -136,7 +134,7 @@ def _describe(files: Sequence[Path], languages: Any, *, json: bool) -> None:
         known = memory_of(files, wanted, report, stages)
     facts = _facts(known, report)
     if json:
-        print(json_format.dumps({"languages": list(wanted), **facts}, ensure_ascii=False))
+        print_json({"languages": list(wanted), **facts})
         return
     dropped = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in facts["dropped"].items())
     print(
@@ -156,3 +154,44 @@ def _facts(known: "Memory", report: "Report") -> dict[str, Any]:
         "texts": len(np.unique(known.store.entries.digests)),
         "dropped": dict(report.dropped.most_common()),
     }
+
+
+def count_matches(
+    tokens: Sequence[str], memory: Sequence[Path], flags: Mapping[str, Any], *, json: bool
+) -> None:
+    """Print the analysis of files that are to be filled in.
+
+    `tokens` name files, folders or patterns, as for `translate`; of the `flags` of `prepare` only
+    languages are of use here.
+
+    Raises:
+        ConfigError: no file is named, or something else was asked for besides.
+        DataError: a file cannot be read, or is in other languages than the memory.
+    """
+    from headway.filling.inputs import plan
+    from headway.languages.codes import LanguagePair
+    from headway.localization.memory.analysis import analysed, opened, table
+    from headway.localization.memory.building import cached_memory, own_memory, wanted_languages
+    from headway.localization.memory.memory import Memories
+
+    languages = LanguagePair(flags.get("source_language"), flags.get("target_language"))
+    others = [name for name, value in flags.items() if value and name not in LanguagePair._fields]
+    wrong = [token for token in tokens if token.startswith("-")] + [
+        "--" + name.replace("_", "-") for name in others
+    ]
+    if wrong or not tokens:
+        raise ConfigError(
+            "with --memory, prepare counts what is to be translated in the files that are named; "
+            f"got {wrong[0] if wrong else 'no file'}. Try: headway prepare new.po --memory old.tmx"
+        )
+    files = [job.file for job in plan(tokens, None, in_place=False)]
+    wanted = wanted_languages([*files, *memory], languages)
+    documents = opened(files, wanted)
+    with Stages() as stages:
+        own = own_memory(files, wanted)
+        known = cached_memory(memory, wanted, say=say, progress=stages)
+        analysis = analysed(documents, Memories([own, known]), stages)
+    if json:
+        print_json(analysis.as_dict())
+    else:
+        print("\n".join(table(analysis)))

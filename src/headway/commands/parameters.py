@@ -1,12 +1,11 @@
 """`headway parameters`: how large a model is and what it costs, before anything is trained."""
 
-import json as json_format
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.commands.arguments import Overrides, option_names, parse_overrides
+from headway.commands.arguments import Overrides, option_names, parse_overrides, print_json
 from headway.core.errors import ConfigError
 from headway.core.subwords import SpecialIds
 
@@ -114,7 +113,7 @@ def parameters(
     )
     if json:
         described_as = {**costs.as_dict(), "assumed": found.assumed}
-        print(json_format.dumps(described_as, ensure_ascii=False))
+        print_json(described_as)
         return
     print("\n".join([*costs.lines(), *found.assumed]))
 
@@ -212,7 +211,7 @@ def print_counted(found: Described, *, json: bool) -> None:
     """A model of n-grams: what it holds, which only the text decides."""
     settings = found.settings.model
     if json:
-        print(json_format.dumps({"name": found.name, "n_grams": list(settings.n_grams)}))
+        print_json({"name": found.name, "n_grams": list(settings.n_grams)})
         return
     print(f"{found.name}: n-grams of up to {settings.order} words, {settings.smoothing}")
     for order, n in enumerate(settings.n_grams, start=1):

@@ -1,11 +1,10 @@
 """`headway evaluate RUN --corpus F`: how well language models know a text."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headway.commands.arguments import say
+from headway.commands.arguments import print_json, say
 from headway.commands.evaluate import OF_TRANSLATIONS, EvaluateOptions, given_options
 from headway.core.errors import ConfigError
 
@@ -35,7 +34,7 @@ def evaluate_texts(runs: Sequence[Path], told: EvaluateOptions) -> None:
     if told.json:
         whole = [{"run": str(run), **one.as_dict()} for run, one in found.items()]
         several = {"runs": whole, "ranking": ranking(found)._asdict()}
-        print(json.dumps(whole[0] if len(whole) == 1 else several))
+        print_json(whole[0] if len(whole) == 1 else several)
         return
     for run, one in found.items():
         print_evaluation(run, one)

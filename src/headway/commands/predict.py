@@ -1,10 +1,9 @@
 """`headway predict`: what comes next?"""
 
-import json as json_format
 from itertools import chain
 from pathlib import Path
 
-from headway.commands.arguments import Unread, say
+from headway.commands.arguments import Unread, print_json, say
 from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import typed_lines
 from headway.core.errors import ConfigError
@@ -56,4 +55,4 @@ def predict(
             print()
     if json:
         whole = {"next": found[0]["next"]} if given is not None else {"predictions": found}
-        print(json_format.dumps(whole, ensure_ascii=False))
+        print_json(whole)

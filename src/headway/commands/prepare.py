@@ -1,16 +1,22 @@
 """`headway prepare`: the data doctor. What was read, kept and dropped, and what looks wrong."""
 
-import json as json_format
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import Overrides, option_names, parse_overrides, say, takes
+from headway.commands.arguments import (
+    Overrides,
+    option_names,
+    parse_overrides,
+    print_json,
+    say,
+    takes,
+)
 from headway.core.disk import DiskError, whole_text
 from headway.core.errors import ConfigError, DataError
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
@@ -18,11 +24,10 @@ from headway.runs.flags import PAIRS, sections_of
 
 if TYPE_CHECKING:
     from headway.commands.curing import Curing
-    from headway.commands.stages import Stages
     from headway.core.cleaning import Pair
     from headway.corpora.cleaned import CleanedCorpus
     from headway.corpora.corpus import Corpus
-    from headway.doctor.examination import Examination, Tools
+    from headway.doctor.examination import Examination
     from headway.doctor.findings import Symptom
     from headway.translation.pairs import TranslationData
 
@@ -70,7 +75,7 @@ def prepare(
         Translation memories: count the words of FILE.. (.po, .xlf, ..) by how well they match.
     """
     if memory:
-        from headway.commands.leverage import count_matches
+        from headway.commands.memory import count_matches
 
         useless = {
             "out": out, "page": page, "suspects": suspects,
@@ -78,7 +83,6 @@ def prepare(
         }  # fmt: skip
         count_matches(overrides, memory, {**flags, **useless}, json=json)
         return 0
-    from headway.commands.stages import Stages
     from headway.core.config import build, merge
     from headway.corpora.mixed_languages import refuse_mixed
     from headway.translation.pairs import TranslationData
@@ -88,134 +92,151 @@ def prepare(
         raise ConfigError(f"prepare has settings in [data] only; got [{others[0]}]. Leave it out.")
     given = merge(sections, sections_of(flags, PAIRS))
     settings = build(TranslationData, given.get("data", {}), section="data")
-    own_codes = tuple(given.get("text", {}).get("own_codes", ()))
     settings.corpus().check()
     refuse_mixed(settings.corpus(), settings.validation())
-    curing = _curing(drop, fix, out, settings)
-    options = [*_repeated(flags, written=curing is not None), *overrides]
-    clean = _clean_files(out, settings.corpus()) if out and not curing else []
-    tools = _tools(own_codes, everything=curing is not None and curing.everything)
-    files = _different(page, suspects, *clean, *(curing.all_files if curing else ()))
-    with _only_writer(None if curing else out, [file for file in files if file not in clean]):
-        with Stages() as stages:
-            cleaned, examination = _examined(settings, tools, files, suspects, curing, stages)
-        written = _written(settings.corpus(), clean, curing)
-        found = _said(cleaned, examination, settings, written, options)
-        if page is not None:
-            _write_page(page, found)
-        if json:
-            print(json_format.dumps(found, ensure_ascii=False))
-        else:
-            from headway.doctor.report import report_lines
-
-            print("\n".join(report_lines(found)))
-        if clean:
-            _write_clean(cleaned, clean)
-        if curing:
-            curing.write(cleaned, examination, settings.cleaning())
+    outputs = _outputs(out, page, suspects, drop or (), fix or (), settings)
+    # What notes leave out is not written in any case.
+    names = ["codes"] if outputs.curing else ["codes", "skip_notes"]
+    repeated = {f"--{name.replace('_', '-')}": flags[name] for name in names if flags.get(name)}
+    options = [*(word for name, values in repeated.items() for word in (name, *values)), *overrides]
+    own_codes = tuple(given.get("text", {}).get("own_codes", ()))
+    found = _examined_and_written(settings, own_codes, outputs, options, json=json)
     return SERIOUS if strict and found["serious"] else 0
 
 
-def _examined(
-    settings: "TranslationData",
-    tools: "Tools",
-    written: Sequence[Path],
-    suspects: Path | None,
-    curing: "Curing | None",
-    stages: "Stages",
-) -> "tuple[CleanedCorpus, Examination]":
-    """The clean corpus, and what is wrong with it; `written` are the files to be written."""
-    from headway.corpora.cache import cache_root
-    from headway.corpora.cleaned import clean_corpus
-    from headway.corpora.corpus import directions, languages
-    from headway.doctor.examination import examine
+class Outputs(NamedTuple):
+    """What is written besides what is printed."""
 
-    corpus = settings.corpus()
-    cleaned = clean_corpus(
-        corpus,
-        settings.cleaning(),
-        cache_root(),
-        valid=settings.validation(),
-        hold_out=0,
-        workers=settings.workers,
-        say=say,
-        progress=stages,
-    )
-    _refuse_overwriting(written, cleaned)
-    with _listener(suspects) as listening:
-        hearing = [listening] if listening else []
-        hearing += [curing.hear] if curing else []
+    folder: Path | None
+    """Of the clean pairs."""
+    clean: list[Path]
+    """Its two files."""
+    page: Path | None
+    suspects: Path | None
+    curing: "Curing | None"
 
-        def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
-            for one in hearing:
-                one(symptom, pair, detail)
+    @property
+    def files(self) -> list[Path]:
+        """Those that nobody else may write to."""
+        cured = self.curing.all_files if self.curing else []
+        return [*filter(None, (self.page, self.suspects)), *cured]
 
-        examination = examine(
-            cleaned,
-            *languages(corpus),
-            tools,
-            directions=directions(corpus),
-            hear=hear if hearing else None,
-            progress=stages,
-        )
-    return cleaned, examination
+    def trained_on(self, corpus: "Corpus") -> "Corpus":
+        """What is there to train on afterwards: what is written, else what was read."""
+        if self.curing:
+            return self.curing.written_corpus
+        if not self.clean:
+            return corpus
+        source, target = self.clean
+        return replace(corpus, source=(source,), target=(target,), pairs=(), uses=())
 
 
-def _said(
-    cleaned: "CleanedCorpus",
-    examination: "Examination",
-    settings: "TranslationData",
-    written: "Corpus",
-    options: Sequence[str],
-) -> dict[str, Any]:
-    from headway.commands.diagnosis import found_in
-
-    return found_in(cleaned, examination, settings, written, options)
-
-
-def _repeated(flags: dict[str, Any], *, written: bool) -> list[str]:
-    """The options that `train` needs as well; what notes leave out is not written in any case."""
-    names = ["codes"] if written else ["codes", "skip_notes"]
-    given = ((name.replace("_", "-"), flags.get(name)) for name in names)
-    return [word for name, values in given if values for word in (f"--{name}", *values)]
-
-
-def _written(corpus: "Corpus", clean: Sequence[Path], curing: "Curing | None") -> "Corpus":
-    """What is there to train on afterwards: the files that are written, else those that were."""
-    if curing:
-        return curing.written_corpus
-    if not clean:
-        return corpus
-    return replace(corpus, source=(clean[0],), target=(clean[1],), pairs=(), uses=())
-
-
-def _curing(
-    drop: list[str] | None,
-    fix: list[str] | None,
+def _outputs(
     out: Path | None,
+    page: Path | None,
+    suspects: Path | None,
+    drop: Sequence[str],
+    fix: Sequence[str],
     settings: "TranslationData",
-) -> "Curing | None":
-    """What is to be left out and mended, if anything is."""
-    if not drop and not fix:
-        return None
-    from headway.commands.curing import Curing
+) -> Outputs:
+    """Raises ConfigError where two of them are the same file, or as `Curing`."""
+    from headway.corpora.corpus import languages
 
-    corpus = settings.corpus()
-    corpus.check()
-    asked = [*(drop or ()), *(["noted"] if settings.skip_notes else ())]
-    return Curing(asked, fix or (), out, corpus)
+    curing, clean, corpus = None, list[Path](), settings.corpus()
+    if drop or fix:
+        from headway.commands.curing import Curing
 
-
-def _different(*files: Path | None) -> list[Path]:
-    """All that are named; no two may be the same."""
-    named = [*filter(None, files)]
+        curing = Curing([*drop, *(["noted"] if settings.skip_notes else ())], fix, out, corpus)
+    elif out:
+        source, target = languages(corpus)
+        told_apart = source and target and source != target
+        suffixes = (source, target) if told_apart else ("source", "target")
+        clean = [out / f"train.{suffix}" for suffix in suffixes]
+    found = Outputs(None if curing else out, clean, page, suspects, curing)
+    named = [*found.files, *clean]
     for path in named:
         if [one.absolute() for one in named].count(path.absolute()) > 1:
             raise ConfigError(
                 f"--page, --suspects and --out are written each to a file of its own; got {path} "
                 "for two of them. Name another."
             )
-    return named
+    return found
+
+
+def _examined_and_written(
+    settings: "TranslationData",
+    own_codes: tuple[str, ...],
+    outputs: Outputs,
+    options: Sequence[str],
+    *,
+    json: bool,
+) -> dict[str, Any]:
+    """Everything the doctor says, printed and on the page; the corpus written as it is to be."""
+    from headway.commands.diagnosis import found_in
+
+    curing = outputs.curing
+    with _only_writer(outputs.folder, outputs.files):
+        cleaned, examination = _examined(settings, own_codes, outputs)
+        trained_on = outputs.trained_on(settings.corpus())
+        found = found_in(cleaned, examination, settings, trained_on, options)
+        if outputs.page is not None:
+            from headway.doctor.page import page
+
+            with _text(outputs.page) as file:
+                file.write(page(found))
+            say(f"page: {outputs.page}")
+        if json:
+            print_json(found)
+        else:
+            from headway.doctor.report import report_lines
+
+            print("\n".join(report_lines(found)))
+        if outputs.clean:
+            _write_clean(cleaned, outputs.clean)
+        if curing:
+            curing.write(cleaned, examination, settings.cleaning())
+    return found
+
+
+def _examined(
+    settings: "TranslationData", own_codes: tuple[str, ...], outputs: Outputs
+) -> "tuple[CleanedCorpus, Examination]":
+    """The clean corpus, and what is wrong with it."""
+    from headway.commands.stages import Stages
+    from headway.corpora.cache import cache_root
+    from headway.corpora.cleaned import clean_corpus
+    from headway.corpora.corpus import directions, languages
+    from headway.doctor.examination import SLOW_PAIRS, Tools, examine
+    from headway.languages.detection import detect
+    from headway.localization.placeholders.own_codes import compiled
+
+    corpus, curing = settings.corpus(), outputs.curing
+    n_slow = sys.maxsize if curing and curing.everything else SLOW_PAIRS
+    with Stages() as stages, ExitStack() as opened:
+        cleaned = clean_corpus(
+            corpus, settings.cleaning(), cache_root(), valid=settings.validation(), hold_out=0,
+            workers=settings.workers, say=say, progress=stages,
+        )  # fmt: skip
+        for path in (*outputs.files, *outputs.clean):
+            if path.exists() and any(path.samefile(read) for read in cleaned.checksums):
+                raise ConfigError(
+                    "--out, --page and --suspects must not overwrite what was read; got "
+                    f"{path}. Name another."
+                )
+        hearing: list[Any] = [curing.hear] if curing else []
+        if outputs.suspects is not None:
+            hearing.append(opened.enter_context(_listener(outputs.suspects)))
+
+        def hear(symptom: "Symptom", pair: "Pair", detail: str) -> None:
+            for one in hearing:
+                one(symptom, pair, detail)
+
+        tools = Tools(detect=detect, slow_pairs=n_slow, own_codes=compiled(own_codes))
+        examination = examine(
+            cleaned, *languages(corpus), tools, directions=directions(corpus),
+            hear=hear if hearing else None, progress=stages,
+        )  # fmt: skip
+    return cleaned, examination
 
 
 @contextmanager
@@ -231,24 +252,9 @@ def _only_writer(out: Path | None, files: Sequence[Path]) -> Iterator[None]:
         yield
 
 
-def _tools(own_codes: tuple[str, ...], *, everything: bool) -> "Tools":
-    from headway.doctor.examination import SLOW_PAIRS, Tools
-    from headway.languages.detection import detect
-    from headway.localization.placeholders.own_codes import compiled
-
-    return Tools(
-        detect=detect,
-        slow_pairs=sys.maxsize if everything else SLOW_PAIRS,
-        own_codes=compiled(own_codes),
-    )
-
-
 @contextmanager
-def _listener(path: Path | None) -> "Iterator[Callable[[Symptom, Pair, str], None] | None]":
-    """Writes each suspicious pair to a TSV file, if one is named."""
-    if path is None:
-        yield None
-        return
+def _listener(path: Path) -> "Iterator[Callable[[Symptom, Pair, str], None]]":
+    """Writes each suspicious pair to a TSV file."""
     with _text(path) as file:
         file.write("symptom\tfile\tline\tsource\ttarget\tdetail\n")
 
@@ -258,32 +264,6 @@ def _listener(path: Path | None) -> "Iterator[Callable[[Symptom, Pair, str], Non
 
         yield hear
     say(f"suspicious pairs: {path}")
-
-
-def _write_page(path: Path, found: dict[str, Any]) -> None:
-    from headway.doctor.page import page
-
-    with _text(path) as file:
-        file.write(page(found))
-    say(f"page: {path}")
-
-
-def _refuse_overwriting(written: Sequence[Path], cleaned: "CleanedCorpus") -> None:
-    for path in written:
-        if path.exists() and any(path.samefile(read) for read in cleaned.checksums):
-            raise ConfigError(
-                f"--out, --page and --suspects must not overwrite what was read; got {path}. "
-                "Name another."
-            )
-
-
-def _clean_files(folder: Path, corpus: "Corpus") -> list[Path]:
-    from headway.corpora.corpus import languages
-
-    corpus.check()
-    source, target = languages(corpus)
-    suffixes = (source, target) if source and target and source != target else ("source", "target")
-    return [folder / f"train.{suffix}" for suffix in suffixes]
 
 
 def _write_clean(cleaned: "CleanedCorpus", finals: Sequence[Path]) -> None:

@@ -1,9 +1,10 @@
 """`headway inspect RUN --pronouns`: what picks the noun that *it* stands for, as a table."""
 
-import json as json_format
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from headway.commands.arguments import print_json
 
 if TYPE_CHECKING:
     from headway.inspection.coreference_probe import Picker, Probe, Proportion
@@ -18,7 +19,10 @@ def show(run: Path, *, json: bool) -> None:
     from headway.translator import Translator
 
     found = measured(Translator.load(run))
-    print(json_format.dumps(found) if json else "\n".join(lines(found)))
+    if json:
+        print_json(found)
+    else:
+        print("\n".join(lines(found)))
 
 
 def measured(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> dict[str, Any]:

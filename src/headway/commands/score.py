@@ -1,14 +1,13 @@
 """`headway score`: how likely is each line under a language model?"""
 
 import heapq
-import json as json_format
 import math
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.commands.arguments import Unread, in_chunks, say
+from headway.commands.arguments import Unread, in_chunks, print_json, say
 from headway.commands.language_models import model_and_given
 from headway.commands.standard_input import typed_lines
 from headway.core.errors import ConfigError
@@ -71,7 +70,7 @@ def score(
     elif json:
         found = [one for group in groups(scored(), ranked=rank) for one in group]
         unknown = sum(one.n_unknown for one in found)
-        print(json_format.dumps({"scores": list(map(as_dict, found))}, ensure_ascii=False))
+        print_json({"scores": list(map(as_dict, found))})
     elif rank:
         for number, group in enumerate(groups(scored(), ranked=True)):
             print("\n" * bool(number), end="")

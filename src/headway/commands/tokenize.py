@@ -1,11 +1,11 @@
 """`headway tokenize`: the pieces and ids that a model sees."""
 
-import json as json_format
 import sys
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from headway.commands.arguments import print_json
 from headway.commands.standard_input import typed_lines
 from headway.core.errors import ConfigError
 
@@ -74,7 +74,7 @@ def tokenize(
         whole = {field: [getattr(row, field) for row in batch] for field in TokenRow._fields}
         if text is not None:
             whole = {field: rows[0] for field, rows in whole.items()}
-        print(json_format.dumps(whole, ensure_ascii=False))
+        print_json(whole)
     else:
         _print_batch(batch)
 

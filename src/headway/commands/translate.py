@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headway.commands.arguments import Unread, apart, in_chunks, option_names, plain, ready, say
+from headway.commands.arguments import (
+    Unread,
+    apart,
+    in_chunks,
+    option_names,
+    plain,
+    ready,
+    say,
+    tell_cut,
+)
 from headway.commands.standard_input import typed_lines
-from headway.commands.translate_messages import tell_cut, tell_mended, tell_terms
 from headway.commands.translate_options import TranslateOptions
-from headway.commands.translations_json import as_json
 from headway.core.disk import whole_text
 from headway.core.lines import check_file, read_lines
 from headway.operations.locks import only_writer_of_file
 
 if TYPE_CHECKING:
     from headway.core.translate import Translation
+    from headway.localization.checks.checker import Verdict
+    from headway.localization.terms.keeping import Terms
     from headway.translator import Translator
 
 MOST_TOLD = 3
@@ -148,3 +157,48 @@ def as_text(translation: "Translation", *, scores: bool, alignment: bool) -> str
             cells.append(" ".join(f"{source}-{target}" for source, target in alternative.alignment))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
+
+
+def as_json(translation: "Translation", verdict: "Verdict") -> dict[str, Any]:
+    """As in the README: the best translation, what is doubtful about it, then all of them."""
+    n_best = [
+        {
+            "target": alternative.target,
+            "score": alternative.score,
+            "tokens": alternative.tokens,
+            "token_log_probs": alternative.token_log_probs,
+            "alignment": [list(pair) for pair in alternative.alignment],
+        }
+        for alternative in translation.n_best
+    ]
+    best = n_best[0] if n_best else {"target": "", "score": 0.0, "tokens": [], "alignment": []}
+    return {
+        "source": translation.source,
+        "source_tokens": translation.source_tokens,
+        "target": best["target"],
+        "score": best["score"],
+        "tokens": best["tokens"],
+        "alignment": best["alignment"],
+        "n_best": n_best,
+        "cut": translation.n_cut,
+        "codes_complete": translation.codes_complete,
+        "confidence": verdict.confidence,
+        "flags": [flag._asdict() for flag in verdict.flags],
+    }
+
+
+def tell_terms(terms: "Terms") -> None:
+    """Say which terms of the run hold."""
+    from headway.filling.steps import OFF
+
+    words = terms.glossary.in_words()
+    say(f"headway: glossary of the run{OFF}: {words}")
+
+
+def tell_mended(n_mended: int) -> None:
+    """Say in how many lines codes were lost or invented, if in any."""
+    if n_mended:
+        say(
+            f"codes (tags, placeholders, ...) of {n_mended} of the lines were corrected: what the "
+            "model left out stands at the end, what the text does not have is removed"
+        )
