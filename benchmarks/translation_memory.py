@@ -78,19 +78,19 @@ def generate(path: Path, n_units: int) -> None:
 
 def measure(path: Path) -> dict[str, float]:
     """Read, build, keep and look up, in this process."""
+    from headway.languages.codes import LanguagePair
     from headway.localization.formats.units import Unit
     from headway.localization.memory.building import cached_memory
     from headway.localization.memory.memory import Memory
-    from headway.localization.memory.units import Given
     from headway.localization.placeholders.segments import Segment
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     cpu, started = time.process_time(), time.perf_counter()
-    memory = cached_memory([path], Given(), root=path.parent / "cache")
+    memory = cached_memory([path], LanguagePair(), root=path.parent / "cache")
     built_s, built_cpu_s = time.perf_counter() - started, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
-    memory = cached_memory([path], Given(), root=path.parent / "cache")
+    memory = cached_memory([path], LanguagePair(), root=path.parent / "cache")
     opened_s = time.perf_counter() - started
     writer, chance = Writer(SEED + 1), random.Random(SEED)
     chosen = [chance.randrange(len(memory)) for _ in range(N_QUERIES)]
@@ -168,12 +168,12 @@ def recall() -> list[dict[str, int]]:
 def real_files(folder: Path) -> Iterator[dict[str, Any]]:
     """Files whose every unit is emptied and filled from the file's own memory."""
     from headway.core.errors import HeadwayError
+    from headway.languages.codes import LanguagePair
     from headway.localization.memory.building import memory_of
-    from headway.localization.memory.units import Given
 
     for path in sorted(folder.rglob("*.*")):
         try:
-            memory = memory_of([path], Given())
+            memory = memory_of([path], LanguagePair())
         except HeadwayError:
             continue
         if len(memory):
@@ -181,15 +181,15 @@ def real_files(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _filled_from(path: Path, memory: Any) -> dict[str, int]:
+    from headway.languages.codes import LanguagePair
     from headway.localization.formats.file_kinds import opener_of
     from headway.localization.formats.units import Unit
     from headway.localization.memory.building import memory_of, wanted_languages
     from headway.localization.memory.memory import Memories
-    from headway.localization.memory.units import Given
     from headway.localization.memory.words import normal
     from headway.localization.placeholders.segments import Segment
 
-    languages = wanted_languages([path], Given())
+    languages = wanted_languages([path], LanguagePair())
     document = opener_of(path)(path, *languages, True)
     entries = [memory.store.entries.entry(number) for number in range(len(memory))]
     known = {entry.source for entry in entries}

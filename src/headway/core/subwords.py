@@ -134,6 +134,7 @@ class Subwords:
         Raises:
             DataError: the file is missing, or any other.
         """
+        path = Path(path)
         file = path / "tokenizer.json" if path.is_dir() else path
         try:
             refuse_large(file, MAX_BYTES)
