@@ -17,6 +17,7 @@ from headway.core.transformer import Transformer
 from headway.models import MODELS
 from headway.runs.checking import check_run
 from headway.translation.attention import refuse_unaligned
+from headway.translation.processors import RunProcessors
 from headway.translation.remeasuring import measured_again
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -289,7 +290,7 @@ def test_one_sentence_is_never_cut(translator, monkeypatch):
     def cut(_):
         raise CutError
 
-    monkeypatch.setattr(Translator, "portions", cut)
+    monkeypatch.setattr(RunProcessors, "portions", cut)
     assert len(translator.translate(TEXTS)) == len(TEXTS)
     with pytest.raises(CutError):
         translator.translate(["I love cats. The dog is tired."])

@@ -1,39 +1,32 @@
 """A trained translator in Python: `Translator.load("runs/x").translate(["..."], beam=5)`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import torch
 from torch import nn
 
-from headway.core.cleaning import clean
 from headway.core.config import build
 from headway.core.interfaces import StepDecoder
 from headway.core.runtime import Device, EngineName, Precision, RuntimeSettings
-from headway.core.search import SearchRequest
 from headway.core.search_settings import DecodingSettings
 from headway.core.settings import Settings
 from headway.core.subwords import Subwords
 from headway.core.translate import (
     Alternative,
-    Processor,
     TextTranslator,
-    Translate,
     Translation,
     within,
 )
-from headway.corpora.mixing import chosen_tag, tagged
+from headway.corpora.mixing import chosen_tag
 from headway.decoding.sampling import ONLY_DRAWN
 from headway.engine.engine import EngineChoice
-from headway.languages.sentences import may_hold_sentences
 from headway.localization.checks.calibration import Calibration
 from headway.localization.checks.checker import Checker, Verdict
 from headway.localization.checks.output_checks import ModelEvidence
 from headway.localization.checks.training_stats import TrainingStats
-from headway.localization.placeholders.may_hold import may_hold_codes, no_text
-from headway.localization.placeholders.names import OwnCodes
 from headway.localization.placeholders.own_codes import Patterns, compiled, patterns_of
 from headway.localization.placeholders.segments import Segment
 from headway.operations.argument_types import in_shape, path, paths, string
@@ -41,15 +34,16 @@ from headway.operations.option_errors import only_for_sampling
 from headway.operations.shipped import open_folder
 from headway.runs.loading import open_run
 from headway.translation.attention import Attention, attention, refuse_blind
-from headway.translation.coded import CodeProcessor, SegmentTranslation
+from headway.translation.coded import SegmentTranslation
 from headway.translation.decoding import EngineSearch
-from headway.translation.portions import Portions, translate_segments
-from headway.translation.prefixes import PrefixProcessor, prefixes_of
+from headway.translation.portions import translate_segments
+from headway.translation.prefixes import prefixes_of
+from headway.translation.processors import RunProcessors
 from headway.translation.spec import SPEC
 
 if TYPE_CHECKING:
     from headway.localization.terms.keeping import Terms
-    from headway.translation.terms import Glossaries, TermProcessor
+    from headway.translation.terms import Glossaries
 
 __all__ = ["Alternative", "Attention", "Translation", "Translator"]
 
@@ -74,7 +68,6 @@ class Translator:
         """
         self.run: Path | None = None
         """The folder that it was loaded from."""
-        self.own_terms = terms
         self.own_codes = (*codes, *(settings.text.patterns()))
         self.model, self.subwords, self.settings, self.device = model, subwords, settings, device
         self.checks = checks or {}
@@ -85,9 +78,11 @@ class Translator:
         )
         self.longest = self.plain.longest
         """Sub-words of a text that are read, its tag's included; None for all."""
-        held = TrainingStats.from_dict(self.checks.get("held", {}))
-        self.at_once = held.at_once._replace(subwords=held.at_once.subwords or self.longest)
-        """How much text the model takes at once; longer ones are cut, see `portions`."""
+        self.held = TrainingStats.from_dict((checks or {}).get("held", {}))
+        at_once = self.held.at_once
+        self.at_once = at_once._replace(subwords=at_once.subwords or self.longest)
+        """How much text the model takes at once; longer ones are cut, see `Portions`."""
+        self.processors = RunProcessors(self.plain, settings, self.at_once, self.own_codes, terms)
 
     @classmethod
     def load(
@@ -206,7 +201,7 @@ class Translator:
         begun: Sequence[str] = ()
         if prefixes or not isinstance(prefixes, tuple):
             begun = prefixes_of(texts, prefixes)
-        translate = within(self.processors(tag, glossary, begun), self.plain)
+        translate = within(self.processors.around(tag, glossary, begun), self.plain)
 
         def find(some: Sequence[str]) -> list[Translation]:
             return translate(some, request)
@@ -214,43 +209,6 @@ class Translator:
         if type(texts) is list and {*map(type, texts)} <= {str}:
             return find(texts)
         return in_shape(texts, find)
-
-    def processors(
-        self, tag: str, glossary: "Glossaries" = None, prefixes: Sequence[str] = ()
-    ) -> list[Processor]:
-        """What stands before and after the model, the outermost first."""
-        terms = self.terms(tag, glossary)
-        beginning = PrefixProcessor(prefixes, self.plain, tag, self.own_codes)
-        return [
-            *([beginning] if any(prefixes) else ()),
-            self._in_portions,
-            partial(self._with_codes, tag, terms),
-            *self._nearest(tag, terms),
-        ]
-
-    def _in_portions(
-        self, texts: Sequence[str], request: SearchRequest, translate: Translate
-    ) -> list[Translation]:
-        some = any(map(self._may_be_cut, texts))
-        return self.portions()(texts, request, translate) if some else translate(texts, request)
-
-    def _with_codes(
-        self,
-        tag: str,
-        terms: "TermProcessor | None",
-        texts: Sequence[str],
-        request: SearchRequest,
-        translate: Translate,
-    ) -> list[Translation]:
-        """Cleaned, and by way of `CodeProcessor` where a text or a translation may hold codes."""
-        cleaned, found = [clean(text) for text in texts], None
-        held = any(self._may_hold_codes(text) or no_text(text) for text in cleaned)
-        if not held:
-            found = translate(cleaned, request)
-            held = any(self._may_hold_codes(one.written) for each in found for one in each.n_best)
-        if held:
-            found = self.codes(tag, terms)(cleaned, request, translate, found)
-        return [one._replace(source=text) for text, one in zip(texts, found or (), strict=True)]
 
     @torch.inference_mode()
     def translate_segments(
@@ -265,8 +223,9 @@ class Translator:
     ) -> list[SegmentTranslation]:
         """Translations of segments of a file, in portions: see `CodeProcessor.segments`."""
         tag = self.chosen_tag(tag)
-        terms = self.terms(tag, glossary)
-        codes, translate = self.codes(tag, terms), within(self._nearest(tag, terms), self.plain)
+        around, plain = self.processors, self.plain
+        terms = around.terms(tag, glossary)
+        codes, translate = around.codes(tag, terms), within(around.nearest(tag, terms), plain)
         request = self.plain.request(self.decoding(decoding))._replace(
             want_attention=want_alignment, done=done
         )
@@ -274,18 +233,13 @@ class Translator:
         def find(some: list[Segment]) -> list[SegmentTranslation]:
             return codes.segments(some, request, translate)
 
-        return translate_segments(segments, self.portions(), find)
-
-    def portions(self) -> Portions:
-        """What cuts texts and segments into what the model takes at once."""
-        language, own = self.settings.data.source_language, self.own_codes
-        return Portions(self.at_once, lambda text: len(self.subwords.encode(text)), language, own)
+        return translate_segments(segments, around.portions(), find)
 
     @cached_property
     def checker(self) -> Checker:
         """What looks at translations, by what checks.json has; see `judged`."""
-        held = TrainingStats.from_dict(self.checks.get("held", {}))
-        return Checker(held, Calibration.from_dict(self.checks.get("trust", {})), self.own_codes)
+        trust = Calibration.from_dict(self.checks.get("trust", {}))
+        return Checker(self.held, trust, self.own_codes)
 
     def judged(self, translation: Translation) -> Verdict:
         """Flags of the best translation, and how sure it is that it is good.
@@ -302,45 +256,6 @@ class Translator:
         ]
         return self.checker.look(translation.source, translation.target, readings)
 
-    def _may_be_cut(self, text: str) -> bool:
-        """Quick, and often true; a sub-word has two bytes or more, but in texts that are noise."""
-        limit = self.at_once.subwords
-        long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
-        return long or may_hold_sentences(text)
-
-    def codes(self, tag: str, terms: "TermProcessor | None" = None) -> CodeProcessor:
-        """What texts with codes need; codes, and names that nobody knows, may be parts of terms."""
-
-        def known(text: str, start: int, end: int) -> bool:
-            word, has = text[start:end], self.subwords.has
-            return (
-                has(f"▁{word}") or has(word)
-                or (terms is not None and terms.asks_for(text, start, end))
-            )  # fmt: skip
-
-        masks = self.settings.text.codes == "mask"
-        return CodeProcessor(self.subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
-
-    def terms(self, tag: str, glossary: "Glossaries" = None) -> "TermProcessor | None":
-        """What has translations hold the terms of a glossary; of none, those of the run."""
-        asked = self.own_terms if glossary is None else glossary
-        if asked is None:
-            return None
-        from headway.translation.terms import TermProcessor, wanted_terms  # they read XML
-
-        terms = wanted_terms(asked, self.settings.data)
-        return None if terms is None else TermProcessor(self.plain, terms, tag)
-
-    def _nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
-        """What stands next to the model: the tag, then terms, which are looked for behind it."""
-
-        def with_tag(
-            texts: Sequence[str], request: SearchRequest, translate: Translate
-        ) -> list[Translation]:
-            return translate([tagged(text, tag) for text in texts], request)
-
-        return [*([with_tag] if tag else ()), *([terms] if terms else ())]
-
     def decoding(self, given: Mapping[str, Any]) -> DecodingSettings:
         """The run's settings but for what is given; raises ConfigError for what does not exist."""
         stored = vars(self.settings.decoding)
@@ -349,10 +264,6 @@ class Translator:
         if unused and not found.draws:
             raise only_for_sampling(unused[0], found.method)
         return found
-
-    def _may_hold_codes(self, text: str) -> bool:
-        own = any(pattern.stands_in(text) for pattern in self.own_codes)
-        return own or may_hold_codes(text)
 
     def chosen_tag(self, asked: str | None) -> str:
         known = self.settings.data.tags
@@ -370,7 +281,7 @@ class Translator:
         refuse_blind(self.model, self.settings.model_type)
         text, tag = string(text, "text"), self.chosen_tag(tag)
         target = self.translate(text, tag=tag) if target is None else string(target, "target")
-        return attention(self.plain, self.codes(tag), text, target)
+        return attention(self.plain, self.processors.codes(tag), text, target)
 
     def save(self, folder: str | Path) -> Path:
         """Write a run folder that `load` opens, with the weights as they are now: see

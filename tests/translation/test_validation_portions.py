@@ -59,7 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_score_of_a_card_is_that_of_what_translate_writes(run):
     translator, task, _ = opened(run)
     sources = task.valid_sources
-    assert sum(len(translator.portions().of_text(one)) > 1 for one in sources) > 4
+    assert sum(len(translator.processors.portions().of_text(one)) > 1 for one in sources) > 4
     for length_penalty in (0.6, 1.4):
         settings = translator.decoding({"length_penalty": length_penalty})
         written = task.translate(translator.plain.model, settings)

@@ -111,8 +111,8 @@ def translate_lines(
             from headway.translation.attention import refuse_unaligned
 
             refuse_unaligned(translator.plain)
-        if translator.own_terms is not None and not told.begin_with:
-            tell_terms(translator.own_terms)
+        if translator.processors.own_terms is not None and not told.begin_with:
+            tell_terms(translator.processors.own_terms)
         output = sys.stdout if told.out is None else opened.enter_context(whole_text(told.out))
         for chunk in in_chunks(read_lines(file)) if file else typed_lines():
             begun = (told.begin_with,) * len(chunk) if told.begin_with else ()

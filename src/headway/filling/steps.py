@@ -107,7 +107,7 @@ def filler(
         lambda segments: translator.translate_segments(segments, want_alignment=True, **how),
         translator.longest,
         Steps(memory, aids.fuzzy_from, kept, checks, aids.leave_below, translator.own_codes),
-        translator.portions().of_segment,
+        translator.processors.portions().of_segment,
     )
 
 

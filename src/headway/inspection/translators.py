@@ -16,7 +16,7 @@ def opened(run: Path, device: Device, tag: str | None) -> Subject:
     """A run of translation; `tag` is one of its tags."""
     translator = Translator.load(run, device=device)
     tag = translator.chosen_tag(tag)
-    codes = translator.codes(tag)
+    codes = translator.processors.codes(tag)
 
     def write(text: str) -> str:
         return translator.translate([text], tag=tag or None)[0]

@@ -82,7 +82,7 @@ def entrant(request: ComparisonRequest) -> Entrant:
         encoded = translator.subwords.encode_batch(sources(rows, held.uses))
         return [len(ids) > held.longest for ids in encoded]
 
-    terms = translator.own_terms
+    terms = translator.processors.own_terms
 
     def ways(rows: Rows) -> dict[str, str]:
         return {

@@ -1,0 +1,125 @@
+"""What stands around a run's model: which processors there are, in which order, and when each is
+entered. A plain text passes two quick tests and enters none."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headway.core.cleaning import clean
+from headway.core.search import SearchRequest
+from headway.core.settings import Settings
+from headway.core.translate import Processor, TextTranslator, Translate, Translation
+from headway.corpora.mixing import tagged
+from headway.languages.sentences import AtOnce, may_hold_sentences
+from headway.localization.placeholders.may_hold import may_hold_codes, no_text
+from headway.localization.placeholders.names import OwnCodes
+from headway.localization.placeholders.own_codes import Patterns
+from headway.translation.coded import CodeProcessor
+from headway.translation.portions import Portions
+from headway.translation.prefixes import PrefixProcessor
+
+if TYPE_CHECKING:
+    from headway.localization.terms.keeping import Terms
+    from headway.translation.terms import Glossaries, TermProcessor
+
+
+class RunProcessors:
+    """The processors of one run."""
+
+    def __init__(
+        self,
+        plain: TextTranslator,
+        settings: Settings,
+        at_once: AtOnce,
+        own_codes: Patterns,
+        own_terms: "Terms | None",
+    ) -> None:
+        """`at_once` is what the model takes; `own_codes` are codes besides those of every text,
+        `own_terms` hold where no others are asked for."""
+        self.plain, self.settings, self.at_once = plain, settings, at_once
+        self.own_codes, self.own_terms = own_codes, own_terms
+
+    def around(
+        self, tag: str, glossary: "Glossaries" = None, prefixes: Sequence[str] = ()
+    ) -> list[Processor]:
+        """What stands around texts, the outermost first."""
+        terms = self.terms(tag, glossary)
+        beginning = PrefixProcessor(prefixes, self.plain, tag, self.own_codes)
+        return [
+            *([beginning] if any(prefixes) else ()),
+            self._in_portions,
+            partial(self._with_codes, tag, terms),
+            *self.nearest(tag, terms),
+        ]
+
+    def nearest(self, tag: str, terms: "TermProcessor | None") -> list[Processor]:
+        """What stands next to the model: the tag, then terms, which are looked for behind it."""
+
+        def with_tag(
+            texts: Sequence[str], request: SearchRequest, translate: Translate
+        ) -> list[Translation]:
+            return translate([tagged(text, tag) for text in texts], request)
+
+        return [*([with_tag] if tag else ()), *([terms] if terms else ())]
+
+    def portions(self) -> Portions:
+        """What cuts texts and segments into what the model takes at once."""
+        encode, language = self.plain.subwords.encode, self.settings.data.source_language
+        return Portions(self.at_once, lambda text: len(encode(text)), language, self.own_codes)
+
+    def codes(self, tag: str, terms: "TermProcessor | None" = None) -> CodeProcessor:
+        """What texts with codes need; codes, and names that nobody knows, may be parts of terms."""
+        subwords, masks = self.plain.subwords, self.settings.text.codes == "mask"
+
+        def known(text: str, start: int, end: int) -> bool:
+            word = text[start:end]
+            return (
+                subwords.has(f"▁{word}") or subwords.has(word)
+                or (terms is not None and terms.asks_for(text, start, end))
+            )  # fmt: skip
+
+        return CodeProcessor(subwords, OwnCodes(known, self.own_codes), tag, masks=masks)
+
+    def terms(self, tag: str, glossary: "Glossaries" = None) -> "TermProcessor | None":
+        """What has translations hold the terms of a glossary; of none, those of the run."""
+        asked = self.own_terms if glossary is None else glossary
+        if asked is None:
+            return None
+        from headway.translation.terms import TermProcessor, wanted_terms  # they read XML
+
+        terms = wanted_terms(asked, self.settings.data)
+        return None if terms is None else TermProcessor(self.plain, terms, tag)
+
+    def _in_portions(
+        self, texts: Sequence[str], request: SearchRequest, translate: Translate
+    ) -> list[Translation]:
+        some = any(map(self._may_be_cut, texts))
+        return self.portions()(texts, request, translate) if some else translate(texts, request)
+
+    def _with_codes(
+        self,
+        tag: str,
+        terms: "TermProcessor | None",
+        texts: Sequence[str],
+        request: SearchRequest,
+        translate: Translate,
+    ) -> list[Translation]:
+        """Cleaned, and by way of `CodeProcessor` where a text or a translation may hold codes."""
+        cleaned, found = [clean(text) for text in texts], None
+        held = any(self._may_hold_codes(text) or no_text(text) for text in cleaned)
+        if not held:
+            found = translate(cleaned, request)
+            held = any(self._may_hold_codes(one.written) for each in found for one in each.n_best)
+        if held:
+            found = self.codes(tag, terms)(cleaned, request, translate, found)
+        return [one._replace(source=text) for text, one in zip(texts, found or (), strict=True)]
+
+    def _may_be_cut(self, text: str) -> bool:
+        """Quick, and often true; a sub-word has two bytes or more, but in texts that are noise."""
+        limit = self.at_once.subwords
+        long = limit is not None and len(text) * (1 if text.isascii() else 3) > 2 * limit
+        return long or may_hold_sentences(text)
+
+    def _may_hold_codes(self, text: str) -> bool:
+        own = any(pattern.stands_in(text) for pattern in self.own_codes)
+        return own or may_hold_codes(text)
