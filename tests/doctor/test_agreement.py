@@ -1,7 +1,7 @@
 import pytest
 from doctoring import everyday, found_by, lines_of
 
-from headway.doctor.agreement import AgreementCheck, ending
+from headway.doctor.agreement import AgreementCheck
 from headway.doctor.findings import Severity
 
 
@@ -20,7 +20,6 @@ def test_clean_text_agrees() -> None:
         (("New York", "New York"), "copy", ""),
         (("He (Tom) left.", "Er (Tom ging."), "brackets_differ", ""),
         (("A [b] c.", "A (b) c)."), "brackets_differ", ""),
-        (("Is it so?", "So ist es."), "question_differs", ""),
     ],
 )
 def test_each_disagreement_is_named_with_its_line(
@@ -46,9 +45,6 @@ def test_each_disagreement_is_named_with_its_line(
         (":ref:`Some Title`", ":ref:`Ein Titel <some title>`"),
         ("see :mod:`!abc` -- Abstract `Base`_ ", "siehe :mod:`abc` -- abstrakte `Basis <base>`_"),
         (":term:`the Iterator`", ":term:`迭代器 <the iterator>`"),
-        ("Where is he?", "Πού είναι;"),
-        ("Where is he?", "Որտե՞ղ է նա։"),
-        *(("He went.", f"x{stop}") for stop in "。．。।॥۔።։။។།"),
     ],
 )
 def test_good_translations_agree(pair: tuple[str, str]) -> None:
@@ -62,19 +58,8 @@ def test_placeholders_are_shown_before_references() -> None:
 
 
 def test_a_few_differences_are_for_information_and_many_ask_for_a_look() -> None:
-    good, odd = ("So?", "Ach so?"), ("So?", "So.")
-    few = found_by(AgreementCheck, [good] * 199 + [odd])["question_differs"]
-    many = found_by(AgreementCheck, [good] * 100 + [odd] * 3)["question_differs"]
+    good, odd = ("So (a).", "Ach so (a)."), ("So (a).", "So a).")
+    few = found_by(AgreementCheck, [good] * 199 + [odd])["brackets_differ"]
+    many = found_by(AgreementCheck, [good] * 100 + [odd] * 3)["brackets_differ"]
     assert few.severity is Severity.INFORMATION
     assert many.severity is Severity.LOOK
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *(("a?", "?"), ("a？」", "?"), ("a. )", "."), ("a。", "."), ("a!", ""), ("a", "")),
-        *(('"', ""), ("«Πού;»", "?"), ("a;", ""), ("Որտե՞ղ է։", "?"), ("Որտե՞ղ։ Այո։", ".")),
-    ],
-)
-def test_how_a_text_ends(text: str, expected: str) -> None:
-    assert ending(text) == expected

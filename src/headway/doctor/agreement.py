@@ -12,7 +12,6 @@ from headway.doctor.batches import PairBatch
 from headway.doctor.findings import FindingsLog, Symptom
 from headway.languages.numbers import odd_numbers
 from headway.languages.scripts import LAST
-from headway.languages.sentences import FULL_STOPS, GREEK, QUESTION_MARKS
 from headway.localization.placeholders.own_codes import OwnPattern
 from headway.localization.placeholders.patterns import find
 
@@ -54,17 +53,8 @@ BRACKETS_DIFFER = Symptom(
     "Look whether the sentences were cut at the wrong place.",
     tolerated=0.01,
 )
-QUESTION_DIFFERS = Symptom(
-    "question_differs",
-    "a question on one side, a statement on the other",
-    "One side ends in a question mark, the other in a full stop: possibly another sentence.",
-    "A few are free translations; if there are many, look for misaligned lines.",
-    tolerated=0.01,
-)
+
 _SHOWN = 5  # codes
-_QUESTION, _STOP = "?", "."
-_ENDINGS = dict.fromkeys(QUESTION_MARKS, _QUESTION) | dict.fromkeys(FULL_STOPS, _STOP)
-_CLOSERS = "\"'”’»›)）」』】］] "
 _CODE_HINTS = "<>%{}&`|\\@/$_!:#*["
 _ROLE = re.compile(r"(:[\w:+.-]{1,60}:)?`(?:[^`<]*<([^`<>]+)>|([^`]+))`(__?)?")
 _PLACEHOLDER = re.compile(r"%[\w({<#]|\{|</?[\w%?]|\$[\w({]")
@@ -73,7 +63,7 @@ _CLOSING_BRACKETS = {")": 1, "）": 1, "]": 1_000, "］": 1_000, "}": 1_000_000,
 
 
 class AgreementCheck:
-    symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY, BRACKETS_DIFFER, QUESTION_DIFFERS
+    symptoms = NUMBERS_DIFFER, NUMBER_MISSING, CODES_DIFFER, COPY, BRACKETS_DIFFER
 
     def __init__(self, log: FindingsLog, own: Sequence[OwnPattern] = ()) -> None:
         """`own` are patterns of codes besides those of every text."""
@@ -104,10 +94,6 @@ class AgreementCheck:
         for pair in batch.pairs:
             if pair.source == pair.target:
                 take(COPY, pair)
-                continue
-            endings = ending(pair.source), ending(pair.target)
-            if endings[0] != endings[1] and all(endings):
-                take(QUESTION_DIFFERS, pair)
 
 
 def odd_codes(pair: Pair, own: Sequence[OwnPattern] = ()) -> str:
@@ -146,19 +132,6 @@ def _target_alone(found: re.Match[str]) -> str:
 def _breaking(odd_ones: str) -> float:
     """How surely a program breaks on codes that differ: placeholders and tags first."""
     return float(bool(_PLACEHOLDER.search(odd_ones))) - float("`" in odd_ones)
-
-
-def ending(text: str) -> str:
-    """How a text ends, closing quotes and brackets apart: `?`, `.`, or "" for anything else.
-
-    A Greek question ends with `;`, an Armenian one with a full stop: it has `՞` inside.
-    """
-    text = text.rstrip(_CLOSERS)
-    if text.endswith(";"):
-        return _QUESTION if GREEK.search(text) else ""
-    if text.endswith("։") and "՞" in text[text.rfind("։", 0, -1) + 1 :]:
-        return _QUESTION
-    return _ENDINGS.get(text[-1:], "")
 
 
 def _marks(characters: Iterable[str]) -> NDArray[np.bool_]:
