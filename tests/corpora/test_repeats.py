@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.core.dedup_split import pair_hashes, text_hashes
-from headway.corpora import repeats
-from headway.corpora.repeats import repeats_among
+from headway.corpora import many_pieces
+from headway.corpora.many_pieces import repeats_among
 
 any_hash = st.integers(0, 12) | st.integers(2**64 - 9, 2**64 - 1) | st.integers(0, 2**64 - 1)
 
@@ -20,7 +20,7 @@ def test_repeats_equal_a_search_by_hand(values: list[int], sizes: list[int], par
     parts = [*(list(islice(remaining, size)) for size in sizes), list(remaining)]
     runs = [np.array(some, np.uint64) for some in parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeats, "AT_ONCE", part)
+        patch.setattr(many_pieces, "HASHES_AT_ONCE", part)
         found = repeats_among([len(run) for run in runs], lambda: iter(runs))
     counts = Counter(values)
     assert found.shared.tolist() == [counts[value] > 1 for value in values]

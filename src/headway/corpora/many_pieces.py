@@ -7,24 +7,28 @@ its hashes are held against those of all other pieces, and they stay on disk too
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import chain, count, islice
+from itertools import accumulate, chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair, Report
 from headway.core.dedup_split import (
     DROPPED,
     KEPT,
     HashedRows,
+    Hashes,
     Marks,
     PairHashes,
+    Repeats,
     in_memory,
     pair_hashes,
+    repeats,
     spans,
 )
 from headway.core.runtime import available_cores
@@ -41,13 +45,14 @@ from headway.corpora.pieces import (
     taken_out,
     write_piece,
 )
-from headway.corpora.repeats import find_repeats
 from headway.localization.placeholders.may_hold import may_hold_codes
 
 PIECE_PAIRS = 50_000
 """Pairs read for a piece. Another number gives the same corpus from other pieces."""
 PIECE_CHARACTERS = 1 << 24
 """A piece ends with the pair that brings it to so many."""
+HASHES_AT_ONCE = 1 << 21
+"""Hashes compared at a time, each of 50 bytes or so."""
 PIECES_ALONE = 4
 """Pieces that one process does sooner than it starts others: a corpus of 200,000 pairs."""
 
@@ -101,6 +106,43 @@ def cleaned_in_pieces(
         )
 
     return fill
+
+
+def find_repeats(runs: Sequence[HashedRows], of: Callable[[PairHashes], Hashes]) -> Repeats:
+    """Mark the rows of which one of the three hashes occurs more than once, in memory that stays
+    flat: all hashes between two bounds are read from every run, sorted, and forgotten."""
+    return repeats_among([run.n_rows for run in runs], lambda: (of(run.hashes()) for run in runs))
+
+
+def repeats_among(sizes: Sequence[int], runs: Callable[[], Iterable[Hashes]]) -> Repeats:
+    """Mark the rows whose hash occurs more than once.
+
+    `runs` gives all hashes anew each time that it is called, in runs of these `sizes`; row 0 of a
+    run follows the last one before it.
+    """
+    n_rows = sum(sizes)
+    later, shared = np.zeros(n_rows, np.bool_), np.zeros(n_rows, np.bool_)
+    n_parts = -(-n_rows // HASHES_AT_ONCE) or 1
+    for part in range(n_parts):
+        least = np.uint64(part * 2**64 // n_parts)
+        most = np.uint64((part + 1) * 2**64 // n_parts - 1)
+        found = list(_between(least, most, sizes, runs()))
+        if not found:
+            continue
+        values, rows = (np.concatenate(column) for column in zip(*found, strict=True))
+        marks = repeats(values)
+        later[rows[marks.later]] = True
+        shared[rows[marks.shared]] = True
+    return Repeats(later, shared)
+
+
+def _between(
+    least: np.uint64, most: np.uint64, sizes: Sequence[int], runs: Iterable[Hashes]
+) -> Iterator[tuple[Hashes, NDArray[np.int64]]]:
+    """The hashes of each run that lie between two, and their rows."""
+    for first, hashes in zip(accumulate(sizes, initial=0), runs, strict=False):
+        inside = np.flatnonzero((hashes >= least) & (hashes <= most))
+        yield hashes[inside], inside + first
 
 
 def moved(piece: Piece, folder: Path, kept: Marks | None = None) -> Piece:
