@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.core.cleaning import Pair
 from headway.core.dedup_split import pair_hashes
-from headway.corpora.repeats import repeats_among
+from headway.corpora.many_pieces import repeats_among
 from headway.doctor.batches import PairBatch
 from headway.doctor.findings import EXAMPLES, FindingsLog, Symptom
 from headway.doctor.tokens import Hashes, folded_hashes
