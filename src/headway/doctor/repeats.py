@@ -41,8 +41,6 @@ NEAR_LEAKAGE = Symptom(
     "Remove these pairs from the training files, or choose other validation pairs.",
 )
 
-_RUN = 1 << 20  # hashes in a file
-
 Marks = NDArray[np.bool_]
 
 
@@ -59,7 +57,7 @@ class RepeatCheck:
         """Use `folder` for hashes; `valid` are the pairs that training should not contain, `again`
         gives all of training once more, to show some."""
         self._log, self._again = log, again
-        self._sources, self._pairs = _Runs(folder, "source"), _Runs(folder, "pair")
+        self._sources, self._pairs = _Hashes(folder / "source"), _Hashes(folder / "pair")
         folded = [[folded_hashes(side) for side in batch.sides] for batch in valid]
         self._valid = [
             np.unique(np.concatenate([np.zeros(0, np.uint64), *(sides[n] for sides in folded)]))
@@ -80,11 +78,11 @@ class RepeatCheck:
         self._show(NEAR_DUPLICATE, repeated, self._pairs)
         self._show(TRANSLATED_TWICE, several, self._sources)
 
-    def _show(self, symptom: Symptom, marks: Marks, runs: "_Runs") -> None:
+    def _show(self, symptom: Symptom, marks: Marks, hashes: "_Hashes") -> None:
         """Take down the marked pairs: all of them if each is heard, else those to be shown."""
         n_marked = np.count_nonzero(marks)
         rows = np.flatnonzero(marks) if self._log.heard else _first(marks, EXAMPLES)
-        twins = runs.first_of_its_kind(rows[:EXAMPLES].tolist())
+        twins = hashes.first_of_its_kind(rows[:EXAMPLES].tolist())
         first_rows = set(twins.values())
         first: dict[int, Pair] = {}
         for row, pair in enumerate(self._again() if n_marked else ()):
@@ -104,43 +102,27 @@ def _first(marks: Marks, n: int) -> NDArray[np.int64]:
     return np.flatnonzero(marks[:end])
 
 
-class _Runs:
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder = folder
-        self._name = name
-        self._paths: list[Path] = []
-        self._sizes: list[int] = []
-        self._waiting: list[Hashes] = []
+class _Hashes:
+    """Hashes of rows, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._n_rows = path, 0
 
     def add(self, hashes: Hashes) -> None:
-        self._waiting.append(hashes)
-        if sum(map(len, self._waiting)) >= _RUN:
-            self._write()
+        with self._path.open("ab") as file:
+            hashes.tofile(file)
+        self._n_rows += len(hashes)
 
     def repeated(self) -> Marks:
         """Which rows have the hash of an earlier one: [rows]."""
-        self._write()
-        return repeats_among(self._sizes, self._read).later
+        return repeats_among([self._n_rows], lambda: [self._read()]).later
 
     def first_of_its_kind(self, rows: Sequence[int]) -> dict[int, int]:
         """The first row with the hash of each of some rows."""
-        if not rows:
-            return {}
-        hashes = np.zeros(0, np.uint64)
-        for run in self._read():
-            hashes = np.concatenate([hashes, run])
-            if len(hashes) > max(rows):
-                break
+        hashes = self._read()
         return {row: int(np.argmax(hashes == hashes[row])) for row in rows}
 
-    def _read(self) -> Iterator[Hashes]:
-        return (np.fromfile(path, np.uint64) for path in self._paths)
-
-    def _write(self) -> None:
-        if self._waiting:
-            path = self._folder / f"{self._name}-{len(self._paths)}.run"
-            hashes = np.concatenate(self._waiting)
-            hashes.tofile(path)
-            self._paths.append(path)
-            self._sizes.append(len(hashes))
-            self._waiting = []
+    def _read(self) -> Hashes:
+        if not self._n_rows:
+            return np.zeros(0, np.uint64)
+        return np.memmap(self._path, np.uint64, "r")
