@@ -1,12 +1,12 @@
 """Plain text as a file that is filled in: as many lines come out as go in."""
 
-from collections import Counter
 from collections.abc import Sequence
+from itertools import starmap
 from pathlib import Path
 
 from headway.core.lines import read_lines
 from headway.filling.rows import MADE_BLANK
-from headway.localization.placeholders.segments import Counts, Gap, Segment
+from headway.localization.placeholders.segments import Gap, Segment, gaps_and_counts
 
 
 class TextDocument:
@@ -17,21 +17,8 @@ class TextDocument:
 
     def __init__(self, path: Path) -> None:
         lines = list(read_lines(path))
-        left = Counter(MADE_BLANK if line is None else "blank_side" for line in lines)
         self._lines = [line or "" for line in lines]
-        texts = [Segment((line,)) for line in self._lines]
-        self._numbers = [n for n, text in enumerate(texts, start=1) if not text.blank]
-        left["blank_side"] -= len(self._numbers)
-        self.counts = Counts(len(lines), {reason: n for reason, n in left.items() if n})
-        self.gaps: Sequence[Gap] = [
-            Gap(
-                texts[n - 1],
-                n,
-                before=self._lines[n - 2] if n > 1 else "",
-                after=self._lines[n] if n < len(lines) else "",
-            )
-            for n in self._numbers
-        ]
+        self.gaps, self.counts = gaps_and_counts(list(starmap(_unit, enumerate(lines, start=1))))
 
     def can_hold(self, translation: Segment) -> bool:
         """Whether UTF-8 has all of its characters, which are all but halves of surrogate pairs."""
@@ -42,10 +29,17 @@ class TextDocument:
     ) -> bytes:
         """The translated lines; one that is left is blank, one without words is as it was."""
         lines = list(self._lines)
-        for number, translation in zip(self._numbers, translations, strict=True):
+        for gap, translation in zip(self.gaps, translations, strict=True):
             text = "" if translation is None else translation.text
-            lines[number - 1] = text.replace("\n", " ")
+            lines[gap.line - 1] = text.replace("\n", " ")
         return "".join(f"{line}\n" for line in lines).encode(errors="replace")
+
+
+def _unit(number: int, line: str | None) -> tuple[str, Sequence[Gap], str]:
+    text = Segment((line or "",))
+    if line is None or text.blank:
+        return line or "", (), MADE_BLANK if line is None else "blank_side"
+    return line, (Gap(text, number),), ""
 
 
 def open_text(
