@@ -19,11 +19,13 @@ def chromium() -> Iterator[Any]:
 def document(everyday_run: Path) -> dict[str, Any]:
     """What a page of two sentences draws."""
     from headway.inspection import document
-    from headway.inspection.inspected_model import open_subject
+    from headway.inspection.inspected_model import open_inspected
 
-    subject = open_subject(everyday_run)
-    sentences = [document.sentence(subject, text) for text in ("The dog runs.", "I love learning.")]
-    return {"run": document.run(subject), "sentences": sentences}
+    inspected = open_inspected(everyday_run)
+    sentences = [
+        document.sentence(inspected, text) for text in ("The dog runs.", "I love learning.")
+    ]
+    return {"run": document.run(inspected), "sentences": sentences}
 
 
 @pytest.fixture(scope="session")

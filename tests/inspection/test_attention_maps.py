@@ -15,7 +15,7 @@ def test_maps_are_the_models_weights_to_half_a_step(everyday_run: Path) -> None:
     analysis = analysis_of(everyday_run)
     found = attention(analysis)
     passage = analysis.passage
-    looked = analysis.subject.model.look(
+    looked = analysis.inspected.model.look(
         torch.tensor([passage.source]), torch.tensor([passage.fed])
     )
     assert [kind["kind"] for kind in found["kinds"]] == [
@@ -66,7 +66,7 @@ def test_heads_and_pronouns_are_said_of_every_layer(everyday_run: Path) -> None:
 def test_a_window_is_not_held_against_a_head(everyday_run: Path) -> None:
     """What is hidden from a query is not counted as seen: even weights stay diffuse."""
     analysis = analysis_of(everyday_run, window=2, positions="none")
-    for layer in analysis.subject.model.encoder:
+    for layer in analysis.inspected.model.encoder:
         torch.nn.init.zeros_(layer.self_attention.to_query.weight)
     heads = attention(analysis)["kinds"][0]["habits"]
     assert heads["heads"] == [["diffuse"] * 3] * 2

@@ -15,7 +15,7 @@ from headway.core.greedy import greedy
 from headway.core.hypothesis import Rules
 from headway.core.search import search
 from headway.core.search_settings import DecodingSettings
-from headway.inspection.beam_tree import ROOT, Tree, grown
+from headway.inspection.beam_tree import ROOT, Tree, search_tree
 
 
 @examples(max_examples=40)
@@ -35,7 +35,7 @@ def test_its_finished_hypotheses_are_those_of_the_search(
     state, last = one.started()
     rules = Rules(settings, END, torch.tensor([limit]), SPECIAL.unwritten)
     [expected] = search(one.decoder, state, last, rules)
-    tree = grown(one, settings)
+    tree = search_tree(one, settings)
     assert tree.found == expected
     for place, hypothesis in zip(tree.finished, expected, strict=False):
         node = tree.nodes[place]
@@ -58,7 +58,7 @@ def test_at_each_step_what_was_kept_is_the_best_of_what_there_was(
 ) -> None:
     """Against a list of all continuations, made by the model in one pass for each."""
     one = writing(kind, seed)
-    tree = grown(one, DecodingSettings(beam=beam, n_best=beam))
+    tree = search_tree(one, DecodingSettings(beam=beam, n_best=beam))
     for depth in range(1, 1 + max(node.depth for node in tree.nodes)):
         before = [
             (place, node)
@@ -88,7 +88,10 @@ def test_at_each_step_what_was_kept_is_the_best_of_what_there_was(
 def test_the_winner_is_the_same_however_many_are_asked_for(kind: str, seed: int, beam: int) -> None:
     one = writing(kind, seed)
     settings = DecodingSettings(beam=beam)
-    assert grown(one, settings).found[0] == grown(one, replace(settings, n_best=beam)).found[0]
+    assert (
+        search_tree(one, settings).found[0]
+        == search_tree(one, replace(settings, n_best=beam)).found[0]
+    )
 
 
 def fates(tree: Tree) -> dict[str, int]:
@@ -102,7 +105,7 @@ def test_every_hypothesis_has_its_fate_and_what_is_left_open_cannot_win() -> Non
     seen = dict.fromkeys(("kept", "pruned", "finished", "open"), 0)
     for kind, seed in itertools.product(KINDS, range(10)):
         one = writing(kind, seed)
-        tree = grown(one, DecodingSettings(beam=3, n_best=1, length_penalty=1.0))
+        tree = search_tree(one, DecodingSettings(beam=3, n_best=1, length_penalty=1.0))
         winner = tree.score(tree.nodes[tree.finished[0]])
         for node in tree.nodes:
             assert node.parent == ROOT or tree.nodes[node.parent].fate == "kept"
@@ -120,7 +123,7 @@ def test_greedy_is_the_path_of_a_beam_of_one(kind: str, seed: int) -> None:
     one = writing(kind, seed)
     settings = DecodingSettings(beam=1)
     [[expected]] = greedy(one.decoder, *one.started(), one.rules(settings))
-    tree = grown(one, settings)
+    tree = search_tree(one, settings)
     on_path = tree.path(tree.finished[0])
     assert tree.ids(tree.finished[0]) == expected.ids
     assert [place for place, node in enumerate(tree.nodes) if node.fate != "pruned"] == on_path
@@ -140,7 +143,7 @@ def test_a_forced_beginning_is_gone_on_with_as_from_a_prefix(
     kind: str, seed: int, forced: list[int]
 ) -> None:
     one = writing(kind, seed)
-    tree = grown(one, DecodingSettings(beam=1), forced)
+    tree = search_tree(one, DecodingSettings(beam=1), forced)
     fed = torch.tensor([[BEGIN, *forced]])
     source = torch.tensor([one.source]) if one.source else None
     rest = one._replace(limit=one.limit - len(forced))
@@ -155,11 +158,11 @@ def test_a_forced_beginning_is_gone_on_with_as_from_a_prefix(
 def test_what_is_forced_is_found_when_it_is_what_the_search_would_have_written() -> None:
     one = writing("transformer", 3)
     settings = DecodingSettings(beam=4, n_best=4)
-    free = grown(one, settings)
+    free = search_tree(one, settings)
     best = free.found[0].ids
     for n in range(1, len(best) + 1):
-        assert grown(one, settings, best[:n]).found[0].ids == best
-    ended = grown(one, settings, [*best, END])
+        assert search_tree(one, settings, best[:n]).found[0].ids == best
+    ended = search_tree(one, settings, [*best, END])
     assert [hypothesis.ids for hypothesis in ended.found] == [best]
     assert ended.nodes[ended.finished[0]].total == pytest.approx(free.found[0].log_prob)
 
@@ -176,7 +179,7 @@ def test_what_is_forced_is_found_when_it_is_what_the_search_would_have_written()
 )
 def test_what_cannot_be_written_is_refused(forced: list[int], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        grown(writing("transformer"), DecodingSettings(), forced)
+        search_tree(writing("transformer"), DecodingSettings(), forced)
 
 
 def test_a_model_that_gives_no_numbers_is_refused() -> None:
@@ -184,4 +187,4 @@ def test_a_model_that_gives_no_numbers_is_refused() -> None:
     with torch.no_grad():
         one.decoder.output_weight.fill_(torch.nan)
     with pytest.raises(HeadwayError, match="diverged"):
-        grown(one, DecodingSettings())
+        search_tree(one, DecodingSettings())

@@ -9,7 +9,7 @@ import pytest
 
 from headway.core.errors import ConfigError
 from headway.inspection.document import sentence
-from headway.inspection.inspected_model import Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.packing import unpacked
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -18,12 +18,12 @@ TEXTS = ("The dog is tired.", "I love cats and they love me.", "He sings.")
 
 
 @pytest.fixture(scope="module")
-def subject(everyday_run: Path) -> Subject:
-    return open_subject(everyday_run, device="cpu")
+def inspected(everyday_run: Path) -> InspectedModel:
+    return open_inspected(everyday_run, device="cpu")
 
 
-def parts(subject: Subject, text: str, **more: Any) -> dict[str, Any]:
-    return sentence(subject, text, parts=("steps", "beams"), **more)
+def parts(inspected: InspectedModel, text: str, **more: Any) -> dict[str, Any]:
+    return sentence(inspected, text, parts=("steps", "beams"), **more)
 
 
 def ids(part: dict[str, Any], place: int) -> list[int]:
@@ -37,30 +37,30 @@ def ids(part: dict[str, Any], place: int) -> list[int]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_best_leaf_is_the_translation_and_the_others_are_its_alternatives(
-    subject: Subject, text: str
+    inspected: InspectedModel, text: str
 ) -> None:
-    part = parts(subject, text)["beams"]
-    assert part["found"][0]["text"] == subject.used.translate([text])[0]
-    [expected] = subject.used.translate_fully([text], n_best=2)
+    part = parts(inspected, text)["beams"]
+    assert part["found"][0]["text"] == inspected.used.translate([text])[0]
+    [expected] = inspected.used.translate_fully([text], n_best=2)
     assert [one["text"] for one in part["found"]] == [one.target for one in expected.n_best]
     scores = [one.score for one in expected.n_best]
     assert [one["score"] for one in part["found"]] == pytest.approx(scores, abs=1e-6)
     for one, alternative in zip(part["found"], expected.n_best, strict=True):
-        assert ids(part, one["node"]) == [*alternative.ids, subject.special.end]
+        assert ids(part, one["node"]) == [*alternative.ids, inspected.special.end]
         total, penalty = part["nodes"]["total"][one["node"]], part["penalties"][one["n_tokens"] - 1]
         assert total / penalty == pytest.approx(one["score"], abs=1e-5)
     assert [one["node"] for one in part["found"]] == part["finished"][:2]
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_its_rivals_are_what_other_settings_translate(subject: Subject, text: str) -> None:
-    part = parts(subject, text)["beams"]
+def test_its_rivals_are_what_other_settings_translate(inspected: InspectedModel, text: str) -> None:
+    part = parts(inspected, text)["beams"]
     others: dict[str, dict[str, Any]] = {
         "greedy": {"method": "greedy"},
         "unpenalized": {"length_penalty": 0.0},
     }
     for name, how in others.items():
-        [expected] = subject.used.translate([text], **how)
+        [expected] = inspected.used.translate([text], **how)
         assert part["rivals"][name]["text"] == expected
         same = expected == part["found"][0]["text"]
         assert part["rivals"][name]["wins"] == same
@@ -68,18 +68,18 @@ def test_its_rivals_are_what_other_settings_translate(subject: Subject, text: st
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_courses_are_greedys_the_beams_and_a_target_that_is_given(
-    subject: Subject, text: str
+    inspected: InspectedModel, text: str
 ) -> None:
-    free = parts(subject, text)["steps"]
+    free = parts(inspected, text)["steps"]
     assert list(free["courses"]) == ["greedy", "beam"]
-    assert free["courses"]["greedy"]["text"] == subject.used.translate([text], method="greedy")[0]
-    assert free["courses"]["beam"]["text"] == subject.used.translate([text])[0]
-    led = parts(subject, text, target="我爱学习。")["steps"]
+    assert free["courses"]["greedy"]["text"] == inspected.used.translate([text], method="greedy")[0]
+    assert free["courses"]["beam"]["text"] == inspected.used.translate([text])[0]
+    led = parts(inspected, text, target="我爱学习。")["steps"]
     assert list(led["courses"]) == ["greedy", "beam", "target"]
     target = led["courses"]["target"]
     assert target["text"] == "我爱学习。"
-    assert target["taken"] == [*subject.vocabulary.encode("我爱学习。"), subject.special.end]
-    assert target["fed"] == [subject.special.decoder_begin, *target["taken"][:-1]]
+    assert target["taken"] == [*inspected.vocabulary.encode("我爱学习。"), inspected.special.end]
+    assert target["fed"] == [inspected.special.decoder_begin, *target["taken"][:-1]]
     for course in led["courses"].values():
         n_steps = len(course["taken"])
         assert {len(course[name]) for name in ("fed", "log_probs", "ranks", "likeliest")} == {
@@ -89,18 +89,18 @@ def test_courses_are_greedys_the_beams_and_a_target_that_is_given(
         assert looked.shape == (n_steps, len(led["source"]))
         assert looked.sum(1) == pytest.approx(255, abs=len(led["source"]) / 2)
         for token in course["taken"]:
-            assert led["pieces"][str(token)] == subject.vocabulary.pieces([token])[0]
+            assert led["pieces"][str(token)] == inspected.vocabulary.pieces([token])[0]
 
 
-def test_what_is_forced_is_written_beside_what_is_written_freely(subject: Subject) -> None:
-    free = parts(subject, TEXTS[0])
+def test_what_is_forced_is_written_beside_what_is_written_freely(inspected: InspectedModel) -> None:
+    free = parts(inspected, TEXTS[0])
     taken = free["steps"]["courses"]["beam"]["taken"]
     other = next(
         token
         for token in free["steps"]["courses"]["beam"]["likeliest"][1]
-        if token not in (taken[1], *subject.special.unwritten, subject.special.end)
+        if token not in (taken[1], *inspected.special.unwritten, inspected.special.end)
     )
-    forced = parts(subject, TEXTS[0], begin=[taken[0], other])
+    forced = parts(inspected, TEXTS[0], begin=[taken[0], other])
     assert forced["steps"]["courses"]["beam"] == free["steps"]["courses"]["beam"]
     course = forced["steps"]["courses"]["forced"]
     assert course["taken"][:2] == [taken[0], other]
@@ -108,15 +108,15 @@ def test_what_is_forced_is_written_beside_what_is_written_freely(subject: Subjec
     assert forced["beams"]["begin"] == [taken[0], other]
     assert forced["beams"]["found"][0]["text"] == course["text"]
     with pytest.raises(ConfigError, match="may be written"):
-        parts(subject, TEXTS[0], begin=[subject.special.padding])
+        parts(inspected, TEXTS[0], begin=[inspected.special.padding])
 
 
-def test_a_hundred_tokens_stay_small(subject: Subject) -> None:
-    wide = replace(subject.settings.decoding, beam=5)
-    subject = replace(subject, settings=replace(subject.settings, decoding=wide))
+def test_a_hundred_tokens_stay_small(inspected: InspectedModel) -> None:
+    wide = replace(inspected.settings.decoding, beam=5)
+    inspected = replace(inspected, settings=replace(inspected.settings, decoding=wide))
     text, target = "the cat sees " * 7, "我爱学习。" * 25
-    begin = subject.vocabulary.encode(target)[:95]
-    found = parts(subject, text, target=target, begin=begin)
+    begin = inspected.vocabulary.encode(target)[:95]
+    found = parts(inspected, text, target=target, begin=begin)
     assert len(found["steps"]["source"]) <= 100
     for name in ("target", "forced"):
         assert len(found["steps"]["courses"][name]["taken"]) >= 95

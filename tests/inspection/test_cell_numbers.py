@@ -52,7 +52,7 @@ def test_a_hundred_random_cells_follow_from_what_is_shown(
         powers = np.exp(scores) * held[f"{at}.visible"][i]
         close(weights[head, i, j], powers[j] / powers.sum())
         close(held[f"{at}.heads"][head, i], weights[head, i] @ held[f"{at}.value"][head])
-        bias = bias_of(analysis.subject.model, at)
+        bias = bias_of(analysis.inspected.model, at)
         close(held[f"{at}.output"][i], held[f"{at}.parts"][:, i].sum(0) + bias)
         x, added = held[each["goes_in"]][i], held[f"{at}.output"][i]
         close(held[f"{at}.residual"][i], x + added)
@@ -97,7 +97,7 @@ def test_what_a_head_adds_is_its_result_times_its_rows_of_the_output_matrix(
 ) -> None:
     """By switching all other heads off."""
     analysis = analysis_of(everyday_run)
-    attention = analysis.subject.model.decoder[0].cross_attention
+    attention = analysis.inspected.model.decoder[0].cross_attention
     heads = analysis.trace["decoder.0.cross.heads"]
     parts = parts_of(attention, heads)
     for head in range(3):
@@ -122,7 +122,7 @@ def test_a_model_whose_code_is_another_names_its_own_lines(everyday_run: Path) -
 
     analysis = analysis_of(everyday_run)
     config = AblatedConfig(d_model=24, d_ff=40, heads=3, score="additive", residual=False)
-    analysis.subject.__dict__["model"] = Ablated(
-        config, vocabulary_size=len(analysis.subject.vocabulary)
+    analysis.inspected.__dict__["model"] = Ablated(
+        config, vocabulary_size=len(analysis.inspected.vocabulary)
     )
     assert cells(analysis)["steps"]["residual"]["file"] == "headway/earlier_translators/variants.py"

@@ -15,7 +15,7 @@ from headway.inspection.ablation import switched
 from headway.inspection.ablation_importance import ablation_importance
 from headway.inspection.changes import changes, common
 from headway.inspection.forced_decoding import beginning
-from headway.inspection.inspected_model import Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.inspection.word_merging import words_of
 from headway.language_models.decoder_only import DecoderOnly, DecoderOnlyConfig
@@ -27,8 +27,8 @@ SMALL = {"d_model": 12, "d_ff": 20, "heads": 3}
 
 
 @pytest.fixture(scope="module")
-def subject(everyday_run: Path) -> Subject:
-    return open_subject(everyday_run, device="cpu")
+def inspected(everyday_run: Path) -> InspectedModel:
+    return open_inspected(everyday_run, device="cpu")
 
 
 def log_prob(model, *ids) -> float:
@@ -67,9 +67,9 @@ def test_common_tokens_are_those_of_both_in_order():
     )
 
 
-def test_the_document_has_both_outputs_and_both_models_view_of_each(subject, everyday_run):
+def test_the_document_has_both_outputs_and_both_models_view_of_each(inspected, everyday_run):
     off = ["decoder.0.feed_forward", "encoder.0.head.1"]
-    found = document.sentence(subject, TEXT, parts=["changes"], off=off)["changes"]
+    found = document.sentence(inspected, TEXT, parts=["changes"], off=off)["changes"]
     whole, without = (headway.inspect(everyday_run, TEXT, off=o, device="cpu") for o in ((), off))
     original, changed = found["original"], found["changed"]
     assert original["translation"] == whole.translation
@@ -84,9 +84,9 @@ def test_the_document_has_both_outputs_and_both_models_view_of_each(subject, eve
     assert found["off"] == off
 
 
-def test_a_given_target_is_followed_without_the_parts_too(subject, everyday_run):
+def test_a_given_target_is_followed_without_the_parts_too(inspected, everyday_run):
     off = ["decoder.0.feed_forward"]
-    found = document.sentence(subject, TEXT, "那只狗", parts=["changes"], off=off)["changes"]
+    found = document.sentence(inspected, TEXT, "那只狗", parts=["changes"], off=off)["changes"]
     original, changed = found["original"], found["changed"]
     assert original["pieces"] == changed["pieces"]
     assert all(changed["same"])
@@ -95,8 +95,8 @@ def test_a_given_target_is_followed_without_the_parts_too(subject, everyday_run)
     assert changed["with_all"] == original["log_probs"] != changed["log_probs"]
 
 
-def test_without_a_change_the_document_has_what_each_part_is_worth(subject):
-    found = document.sentence(subject, TEXT, parts=["changes"])["changes"]
+def test_without_a_change_the_document_has_what_each_part_is_worth(inspected):
+    found = document.sentence(inspected, TEXT, parts=["changes"])["changes"]
     assert found["changed"] is None
     names = [place["part"] for place in found["worth"]]
     assert names == [
@@ -106,26 +106,26 @@ def test_without_a_change_the_document_has_what_each_part_is_worth(subject):
     assert "decoder.0.cross.head.1" in found["parts"]
 
 
-def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(subject):
+def test_a_model_of_other_bricks_has_no_parts_and_can_be_forced(inspected):
     config = RecurrentTranslatorConfig(d_model=4, d_embedding=4)
-    other = RecurrentTranslator(config, vocabulary_size=len(subject.vocabulary)).eval()
-    fields = {**vars(subject), "model": other}
-    found = document.sentence(Subject(**fields), TEXT, "那", parts=["changes"])["changes"]
+    other = RecurrentTranslator(config, vocabulary_size=len(inspected.vocabulary)).eval()
+    fields = {**vars(inspected), "model": other}
+    found = document.sentence(InspectedModel(**fields), TEXT, "那", parts=["changes"])["changes"]
     assert found["parts"] == []
     assert found["worth"] is None
-    forced = document.sentence(Subject(**fields), TEXT, parts=["changes"], force=["0=狗"])
+    forced = document.sentence(InspectedModel(**fields), TEXT, parts=["changes"], force=["0=狗"])
     assert forced["changes"]["changed"]["pieces"][0] == "狗"
     config = RecurrentConfig(d_model=4)
     alone = RecurrentLanguageModel(
-        config, recurrence="gru", vocabulary_size=len(subject.vocabulary)
+        config, recurrence="gru", vocabulary_size=len(inspected.vocabulary)
     )
-    passage = subject.passage_of(TEXT)._replace(source=[])
+    passage = inspected.passage_of(TEXT)._replace(source=[])
     fields = {**fields, "model": alone.eval(), "reads_source": False}
-    missing = changes(PassageAnalysis(Subject(**fields), passage))["missing"]
+    missing = changes(PassageAnalysis(InspectedModel(**fields), passage))["missing"]
     assert "Transformer's layers" in missing["en"]
 
 
-def test_a_forced_word_stands_at_its_step_behind_what_was_written_before(everyday_run, subject):
+def test_a_forced_word_stands_at_its_step_behind_what_was_written_before(everyday_run, inspected):
     before = headway.inspect(everyday_run, TEXT, device="cpu").target_tokens
     found = headway.inspect(everyday_run, TEXT, force=["1=狗"], device="cpu")
     assert found.target_tokens[:2] == before[:2]
@@ -133,21 +133,21 @@ def test_a_forced_word_stands_at_its_step_behind_what_was_written_before(everyda
     assert len(found.log_probs) == len(found.target_tokens)
     both = headway.inspect(everyday_run, TEXT, force=["1=狗", "0=猫"], device="cpu")
     assert both.target_tokens[1] == "猫"
-    passage = subject.passage_of(TEXT)
-    begin = beginning(subject, passage, ["1=狗", "3=。"])
-    assert subject.vocabulary.decode(begin).endswith("。")
-    assert begin[:2] == [passage.target_ids[0], *subject.vocabulary.encode("狗")]
+    passage = inspected.passage_of(TEXT)
+    begin = beginning(inspected, passage, ["1=狗", "3=。"])
+    assert inspected.vocabulary.decode(begin).endswith("。")
+    assert begin[:2] == [passage.target_ids[0], *inspected.vocabulary.encode("狗")]
 
 
-def test_a_word_of_the_source_is_the_step_that_looks_most_at_it(everyday_run, subject):
-    looks = subject.used.attention(TEXT).cross[-1].mean(0)  # [target, source]
-    words = words_of(subject.shown(subject.passage_of(TEXT).source, {}))
+def test_a_word_of_the_source_is_the_step_that_looks_most_at_it(everyday_run, inspected):
+    looks = inspected.used.attention(TEXT).cross[-1].mean(0)  # [target, source]
+    words = words_of(inspected.shown(inspected.passage_of(TEXT).source, {}))
     pieces = words.groups[words.labels.index("love")]
     step = looks[:-1, pieces].sum(1).argmax()
-    begin = beginning(subject, subject.passage_of(TEXT), ["love=狗"])
-    assert begin == beginning(subject, subject.passage_of(TEXT), [f"{step}=狗"])
-    shown = document.sentence(subject, TEXT, parts=["changes"], force=["love=狗"])["changes"]
-    assert shown["changed"]["pieces"][: len(begin)] == subject.shown(begin, {})
+    begin = beginning(inspected, inspected.passage_of(TEXT), ["love=狗"])
+    assert begin == beginning(inspected, inspected.passage_of(TEXT), [f"{step}=狗"])
+    shown = document.sentence(inspected, TEXT, parts=["changes"], force=["love=狗"])["changes"]
+    assert shown["changed"]["pieces"][: len(begin)] == inspected.shown(begin, {})
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,13 @@ def test_a_wish_that_cannot_be_read_is_refused(everyday_run, force, said):
         headway.inspect(everyday_run, TEXT, force=[force], device="cpu")
 
 
-def test_a_translation_that_is_given_is_not_forced_as_well(everyday_run, subject):
+def test_a_translation_that_is_given_is_not_forced_as_well(everyday_run, inspected):
     with pytest.raises(ConfigError, match="Leave out target, or force"):
         headway.inspect(everyday_run, TEXT, "那", force=["0=x"], device="cpu")
     with pytest.raises(ConfigError, match="Leave out target, or force"):
-        document.sentence(subject, TEXT, "那", parts=["changes"], force=["0=x"])
+        document.sentence(inspected, TEXT, "那", parts=["changes"], force=["0=x"])
     with pytest.raises(ConfigError, match="Leave out begin, or force"):
-        document.sentence(subject, TEXT, parts=["changes"], begin=[5], force=["0=x"])
+        document.sentence(inspected, TEXT, parts=["changes"], begin=[5], force=["0=x"])
 
 
 def test_tensors_are_those_of_the_model_without_the_parts(everyday_run):

@@ -11,21 +11,21 @@ from playwright.sync_api import Browser, Route, expect
 
 from headway.inspection import document
 from headway.inspection.html_page import html
-from headway.inspection.inspected_model import Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 
 pytestmark = needs_chromium
 TEXT, OFF = "I love learning.", "decoder.0.cross"
 
 
 @pytest.fixture(scope="module")
-def subject(everyday_run: Path) -> Subject:
-    return open_subject(everyday_run, device="cpu")
+def inspected(everyday_run: Path) -> InspectedModel:
+    return open_inspected(everyday_run, device="cpu")
 
 
 @pytest.fixture(scope="module")
-def found(subject: Subject) -> dict[str, Any]:
-    changed = document.sentence(subject, TEXT, parts=["tokens", "changes"], off=[OFF])
-    return {"run": document.run(subject), "sentences": [changed]}
+def found(inspected: InspectedModel) -> dict[str, Any]:
+    changed = document.sentence(inspected, TEXT, parts=["tokens", "changes"], off=[OFF])
+    return {"run": document.run(inspected), "sentences": [changed]}
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_axe_finds_nothing_to_complain_of(
 
 
 def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
-    chromium: Browser, subject: Subject, found: dict[str, Any]
+    chromium: Browser, inspected: InspectedModel, found: dict[str, Any]
 ) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -109,7 +109,7 @@ def test_on_the_live_page_parts_are_switched_off_and_back_and_words_forced(
         asked.append(given)
         wishes = {name: given[name] for name in ("off", "force")}
         route.fulfill(
-            json=document.sentence(subject, given["text"], parts=["tokens", "changes"], **wishes)
+            json=document.sentence(inspected, given["text"], parts=["tokens", "changes"], **wishes)
         )
 
     address = "http://127.0.0.1:5000/word/"

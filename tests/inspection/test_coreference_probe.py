@@ -12,7 +12,7 @@ from headway.demo.sentences import coreference
 from headway.inspection.coreference_probe import (
     Proportion,
     best_heads,
-    knowledge,
+    coreference_results,
     pass_of,
     probe,
     unseen_sentences,
@@ -84,7 +84,7 @@ def test_of_a_trained_run_each_layer_is_told_and_a_pass_gives_its_vectors(
 ) -> None:
     translator = Translator.load(everyday_run)
     sentences = unseen_sentences(12, 3, set())
-    found = knowledge(translator, sentences[:6], sentences[6:])
+    found = coreference_results(translator, sentences[:6], sentences[6:])
     assert [p.layer for p in found.encoder] == [0]
     assert [p.layer for p in found.probe] == [p.layer for p in found.reason] == [-1, 0]
     assert [p.layer for p in found.deciding] == [p.layer for p in found.naming] == [0]

@@ -10,9 +10,9 @@ from writers import BEGIN, END, KINDS, N_WORDS, SPECIAL, next_log_probs, writing
 
 from headway.core.errors import HeadwayError
 from headway.core.search_settings import DecodingSettings
-from headway.inspection.beam_tree import grown
+from headway.inspection.beam_tree import search_tree
 from headway.inspection.decoding_steps import parting
-from headway.inspection.searches import N_LIKELIEST, followed
+from headway.inspection.searches import N_LIKELIEST, decoding_steps_of
 
 outputs = st.lists(st.integers(4, N_WORDS - 1), max_size=6)
 
@@ -24,7 +24,7 @@ def test_each_step_is_what_the_model_makes_of_the_prefix(
 ) -> None:
     """Against a start anew with the prefix, and arithmetic by numpy."""
     one = writing(kind, seed)
-    found = followed(one, ids)
+    found = decoding_steps_of(one, ids)
     assert [seen.fed for seen in found] == [BEGIN, *ids]
     assert [seen.taken for seen in found] == [*ids, END]
     for step, seen in enumerate(found):
@@ -46,8 +46,8 @@ def test_each_step_is_what_the_model_makes_of_the_prefix(
 def test_it_is_what_the_search_saw(kind: str, seed: int, beam: int) -> None:
     one = writing(kind, seed)
     settings = DecodingSettings(beam=beam, n_best=beam)
-    for hypothesis in grown(one, settings).found:
-        found = followed(one, hypothesis.ids)
+    for hypothesis in search_tree(one, settings).found:
+        found = decoding_steps_of(one, hypothesis.ids)
         seen = [step.log_prob for step in found]
         assert seen == pytest.approx(hypothesis.token_log_probs, abs=1e-5)
 
@@ -56,8 +56,8 @@ def test_it_is_what_the_search_saw(kind: str, seed: int, beam: int) -> None:
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 1000))
 def test_greedy_always_takes_the_likeliest_token_that_may_be_written(kind: str, seed: int) -> None:
     one = writing(kind, seed)
-    ids = grown(one, DecodingSettings(beam=1)).found[0].ids
-    for step, seen in enumerate(followed(one, ids)):
+    ids = search_tree(one, DecodingSettings(beam=1)).found[0].ids
+    for step, seen in enumerate(decoding_steps_of(one, ids)):
         allowed = [token for token, _ in seen.likeliest if token not in SPECIAL.unwritten]
         assert seen.taken == (allowed[0] if step < one.limit else END)
 
@@ -65,7 +65,7 @@ def test_greedy_always_takes_the_likeliest_token_that_may_be_written(kind: str, 
 def test_it_shows_where_the_model_looks_if_the_model_does() -> None:
     for kind in KINDS:
         one = writing(kind)
-        rows = [seen.attention for seen in followed(one, [4, 5, 6])]
+        rows = [seen.attention for seen in decoding_steps_of(one, [4, 5, 6])]
         if kind in ("language", "bytenet"):
             assert rows == [None] * 4
         else:
@@ -76,7 +76,7 @@ def test_it_shows_where_the_model_looks_if_the_model_does() -> None:
 @given(one=outputs, other=outputs)
 def test_two_outputs_part_where_they_first_differ(one: list[int], other: list[int]) -> None:
     text = writing("recurrent")
-    step = parting(followed(text, one), followed(text, other))
+    step = parting(decoding_steps_of(text, one), decoding_steps_of(text, other))
     if one == other:
         assert step is None
     else:
@@ -90,4 +90,4 @@ def test_a_model_that_gives_no_numbers_is_refused() -> None:
     with torch.no_grad():
         one.decoder.output_weight.fill_(torch.nan)
     with pytest.raises(HeadwayError, match="diverged"):
-        followed(one, [4])
+        decoding_steps_of(one, [4])

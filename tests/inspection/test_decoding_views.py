@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from headway.inspection.document import sentence
 from headway.inspection.html_page import html
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.inspection.packing import unpacked
 
 pytestmark = needs_chromium
@@ -115,7 +115,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     chromium: Browser, everyday_run: Path, document: dict[str, Any]
 ) -> None:
     """On the live page; the server's answers are given by the driver."""
-    subject = open_subject(everyday_run)
+    inspected = open_inspected(everyday_run)
     asked: list[dict[str, Any]] = []
 
     def answer(route: Route) -> None:
@@ -126,7 +126,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
             return
         given = route.request.post_data_json
         asked.append(given)
-        route.fulfill(json=sentence(subject, given["text"], begin=given["begin"]))
+        route.fulfill(json=sentence(inspected, given["text"], begin=given["begin"]))
 
     context = chromium.new_context()
     page = context.new_page()
@@ -145,7 +145,7 @@ def test_a_forced_piece_is_asked_for_and_its_course_is_shown(
     assert given["begin"][0] == part["taken"][0]
     assert given["begin"][1] in part["likeliest"][1]
     forced = page.locator("#steps .course.here .piece").nth(1).text_content()
-    assert forced == subject.vocabulary.pieces(given["begin"][1:])[0]
+    assert forced == inspected.vocabulary.pieces(given["begin"][1:])[0]
     seen(page, "beams")
     expect(page.locator("#beams .reasons")).to_contain_text("The first 2 pieces were forced.")
     context.close()

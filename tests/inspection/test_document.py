@@ -11,7 +11,7 @@ from writers import SIZES
 
 import headway
 from headway.inspection import document
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.models import MODELS
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 @pytest.mark.parametrize("kind", SIZES)
 def test_every_type_of_model_can_be_looked_into(kind: str, everyday_run: Path) -> None:
     """A random one, with the sub-words of a run."""
-    subject = open_subject(everyday_run, device="cpu")
+    inspected = open_inspected(everyday_run, device="cpu")
     settings, build = MODELS[kind]
     config = settings(**SIZES[kind])
-    special = subject.special
-    model = build(config, vocabulary_size=len(subject.vocabulary), padding=special.padding).eval()
-    changed = replace(subject.settings, model_type=kind, model=config)
-    other = replace(subject, model=model, settings=changed, write=lambda _: "我爱学习。")
+    special = inspected.special
+    model = build(config, vocabulary_size=len(inspected.vocabulary), padding=special.padding).eval()
+    changed = replace(inspected.settings, model_type=kind, model=config)
+    other = replace(inspected, model=model, settings=changed, write=lambda _: "我爱学习。")
     found = {"run": document.run(other), "sentences": [document.sentence(other, "I love cats.")]}
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["sentences"][0].keys() >= document.PARTS.keys()
@@ -35,21 +35,22 @@ def test_every_type_of_model_can_be_looked_into(kind: str, everyday_run: Path) -
 
 
 def test_of_a_text_that_is_too_long_the_beginning_is_read(everyday_run: Path) -> None:
-    subject = replace(open_subject(everyday_run, device="cpu"), longest=7)
+    inspected = replace(open_inspected(everyday_run, device="cpu"), longest=7)
     text = "The dog runs in the park. " * 500
-    found = document.sentence(subject, text, parts=["tokens"])
+    found = document.sentence(inspected, text, parts=["tokens"])
     assert found["text"] + text[-found["left_out"] :] == text
     assert len(found["tokens"]["source"]) == 7
-    assert found["translation"] == subject.write(found["text"])
-    assert len(subject.passage(text[: len(found["text"]) + 1], "").source) == 8
-    assert document.sentence(subject, "Dogs.", parts=[])["left_out"] == 0
+    assert found["translation"] == inspected.write(found["text"])
+    assert len(inspected.passage(text[: len(found["text"]) + 1], "").source) == 8
+    assert document.sentence(inspected, "Dogs.", parts=[])["left_out"] == 0
 
 
 def test_torchs_compiler_is_not_loaded_for_a_page() -> None:
     """It takes a second of every command. In a process of its own, as others load it."""
     lines = (
-        "import sys; from pathlib import Path; from headway.inspection import document, subject",
-        "demo = subject.open_subject(Path(sys.argv[1]))",
+        "import sys; from pathlib import Path",
+        "from headway.inspection import document, inspected_model",
+        "demo = inspected_model.open_inspected(Path(sys.argv[1]))",
         "document.sentence(demo, 'A dog runs.')",
         "sys.exit('torch._dynamo' in sys.modules)",
     )

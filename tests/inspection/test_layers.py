@@ -27,7 +27,7 @@ def test_through_the_lens_the_last_layer_says_what_the_model_says(
     top = probs.topk(3)
     np.testing.assert_allclose(unpacked(lens["values"])[-1], top.values, atol=1e-6)
     np.testing.assert_array_equal(unpacked(lens["ids"])[-1], top.indices)
-    written = [*analysis.passage.target_ids, analysis.subject.special.end]
+    written = [*analysis.passage.target_ids, analysis.inspected.special.end]
     for position, token in enumerate(written):
         n_better = int((probs[position] > probs[position, token]).sum())
         assert unpacked(lens["rank"])[-1, position] == n_better + 1
@@ -57,10 +57,10 @@ def test_similarity_is_the_mean_cosine_of_all_pairs() -> None:
 
 def test_a_removed_word_costs_what_the_text_without_it_costs(everyday_run: Path) -> None:
     analysis = analysis_of(everyday_run)
-    model, passage = analysis.subject.model, analysis.passage
+    model, passage = analysis.inspected.model, analysis.passage
     removed = [[], [0], [2, 3], list(range(len(passage.source) - 1))]
     found = log_probs_without(analysis, removed)
-    wanted = [*passage.target_ids, analysis.subject.special.end]
+    wanted = [*passage.target_ids, analysis.inspected.special.end]
     for positions, log_probs in zip(removed, found, strict=True):
         kept = [one for i, one in enumerate(passage.source) if i not in positions]
         logits = model(torch.tensor([kept]), torch.tensor([passage.fed]))[0]

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from headway.core.run_folder import RunFolder
 from headway.inspection import document
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.inspection.live_server import MOST_BYTES, MOST_CHARACTERS, application
 from headway.inspection.training_curves import page, training
 
@@ -27,13 +27,13 @@ WORD = "a-word"
 
 @pytest.fixture(scope="module")
 def client(everyday_run: Path) -> Iterator[TestClient]:
-    subject = open_subject(everyday_run)
+    inspected = open_inspected(everyday_run)
     found = {
-        "run": document.run(subject),
-        "sentences": [document.sentence(subject, "The dog runs.")],
+        "run": document.run(inspected),
+        "sentences": [document.sentence(inspected, "The dog runs.")],
     }
     with TestClient(
-        application(partial(document.sentence, subject), found, word=WORD),
+        application(partial(document.sentence, inspected), found, word=WORD),
         base_url="http://127.0.0.1:5000",
     ) as one:
         yield one
@@ -43,7 +43,7 @@ def test_what_is_typed_is_looked_at_as_the_command_does(
     client: TestClient, everyday_run: Path
 ) -> None:
     answer = client.post(f"/{WORD}/look", json={"text": "The cat sleeps."})
-    assert answer.json() == document.sentence(open_subject(everyday_run), "The cat sleeps.")
+    assert answer.json() == document.sentence(open_inspected(everyday_run), "The cat sleeps.")
 
 
 def test_a_target_is_followed(client: TestClient) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from headway.inspection.document import run, sentence
 from headway.inspection.html_page import FOLDER, html, joined
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.operations.shipped import SHIPPED
 
 HOSTILE = (
@@ -84,11 +84,13 @@ def test_the_triangle_and_the_padding_are_those_of_the_notes_sentence(
     chromium: Browser, tmp_path: Path
 ) -> None:
     """Of the run that comes with headway, in a batch with a shorter sentence."""
-    subject = open_subject(SHIPPED)
+    inspected = open_inspected(SHIPPED)
     parts = ("tokens", "ideas")
-    sentences = [sentence(subject, text, parts=parts) for text in ("It runs.", "I love learning.")]
+    sentences = [
+        sentence(inspected, text, parts=parts) for text in ("It runs.", "I love learning.")
+    ]
     file = tmp_path / "page.html"
-    file.write_text(html({"run": run(subject), "sentences": sentences}), encoding="utf-8")
+    file.write_text(html({"run": run(inspected), "sentences": sentences}), encoding="utf-8")
     with opened(chromium, file) as page:
         page.locator("#sentence-choice").select_option("1")
         view = seen(page, "ideas")

@@ -7,19 +7,21 @@ from PIL import Image
 
 from headway.core.errors import ConfigError
 from headway.inspection.attention_picture import MOST_TOKENS, draw_pictures
-from headway.inspection.inspected_model import Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import PassageAnalysis
 
 
 @pytest.fixture(scope="module")
-def subject(everyday_run: Path) -> Subject:
-    return open_subject(everyday_run)
+def inspected(everyday_run: Path) -> InspectedModel:
+    return open_inspected(everyday_run)
 
 
-def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: Path) -> None:
-    analysis = PassageAnalysis(subject, subject.passage_of("The dog runs."))
+def test_every_attention_of_the_model_is_a_picture(
+    inspected: InspectedModel, tmp_path: Path
+) -> None:
+    analysis = PassageAnalysis(inspected, inspected.passage_of("The dog runs."))
     list(draw_pictures(analysis, tmp_path / "new"))
-    config = subject.settings.model
+    config = inspected.settings.model
     wanted = {f"encoder.{i}.self.png" for i in range(config.encoder_layers)} | {
         f"decoder.{i}.{kind}.png"
         for i in range(config.decoder_layers)
@@ -32,9 +34,9 @@ def test_every_attention_of_the_model_is_a_picture(subject: Subject, tmp_path: P
 
 
 def test_a_text_that_is_too_long_is_refused_before_anything_is_written(
-    subject: Subject, tmp_path: Path
+    inspected: InspectedModel, tmp_path: Path
 ) -> None:
-    analysis = PassageAnalysis(subject, subject.passage_of("The dog runs.", "狗" * MOST_TOKENS))
+    analysis = PassageAnalysis(inspected, inspected.passage_of("The dog runs.", "狗" * MOST_TOKENS))
     with pytest.raises(ConfigError, match="leave --png out"):
         list(draw_pictures(analysis, tmp_path / "new"))
     assert not (tmp_path / "new").exists()

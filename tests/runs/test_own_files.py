@@ -11,7 +11,7 @@ from headway.core.config import format_toml, merge
 from headway.core.errors import ConfigError
 from headway.core.run_folder import RunFolder
 from headway.inspection.examples import texts
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.runs.own_files import why_not_read
 
 SECRET = "the password is swordfish"
@@ -32,7 +32,7 @@ def test_a_file_that_config_toml_names_is_not_shown(everyday_run, tmp_path):
     run = naming(everyday_run, tmp_path, secret)
     assert "has no checksum of" in why_not_read(run, [secret])
     with pytest.raises(ConfigError, match="or others now"):
-        texts(open_subject(run.path))
+        texts(open_inspected(run.path))
     out = tmp_path / "page.html"
     finished = command("inspect", str(run.path), "--out", str(out))
     assert SECRET not in finished.out + finished.err

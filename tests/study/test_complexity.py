@@ -11,7 +11,7 @@ from headway.core import runtime
 from headway.study import complexity
 from headway.study.complexity import Crossing, Sweep, crossing, exponent, longest_of_all
 from headway.study.complexity_table import lines, since
-from headway.study.layer_types import CONTENDERS, Reach
+from headway.study.layer_types import LAYER_TYPES, Reach
 from headway.study.timing import peak_bytes, timed
 
 
@@ -115,7 +115,7 @@ def test_paths_and_dilation_are_of_the_longest_text_that_every_layer_was_measure
     sweep = Sweep([4, 64], [8], 4, 8, reach, ["rnn", "dilated"])
     found = complexity.measured(sweep, lambda _: None)
     paths = {row["layer"]: row["longest_path"] for row in found["layers"]}
-    assert paths == {name: CONTENDERS[name].longest(4, reach) for name in ("rnn", "dilated")}
+    assert paths == {name: LAYER_TYPES[name].longest(4, reach) for name in ("rnn", "dilated")}
     shown = "\n".join(lines(found))
     assert "at n = 4 of inputs" in shown
     assert "at n = 64" not in shown

@@ -5,32 +5,32 @@ import torch
 from layer_paths import found_path, found_sequential
 
 from headway.study.complexity import counted
-from headway.study.layer_types import CONTENDERS, Reach, decoding_steps, middle_layer
+from headway.study.layer_types import LAYER_TYPES, Reach, decoding_steps, middle_layer
 
 REACH = Reach(kernel=3, window=2)
 
 
-@pytest.mark.parametrize("name", CONTENDERS)
+@pytest.mark.parametrize("name", LAYER_TYPES)
 @pytest.mark.parametrize("n", [2, 7, 14])
 def test_the_longest_path_is_that_of_table_1_by_brute_force(name, n):
-    assert found_path(name, n, REACH) == CONTENDERS[name].longest(n, REACH)
+    assert found_path(name, n, REACH) == LAYER_TYPES[name].longest(n, REACH)
 
 
-@pytest.mark.parametrize("name", CONTENDERS)
+@pytest.mark.parametrize("name", LAYER_TYPES)
 def test_only_recurrent_layers_have_operations_that_wait_for_one_another(name):
     short, long = (found_sequential(name, n, REACH) for n in (40, 80))
-    if CONTENDERS[name].sequential == "O(n)":
+    if LAYER_TYPES[name].sequential == "O(n)":
         assert long - short == (short - found_sequential(name, 20, REACH)) * 2
     else:
         assert long == short
 
 
-@pytest.mark.parametrize("name", CONTENDERS)
+@pytest.mark.parametrize("name", LAYER_TYPES)
 @pytest.mark.parametrize("n", [16, 128, 4096])
 def test_operations_counted_are_the_formula(name, n):
     """But restricted attention's over long texts: blocks of 32 meet 160 keys, for 129 each."""
     reach = Reach(kernel=3, window=64)
-    found, wanted = counted(name, n, 512, reach), CONTENDERS[name].operations(n, 512, reach)
+    found, wanted = counted(name, n, 512, reach), LAYER_TYPES[name].operations(n, 512, reach)
     if (name, n) == ("windowed", 4096):
         assert found == 4 * n * 160 * 512
     else:
@@ -40,7 +40,7 @@ def test_operations_counted_are_the_formula(name, n):
 def test_a_kernel_of_5_and_a_wider_window_reach_further():
     reach = Reach(kernel=5, window=4)
     for name in ("convolution", "dilated", "windowed"):
-        assert found_path(name, 40, reach) == CONTENDERS[name].longest(40, reach)
+        assert found_path(name, 40, reach) == LAYER_TYPES[name].longest(40, reach)
 
 
 def test_a_kernel_wider_than_the_text_reads_no_further_than_needed():
@@ -52,7 +52,7 @@ def test_a_kernel_wider_than_the_text_reads_no_further_than_needed():
 
 def test_the_dilated_layer_that_is_measured_is_the_middle_one_and_reads_no_more_than_the_text():
     for n, dilation in ((4, 1), (16, 3), (512, 9), (4096, 27)):
-        layer = CONTENDERS["dilated"].build(8, Reach(), middle_layer(n, Reach()))
+        layer = LAYER_TYPES["dilated"].build(8, Reach(), middle_layer(n, Reach()))
         assert layer.dilation == dilation
         assert layer.reach < n
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from headway.core.transformer import Transformer
-from headway.inspection.inspected_model import Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, open_inspected
 from headway.inspection.passage_analysis import PassageAnalysis
 from headway.nn.positioned import PositionedConfig
 
@@ -18,16 +18,16 @@ SIZES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def subject_of(run: Path, **settings: Any) -> Subject:
+def subject_of(run: Path, **settings: Any) -> InspectedModel:
     """The run's vocabulary around a Transformer with random weights, not in training mode."""
-    subject = open_subject(run, device="cpu")
+    inspected = open_inspected(run, device="cpu")
     torch.manual_seed(1)
     config = PositionedConfig(**(SIZES | settings))
-    model = Transformer(config, vocabulary_size=len(subject.vocabulary)).eval()
-    return replace(subject, model=model)
+    model = Transformer(config, vocabulary_size=len(inspected.vocabulary)).eval()
+    return replace(inspected, model=model)
 
 
 def analysis_of(run: Path, **settings: Any) -> PassageAnalysis:
     """Of one sentence with a translation that is given."""
-    subject = subject_of(run, **settings)
-    return PassageAnalysis(subject, subject.passage_of(TEXT, TARGET))
+    inspected = subject_of(run, **settings)
+    return PassageAnalysis(inspected, inspected.passage_of(TEXT, TARGET))

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headway.study.layer_types import CONTENDERS, Reach, Recurrent
+from headway.study.layer_types import LAYER_TYPES, Reach, Recurrent
 
 
 def dependencies(
@@ -68,12 +68,12 @@ def found_path(name: str, n: int, reach: Reach, d: int = 2) -> int:
     from k^2 positions beyond the text.
     """
     torch.manual_seed(0)
-    contender = CONTENDERS[name]
+    layer_type = LAYER_TYPES[name]
     reach = reach._replace(kernel=min(reach.kernel, 2 * n - 1))
 
     def moves(step: int) -> Bool[Tensor, "outputs inputs"]:
-        layer = contender.build(d, reach, step)
-        if contender.sequential == "O(n)":
+        layer = layer_type.build(d, reach, step)
+        if layer_type.sequential == "O(n)":
             return step_by_step(cast(Recurrent, layer), n, d)
         return dependencies(layer, n, d)
 
@@ -85,9 +85,9 @@ def found_sequential(name: str, n: int, reach: Reach, d: int = 2) -> int:
 
     A recurrent layer runs by its equation, as the kernel would do it.
     """
-    layer = CONTENDERS[name].build(d, reach, 0)
+    layer = LAYER_TYPES[name].build(d, reach, 0)
     x = torch.randn(1, n, d, requires_grad=True)
-    if CONTENDERS[name].sequential != "O(n)":
+    if LAYER_TYPES[name].sequential != "O(n)":
         return depth(layer(x))
     recurrent = cast(Recurrent, layer)
     memory = recurrent.before(x)

@@ -139,13 +139,13 @@ def _refuse_mixed(given: Sequence[str], told: InspectOptions, page: Path) -> Non
 def _draw(run: Path, text: str | None, target: str | None, tag: str | None, folder: Path) -> None:
     from headway.inspection.attention_picture import draw_pictures
     from headway.inspection.examples import texts
-    from headway.inspection.inspected_model import open_subject
+    from headway.inspection.inspected_model import open_inspected
     from headway.inspection.passage_analysis import PassageAnalysis
 
-    subject = open_subject(run, tag=tag)
-    passage = subject.passage_of(text if text is not None else texts(subject)[0], target)
+    inspected = open_inspected(run, tag=tag)
+    passage = inspected.passage_of(text if text is not None else texts(inspected)[0], target)
     _tell_left_out(passage.left_out, passage.text)
-    for line in draw_pictures(PassageAnalysis(subject, passage), folder):
+    for line in draw_pictures(PassageAnalysis(inspected, passage), folder):
         say(line)
     say(f"headway: the pictures are in {folder}")
 
@@ -182,13 +182,13 @@ def _sentences(run: Path, text: str | None, told: InspectOptions) -> _Shown:
         raise ConfigError("--force is about one text; none was given. Give it behind the run.")
     from headway.inspection import document
     from headway.inspection.examples import texts
-    from headway.inspection.inspected_model import open_subject
+    from headway.inspection.inspected_model import open_inspected
     from headway.inspection.passage_analysis import room_of_each
 
-    subject = open_subject(run, tag=told.tag)
-    look_at: Callable[..., dict[str, Any]] = partial(document.sentence, subject)
-    found: dict[str, Any] = {"run": document.run(subject)}
-    given = [(text, told.target)] if text is not None else [(one, None) for one in texts(subject)]
+    inspected = open_inspected(run, tag=told.tag)
+    look_at: Callable[..., dict[str, Any]] = partial(document.sentence, inspected)
+    found: dict[str, Any] = {"run": document.run(inspected)}
+    given = [(text, told.target)] if text is not None else [(one, None) for one in texts(inspected)]
     change = {name: list(of) for name, of in (("off", told.off), ("force", told.force)) if of}
     room = None if told.full else room_of_each(len(given))
     found["sentences"] = [look_at(*one, room=room, **change) for one in given]

@@ -32,12 +32,16 @@ def measured(translator: "Translator", n: int = SENTENCES, seed: int = SEED) -> 
         ConfigError: the model has no encoder with attention to be looked at.
     """
     from headway.commands.demo import corpus
-    from headway.inspection.coreference_probe import knowledge, named_right, unseen_sentences
+    from headway.inspection.coreference_probe import (
+        coreference_results,
+        named_right,
+        unseen_sentences,
+    )
 
     seen = {english for part in corpus() for english, _ in part}
     sentences = unseen_sentences(2 * n, seed, seen)
     choose_on, count_on = sentences[:n], sentences[n:]
-    found = knowledge(translator, choose_on, count_on)
+    found = coreference_results(translator, choose_on, count_on)
     return {
         "sentences": n,
         "chance": 0.5,

@@ -31,7 +31,7 @@ class AblatedSublayer(NamedTuple):
     """The same without one of its heads; none of a feed-forward."""
 
 
-def too_much(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> bool:
+def too_expensive(model: nn.Module, source: Sequence[int], fed: Sequence[int]) -> bool:
     """Whether all passes together would keep a reader waiting."""
     n_rows = sum(1 + _n_heads(one) for one in _all(model).values())
     n_parameters = sum(parameter.numel() for parameter in model.parameters())

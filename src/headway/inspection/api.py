@@ -12,7 +12,7 @@ from jaxtyping import Float
 from headway.core.runtime import Device
 from headway.inspection.ablation import switched
 from headway.inspection.forced_decoding import beginning, begun, refuse_beside_force
-from headway.inspection.inspected_model import Passage, Subject, open_subject
+from headway.inspection.inspected_model import InspectedModel, Passage, open_inspected
 from headway.inspection.tracing import Array, traced
 from headway.operations.argument_types import string, strings
 
@@ -57,28 +57,28 @@ def inspect(
     force = [force] if isinstance(force, str) else strings(force, "force")
     if force:
         refuse_beside_force(target)
-    subject = open_subject(run, device=device, tag=tag)
+    inspected = open_inspected(run, device=device, tag=tag)
     begin, passage = list[int](), None
     if force:
-        passage = subject.passage_of(text)
-        begin = beginning(subject, passage, force)
-    with switched(subject.model, off):
+        passage = inspected.passage_of(text)
+        begin = beginning(inspected, passage, force)
+    with switched(inspected.model, off):
         if passage is None:
-            return inspected(subject, subject.passage_of(text, target))
-        return inspected(subject, begun(subject, passage, begin))
+            return inspect_passage(inspected, inspected.passage_of(text, target))
+        return inspect_passage(inspected, begun(inspected, passage, begin))
 
 
 @torch.inference_mode()
-def inspected(subject: Subject, passage: Passage) -> Inspected:
-    """A passage in a subject's model, as that is now."""
-    tensors, logits = traced(subject.model, passage.source, passage.fed)
-    wanted = [*passage.target_ids, subject.special.end]
+def inspect_passage(inspected: InspectedModel, passage: Passage) -> Inspected:
+    """A passage in a model, as that is now."""
+    tensors, logits = traced(inspected.model, passage.source, passage.fed)
+    wanted = [*passage.target_ids, inspected.special.end]
     log_probs: Any = logits[0].float().log_softmax(-1)[range(len(wanted)), wanted]
     return Inspected(
         passage.text,
         passage.target,
-        subject.shown(passage.source, passage.names),
-        subject.shown(passage.fed, passage.names),
+        inspected.shown(passage.source, passage.names),
+        inspected.shown(passage.fed, passage.names),
         log_probs.cpu().numpy(),
         tensors,
     )

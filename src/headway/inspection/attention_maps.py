@@ -62,7 +62,7 @@ def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
     maps = np.stack([analysis.trace[layers[number]] for number in sorted(layers)])
     visible = analysis.trace.get(layers[min(layers)].replace(".weights", ".visible"), np.True_)
     read, fed = source_pieces(analysis), fed_pieces(analysis)
-    special = analysis.subject.special
+    special = analysis.inspected.special
     ids = analysis.passage.fed if kind == "decoder.self" else analysis.passage.source
     return Weights(
         maps,
@@ -76,12 +76,12 @@ def weights_of(analysis: PassageAnalysis, kind: str) -> Weights:
 
 def source_pieces(analysis: PassageAnalysis) -> list[str]:
     """What the encoder reads."""
-    return analysis.subject.shown(analysis.passage.source, analysis.passage.names)
+    return analysis.inspected.shown(analysis.passage.source, analysis.passage.names)
 
 
 def fed_pieces(analysis: PassageAnalysis) -> list[str]:
     """What the decoder is fed."""
-    return analysis.subject.shown(analysis.passage.fed, analysis.passage.names)
+    return analysis.inspected.shown(analysis.passage.fed, analysis.passage.names)
 
 
 def _kind(weights: Weights) -> dict[str, Any]:

@@ -239,11 +239,11 @@ def draw_pictures(analysis: PassageAnalysis, folder: Path) -> Iterator[str]:
     """
     names = [name.removesuffix(_WEIGHTS) for name in analysis.trace if name.endswith(_WEIGHTS)]
     if not names:
-        model_type = analysis.subject.settings.model_type
+        model_type = analysis.inspected.settings.model_type
         raise ConfigError(f"--png draws attention; a model of type {model_type} has none.")
     passage = analysis.passage
-    source = analysis.subject.shown(passage.source, passage.names)
-    fed = analysis.subject.shown(passage.fed, passage.names)
+    source = analysis.inspected.shown(passage.source, passage.names)
+    fed = analysis.inspected.shown(passage.fed, passage.names)
     if max(len(source), len(fed)) > MOST_TOKENS:
         raise ConfigError(
             f"--png draws texts of at most {MOST_TOKENS} tokens; this one has "

@@ -87,7 +87,7 @@ class Tree:
 
 
 @torch.no_grad()
-def grown(writing: Writing, settings: DecodingSettings, forced: Sequence[int] = ()) -> Tree:
+def search_tree(writing: Writing, settings: DecodingSettings, forced: Sequence[int] = ()) -> Tree:
     """The tree of the search that `settings` ask for, as a beam whatever their method.
 
     With `forced` every hypothesis begins with these tokens, of which the last may be the end

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from headway.core.hypothesis import Hypothesis, penalty
-from headway.inspection.beam_tree import Tree, grown
+from headway.inspection.beam_tree import Tree, search_tree
 from headway.inspection.inspected_model import Writing, finite, text_of
 from headway.inspection.passage_analysis import PassageAnalysis
 
@@ -16,18 +16,18 @@ def beams(analysis: PassageAnalysis) -> dict[str, Any]:
     Columns of `nodes` are in the order of
     `headway.inspection.beam_tree.Tree.nodes`; a score is `total` over the depth's penalty.
     """
-    subject, passage = analysis.subject, analysis.passage
+    inspected, passage = analysis.inspected, analysis.passage
     writing, tree = analysis.searches.writing, analysis.searches.shown
     settings = tree.rules.settings
     used = sorted({node.token for node in tree.nodes})
     deepest = max(node.depth for node in tree.nodes)
-    spelled = zip(used, subject.shown(used, passage.names), strict=True)
+    spelled = zip(used, inspected.shown(used, passage.names), strict=True)
 
     def shown(hypothesis: Hypothesis) -> dict[str, Any]:
         divisor = penalty(len(hypothesis.ids) + 1, settings.length_penalty)
         return {
-            "node": tree.along([*hypothesis.ids, subject.special.end])[-1],
-            "text": text_of(subject, hypothesis.ids, passage.names),
+            "node": tree.along([*hypothesis.ids, inspected.special.end])[-1],
+            "text": text_of(inspected, hypothesis.ids, passage.names),
             "n_tokens": len(hypothesis.ids) + 1,
             "log_prob": finite(hypothesis.log_prob),
             "penalty": finite(float(divisor)),
@@ -70,4 +70,4 @@ def _rivals(writing: Writing, tree: Tree) -> dict[str, Hypothesis]:
         "greedy": replace(settings, beam=1, n_best=1),
         "unpenalized": replace(settings, length_penalty=0.0, n_best=1),
     }
-    return {name: grown(writing, one, forced).found[0] for name, one in others.items()}
+    return {name: search_tree(writing, one, forced).found[0] for name, one in others.items()}

@@ -132,7 +132,7 @@ def parts_of(
 
 
 def _of_stack(analysis: PassageAnalysis, stack: str) -> Iterator[SublayerCell]:
-    model = analysis.subject.model
+    model = analysis.inspected.model
     layers: Stack = getattr(model, stack if analysis.passage.source else "stack", Stack())
     goes_in = f"{stack}.input"
     if goes_in not in analysis.trace:

@@ -8,9 +8,9 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from headway.inspection.ablation import parts_of, switched
-from headway.inspection.ablation_importance import ablation_importance, too_much
+from headway.inspection.ablation_importance import ablation_importance, too_expensive
 from headway.inspection.forced_decoding import begun
-from headway.inspection.inspected_model import Passage, Subject, finite
+from headway.inspection.inspected_model import InspectedModel, Passage, finite
 from headway.inspection.packing import missing
 from headway.inspection.passage_analysis import PassageAnalysis
 
@@ -19,39 +19,39 @@ def changes(analysis: PassageAnalysis) -> dict[str, Any]:
     """The output as it is, what it becomes without `off` and with `force`, and under the changed
     model the original's own tokens; log-probabilities in nats. A target that was given is followed
     by the changed model too. `same` says which tokens both outputs have, in their order."""
-    subject, passage, change = analysis.subject, analysis.passage, analysis.change
+    inspected, passage, change = analysis.inspected, analysis.passage, analysis.change
     off, force = change.off, change.force
-    parts = parts_of(subject.model)
-    if not parts and not subject.reads_source:
+    parts = parts_of(inspected.model)
+    if not parts and not inspected.reads_source:
         return missing(
             "Parts are switched off in models made of a Transformer's layers; this is another.",
             "只有由 Transformer 层组成的模型才能关掉部件；这个模型不是。",
         )
-    original = _output(subject, passage)
+    original = _output(inspected, passage)
     found: dict[str, Any] = {
         "off": list(off),
         "force": list(force),
         "original": original,
         "changed": None,
         "parts": list(parts),
-        "reads_source": subject.reads_source,
+        "reads_source": inspected.reads_source,
         "worth": None,
     }
     if off or force:
-        with switched(subject.model, off):
+        with switched(inspected.model, off):
             after = passage
             if force:
-                after = begun(subject, passage, analysis.begin)
+                after = begun(inspected, passage, analysis.begin)
             elif not change.follows_target:
-                after = subject.passage_of(passage.text)
-            changed = _output(subject, after)
-            original["without"] = _output(subject, passage)["log_probs"]
-        changed["with_all"] = _output(subject, after)["log_probs"]
+                after = inspected.passage_of(passage.text)
+            changed = _output(inspected, after)
+            original["without"] = _output(inspected, passage)["log_probs"]
+        changed["with_all"] = _output(inspected, after)["log_probs"]
         original["same"], changed["same"] = common(passage.target_ids, after.target_ids)
         found["changed"] = changed
-    if parts and not too_much(subject.model, passage.source, passage.fed):
+    if parts and not too_expensive(inspected.model, passage.source, passage.fed):
         places = ablation_importance(
-            subject.model, passage.source, passage.fed, _written(subject, passage)
+            inspected.model, passage.source, passage.fed, _written(inspected, passage)
         )
         found["worth"] = [
             {
@@ -64,19 +64,19 @@ def changes(analysis: PassageAnalysis) -> dict[str, Any]:
     return found
 
 
-def _output(subject: Subject, passage: Passage) -> dict[str, Any]:
+def _output(inspected: InspectedModel, passage: Passage) -> dict[str, Any]:
     """A passage as the model is now."""
-    log_probs = [seen.log_prob for seen in PassageAnalysis(subject, passage).course]
+    log_probs = [seen.log_prob for seen in PassageAnalysis(inspected, passage).course]
     return {
         "translation": passage.target,
-        "pieces": subject.shown(_written(subject, passage), passage.names),
+        "pieces": inspected.shown(_written(inspected, passage), passage.names),
         "log_probs": [finite(value) for value in log_probs],
         "log_prob": finite(sum(log_probs)),
     }
 
 
-def _written(subject: Subject, passage: Passage) -> list[int]:
-    return [*passage.target_ids, subject.special.end]
+def _written(inspected: InspectedModel, passage: Passage) -> list[int]:
+    return [*passage.target_ids, inspected.special.end]
 
 
 def common(one: Sequence[int], other: Sequence[int]) -> tuple[list[bool], list[bool]]:

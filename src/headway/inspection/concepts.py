@@ -150,8 +150,8 @@ def chance_cosine(n: int, d: int) -> float:
 def neighbours(analysis: PassageAnalysis) -> dict[str, Any] | None:
     """For each piece of the sentence those whose embeddings point the same way, by cosine, and what
     chance alone would give."""
-    subject, passage = analysis.subject, analysis.passage
-    tables = [module for module in subject.model.modules() if isinstance(module, TokenEmbedding)]
+    inspected, passage = analysis.inspected, analysis.passage
+    tables = [module for module in inspected.model.modules() if isinstance(module, TokenEmbedding)]
     if not tables:
         return None
     found = []
@@ -161,17 +161,17 @@ def neighbours(analysis: PassageAnalysis) -> dict[str, Any] | None:
         unit = nn.functional.normalize(weight, dim=1)
         for one in dict.fromkeys(ids):
             cosines = unit @ unit[one]
-            cosines[[one, *subject.special.unwritten]] = -2.0
+            cosines[[one, *inspected.special.unwritten]] = -2.0
             values, nearest = cosines.topk(min(N_NEIGHBOURS, len(unit)))
-            names = subject.shown(nearest.tolist(), passage.names)
+            names = inspected.shown(nearest.tolist(), passage.names)
             near = zip(names, values.tolist(), strict=True)
             found.append(
                 {
                     "side": side,
-                    "piece": subject.shown([one], passage.names)[0],
+                    "piece": inspected.shown([one], passage.names)[0],
                     "near": [{"piece": name, "cosine": round(value, 3)} for name, value in near],
                 }
             )
     n, d = tables[0].weight.shape
-    n_others = n - 1 - len(subject.special.unwritten)
+    n_others = n - 1 - len(inspected.special.unwritten)
     return {"pieces": found, "n": n_others, "d": d, "chance": chance_cosine(n_others, d)}

@@ -82,7 +82,7 @@ class Probe(NamedTuple):
     """Of the two nouns it names the right one: half of the time by chance."""
 
 
-class Knowledge(NamedTuple):
+class CoreferenceResults(NamedTuple):
     """What was found, layer by layer."""
 
     encoder: list[Picker]
@@ -123,18 +123,18 @@ def unseen_sentences(n: int, seed: int, seen: Collection[str]) -> list[PronounSe
     return list(found.values())
 
 
-def knowledge(
+def coreference_results(
     translator: "Translator",
     choose_on: Sequence[PronounSentence],
     count_on: Sequence[PronounSentence],
-) -> Knowledge:
+) -> CoreferenceResults:
     """Who picks the right noun in `count_on`; what is chosen or fitted is so on `choose_on`.
 
     Raises:
         ConfigError: the model has no encoder with attention to be looked at.
     """
     chosen, counted = ([pass_of(translator, s) for s in some] for some in (choose_on, count_on))
-    return Knowledge(
+    return CoreferenceResults(
         best_heads([p.encoder for p in chosen], [p.encoder for p in counted]),
         _probes([p.pronoun for p in chosen], [p.pronoun for p in counted], choose_on, count_on),
         _probes([p.reason for p in chosen], [p.reason for p in counted], choose_on, count_on),

@@ -10,10 +10,10 @@ from headway.core.hypothesis import penalty
 from headway.inspection.inspected_model import finite, text_of
 from headway.inspection.packing import packed
 from headway.inspection.passage_analysis import PassageAnalysis
-from headway.inspection.searches import Seen, followed
+from headway.inspection.searches import DecodingStep, decoding_steps_of
 
 
-def parting(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
+def parting(one: Sequence[DecodingStep], other: Sequence[DecodingStep]) -> int | None:
     """The first step at which they take different tokens; None where they are the same."""
     pairs = zip(one, other, strict=False)
     return next((step for step, (a, b) in enumerate(pairs) if a.taken != b.taken), None)
@@ -24,7 +24,7 @@ def steps(analysis: PassageAnalysis) -> dict[str, Any]:
     is fed (left out where that is just what the beam writes); where something is forced, as the
     beam goes on from it. Ids are spelled in `pieces`.
     """
-    subject, passage = analysis.subject, analysis.passage
+    inspected, passage = analysis.inspected, analysis.passage
     writing, beam, greedy, forced = analysis.searches
     settings = beam.rules.settings
     outputs = {"greedy": greedy.found[0].ids, "beam": beam.found[0].ids}
@@ -32,23 +32,23 @@ def steps(analysis: PassageAnalysis) -> dict[str, Any]:
         outputs["target"] = passage.target_ids
     if forced:
         outputs["forced"] = forced.found[0].ids
-    courses = {name: followed(writing, ids) for name, ids in outputs.items()}
+    courses = {name: decoding_steps_of(writing, ids) for name, ids in outputs.items()}
     every = [seen for course in courses.values() for seen in course]
     used = {token for seen in every for token, _ in seen.likeliest}
     used |= {token for seen in every for token in (seen.fed, seen.taken)}
-    spelled = zip(sorted(used), subject.shown(sorted(used), passage.names), strict=True)
+    spelled = zip(sorted(used), inspected.shown(sorted(used), passage.names), strict=True)
     return {
-        "vocabulary": len(subject.vocabulary),
-        "source": subject.shown(passage.source, passage.names),
+        "vocabulary": len(inspected.vocabulary),
+        "source": inspected.shown(passage.source, passage.names),
         "beam": settings.beam,
         "length_penalty": settings.length_penalty,
         "limit": writing.limit,
-        "unwritten": list(subject.special.unwritten),
+        "unwritten": list(inspected.special.unwritten),
         "begin": list(analysis.begin),
         "pieces": {str(token): piece for token, piece in spelled},
         "courses": {
             name: _columns(course, settings.length_penalty)
-            | {"text": text_of(subject, outputs[name], passage.names)}
+            | {"text": text_of(inspected, outputs[name], passage.names)}
             for name, course in courses.items()
         },
         "partings": [
@@ -58,7 +58,7 @@ def steps(analysis: PassageAnalysis) -> dict[str, Any]:
     }
 
 
-def _columns(course: Sequence[Seen], alpha: float) -> dict[str, Any]:
+def _columns(course: Sequence[DecodingStep], alpha: float) -> dict[str, Any]:
     log_prob = sum(seen.log_prob for seen in course)
     divisor = float(penalty(len(course), alpha))
     looks = [seen.attention for seen in course if seen.attention is not None]

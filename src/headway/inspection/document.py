@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.inspection.concepts import order_known_by, positions
 from headway.inspection.forced_decoding import beginning, refuse_beside_force
-from headway.inspection.inspected_model import Subject
+from headway.inspection.inspected_model import InspectedModel
 from headway.inspection.passage_analysis import ROOM, Intervention, PassageAnalysis
 from headway.version import __version__
 
@@ -28,7 +28,7 @@ it is asked for. What a model has not got is `headway.inspection.packing.missing
 
 
 def sentence(
-    subject: Subject,
+    inspected: InspectedModel,
     text: str,
     target: str | None = None,
     parts: Iterable[str] = tuple(PARTS),
@@ -44,16 +44,16 @@ def sentence(
     (`forced_decoding.py`) is the part `changes`; the others show the model as it is. `room`
     is how many bytes of exact numbers it may have, None for all.
 
-    Raises ConfigError for a text that cannot be looked at (see `Subject.passage_of`), and where
-    words are forced into a target or behind a beginning that is given.
+    Raises ConfigError for a text that cannot be looked at (see `InspectedModel.passage_of`),
+    and where words are forced into a target or behind a beginning that is given.
     """
     if force:
         refuse_beside_force(target, begin)
-    passage = subject.passage_of(text, target)
+    passage = inspected.passage_of(text, target)
     if force:
-        begin = beginning(subject, passage, force)
+        begin = beginning(inspected, passage, force)
     analysis = PassageAnalysis(
-        subject, passage, begin, Intervention(off, force, target is not None), room
+        inspected, passage, begin, Intervention(off, force, target is not None), room
     )
     found: dict[str, Any] = {
         "text": passage.text,
@@ -66,19 +66,19 @@ def sentence(
     return found | {part: _maker(PARTS[part])(analysis) for part in parts}
 
 
-def run(subject: Subject) -> dict[str, Any]:
+def run(inspected: InspectedModel) -> dict[str, Any]:
     """What is known of the run itself."""
-    settings = subject.settings
+    settings = inspected.settings
     config = settings.sections()["model"]
     return {
-        "name": subject.name,
-        "task": subject.task,
+        "name": inspected.name,
+        "task": inspected.task,
         "type": settings.model_type,
         "model": {name: value for name, value in config.items() if name != "type"},
-        "n_parameters": sum(parameter.numel() for parameter in subject.model.parameters()),
-        "vocabulary": len(subject.vocabulary),
-        "positions": positions(subject.model, settings.model),
-        "order_known_by": order_known_by(subject.model, settings.model),
+        "n_parameters": sum(parameter.numel() for parameter in inspected.model.parameters()),
+        "vocabulary": len(inspected.vocabulary),
+        "positions": positions(inspected.model, settings.model),
+        "order_known_by": order_known_by(inspected.model, settings.model),
         "languages": [
             getattr(settings.data, f"{side}_language", None) for side in ("source", "target")
         ],

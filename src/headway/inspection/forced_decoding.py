@@ -15,14 +15,14 @@ import torch
 
 from headway.core.errors import ConfigError
 from headway.decoding.forced import attention_over
-from headway.inspection.beam_tree import grown
-from headway.inspection.inspected_model import Passage, Subject, text_of
+from headway.inspection.beam_tree import search_tree
+from headway.inspection.inspected_model import InspectedModel, Passage, text_of
 from headway.inspection.searches import writing_of
 from headway.inspection.word_merging import words_of
 from headway.operations.argument_errors import refuse_no_unicode
 
 
-class Wish(NamedTuple):
+class ForcedWord(NamedTuple):
     """One word that is to be written."""
 
     place: str
@@ -45,12 +45,12 @@ def refuse_beside_force(target: str | None, begin: Sequence[int] = ()) -> None:
         )
 
 
-def beginning(subject: Subject, passage: Passage, force: Sequence[str]) -> list[int]:
+def beginning(inspected: InspectedModel, passage: Passage, force: Sequence[str]) -> list[int]:
     """Ids that the output begins with, so that it has what is wished for; none without wishes.
 
     Raises ConfigError for a wish that cannot be read, and for a word or a step that is not there.
     """
-    if force and not subject.reads_source:
+    if force and not inspected.reads_source:
         raise ConfigError(
             "words are forced into what a model writes of a source; a language model reads the "
             f"text that it is given. Got {force[0]!r}. Write it into the text."
@@ -58,27 +58,27 @@ def beginning(subject: Subject, passage: Passage, force: Sequence[str]) -> list[
     ids, begin = passage.target_ids, list[int]()
     for number, text in enumerate(force):
         if number:
-            ids = written(subject, passage, begin)
-        wish = wish_of(text)
-        step = step_of(subject, passage, ids, wish.place)
-        begin = [*ids[:step], *spelled(subject, ids[step : step + 1], wish.word)]
+            ids = written(inspected, passage, begin)
+        forced = forced_word_of(text)
+        step = step_of(inspected, passage, ids, forced.place)
+        begin = [*ids[:step], *spelled(inspected, ids[step : step + 1], forced.word)]
     return begin
 
 
-def written(subject: Subject, passage: Passage, begin: Sequence[int]) -> list[int]:
+def written(inspected: InspectedModel, passage: Passage, begin: Sequence[int]) -> list[int]:
     """What the model writes behind a beginning, and that beginning; ids without markers."""
-    writing, settings = writing_of(subject, passage)
-    return grown(writing, replace(settings, n_best=1), begin).found[0].ids
+    writing, settings = writing_of(inspected, passage)
+    return search_tree(writing, replace(settings, n_best=1), begin).found[0].ids
 
 
-def begun(subject: Subject, passage: Passage, begin: Sequence[int]) -> Passage:
+def begun(inspected: InspectedModel, passage: Passage, begin: Sequence[int]) -> Passage:
     """The passage with the translation that begins so."""
-    ids = written(subject, passage, begin)
-    target = text_of(subject, ids, passage.names)
+    ids = written(inspected, passage, begin)
+    target = text_of(inspected, ids, passage.names)
     return passage._replace(target=target, fed=[*passage.fed[:1], *ids])
 
 
-def wish_of(text: str) -> Wish:
+def forced_word_of(text: str) -> ForcedWord:
     """`PLACE=WORD`; what is to be written may hold an equals sign."""
     refuse_no_unicode(text)
     place, _, word = text.partition("=")
@@ -87,10 +87,10 @@ def wish_of(text: str) -> Wish:
             "a word is forced by STEP=WORD or SOURCEWORD=WORD, such as 3=street or it=street; "
             f"got {text!r}."
         )
-    return Wish(place, word)
+    return ForcedWord(place, word)
 
 
-def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) -> int:
+def step_of(inspected: InspectedModel, passage: Passage, ids: Sequence[int], place: str) -> int:
     """The step that is named, or that looks most at the source word that is."""
     if place.isdecimal():
         if int(place) > len(ids):
@@ -99,7 +99,7 @@ def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) 
                 f"{place}."
             )
         return int(place)
-    words = words_of(subject.shown(passage.source, passage.names))
+    words = words_of(inspected.shown(passage.source, passage.names))
     labels = words.labels[:-1]
     if place not in labels:
         near = get_close_matches(place, labels, 1, 0.0)
@@ -109,7 +109,7 @@ def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) 
             f"neither.{meant}"
         )
     [looks] = attention_over(
-        subject.model, [passage.source[:-1]], [ids], subject.special, subject.device
+        inspected.model, [passage.source[:-1]], [ids], inspected.special, inspected.device
     )
     if looks is None or not len(looks):
         raise ConfigError(
@@ -120,9 +120,9 @@ def step_of(subject: Subject, passage: Passage, ids: Sequence[int], place: str) 
 
 
 @torch.no_grad()
-def spelled(subject: Subject, replaced: Sequence[int], word: str) -> list[int]:
+def spelled(inspected: InspectedModel, replaced: Sequence[int], word: str) -> list[int]:
     """The ids of a word; it begins with a space if the token that it takes the place of does."""
-    pieces = subject.pieces(replaced)
+    pieces = inspected.pieces(replaced)
     space = " " if pieces and pieces[0].startswith("▁") else ""
-    [ids] = subject.vocabulary.encode_targets([space + word.replace("▁", " ")])
+    [ids] = inspected.vocabulary.encode_targets([space + word.replace("▁", " ")])
     return list(ids)

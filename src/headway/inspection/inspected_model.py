@@ -57,7 +57,7 @@ class Examples(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subject:
+class InspectedModel:
     """A run, opened to be looked into."""
 
     run: Path
@@ -138,13 +138,19 @@ class Subject:
         return passage
 
 
-def open_subject(run: str | Path, *, device: Device = "auto", tag: str | None = None) -> Subject:
+def open_inspected(
+    run: str | Path, *, device: Device = "auto", tag: str | None = None
+) -> InspectedModel:
     """Open a run of a task that can be looked into; `tag` is one of the run's tags, if it has any.
 
     Raises RunError where there is none, or its task cannot be looked into.
     """
-    subject: Subject = brought_by_run(run, "inspect")(Path(run), device, tag)
-    return subject
+    inspected: InspectedModel = brought_by_run(run, "inspect")(Path(run), device, tag)
+    return inspected
+
+
+open_subject = open_inspected
+"""Its name in earlier guides."""
 
 
 class Writing(NamedTuple):
@@ -172,9 +178,9 @@ class Writing(NamedTuple):
         return Rules(settings, self.special.end, self.row(self.limit), self.special.unwritten)
 
 
-def text_of(subject: Subject, ids: Sequence[int], names: Mapping[str, str]) -> str:
+def text_of(inspected: InspectedModel, ids: Sequence[int], names: Mapping[str, str]) -> str:
     """The text of ids, with codes in the place of what stands for them."""
-    text: str = subject.vocabulary.decode(ids)
+    text: str = inspected.vocabulary.decode(ids)
     for placeholder, code in names.items():
         text = text.replace(placeholder, code)
     return text

@@ -6,11 +6,11 @@ from typing import Any
 
 from headway.core.lines import read_lines
 from headway.core.runtime import Device
-from headway.inspection.inspected_model import Examples, Passage, Subject
+from headway.inspection.inspected_model import Examples, InspectedModel, Passage
 from headway.language_models.trained import TrainedLanguageModel
 
 
-def opened(run: Path, device: Device, _tag: str | None) -> Subject:
+def opened(run: Path, device: Device, _tag: str | None) -> InspectedModel:
     """A run of language modelling; it reads no tags."""
     used = TrainedLanguageModel.load(run, device=device)
 
@@ -19,7 +19,7 @@ def opened(run: Path, device: Device, _tag: str | None) -> Subject:
         return Passage(text, target, [], [used.vocabulary.special.decoder_begin, *ids])
 
     settings = used.settings
-    return Subject(
+    return InspectedModel(
         run, settings.task, settings, used.decoder, used.vocabulary, used.device,
         lambda text: text, passage, None, used, partial(_examples, settings.data),
         whole_words=settings.text.unit == "words",

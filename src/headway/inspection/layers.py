@@ -88,7 +88,7 @@ def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
     streams = streams_of(analysis, "decoder")
     if not streams:
         return None
-    model, passage = analysis.subject.model, analysis.passage
+    model, passage = analysis.inspected.model, analysis.passage
     norm = model.decoder_norm if passage.source else model.norm
 
     def said() -> Iterator[Tensor]:
@@ -97,7 +97,7 @@ def _lens(analysis: PassageAnalysis) -> dict[str, Any] | None:
             logits = project(features, model.output_weight, model.output_bias)
             yield logits.float().softmax(-1).cpu()
 
-    return _shown(analysis, guesses(said(), [*passage.target_ids, analysis.subject.special.end]))
+    return _shown(analysis, guesses(said(), [*passage.target_ids, analysis.inspected.special.end]))
 
 
 @torch.inference_mode()
@@ -106,7 +106,7 @@ def _nearest(analysis: PassageAnalysis) -> dict[str, Any] | None:
     streams = streams_of(analysis, "encoder")
     if not streams:
         return None
-    table = F.normalize(analysis.subject.model.source_embedding.weight.float().cpu(), dim=1)
+    table = F.normalize(analysis.inspected.model.source_embedding.weight.float().cpu(), dim=1)
 
     def close() -> Iterator[Tensor]:
         for x in streams:
@@ -117,7 +117,7 @@ def _nearest(analysis: PassageAnalysis) -> dict[str, Any] | None:
 
 def _shown(analysis: PassageAnalysis, found: Guesses) -> dict[str, Any]:
     ids = sorted(set(found.ids.flatten().tolist()))
-    pieces = analysis.subject.shown(ids, analysis.passage.names)
+    pieces = analysis.inspected.shown(ids, analysis.passage.names)
     return {
         "pieces": {str(one): piece for one, piece in zip(ids, pieces, strict=True)},
         "ids": packed(found.ids.numpy(), "i32"),
@@ -158,21 +158,21 @@ def log_probs_without(
 ) -> Float[Tensor, "removed target"]:
     """Log-probabilities of the target's tokens (nats), the end marker last, when each of several
     groups of source positions is left out in turn."""
-    subject, passage = analysis.subject, analysis.passage
-    model, padding = subject.model, subject.special.padding
+    inspected, passage = analysis.inspected, analysis.passage
+    model, padding = inspected.model, inspected.special.padding
     kept = [
         [one for i, one in enumerate(passage.source) if i not in set(positions)]
         for positions in removed
     ]
-    wanted = torch.tensor([*passage.target_ids, subject.special.end], device=subject.device)
-    fed = torch.tensor([passage.fed], device=subject.device)
+    wanted = torch.tensor([*passage.target_ids, inspected.special.end], device=inspected.device)
+    fed = torch.tensor([passage.fed], device=inspected.device)
     at_once = max(1, _LOGITS_AT_ONCE // (fed.shape[1] * len(model.output_weight)))
     found = []
     for start in range(0, len(kept), at_once):
         some = kept[start : start + at_once]
         longest = max(map(len, some))
         read = [[*ids, *[padding] * (longest - len(ids))] for ids in some]
-        source = torch.tensor(read, device=subject.device)
+        source = torch.tensor(read, device=inspected.device)
         features = model.features(source, fed.expand(len(some), -1))
         logits = project(features, model.output_weight, model.output_bias).float()
         taken = wanted.expand(len(some), -1)[..., None]
@@ -186,11 +186,11 @@ def _importance(analysis: PassageAnalysis) -> dict[str, Any] | None:
     Attention is that of the alignment layer, the mean over its heads and over the
     tokens that are written, the end marker not among them.
     """
-    subject, passage = analysis.subject, analysis.passage
+    inspected, passage = analysis.inspected, analysis.passage
     if not passage.source:
         return None
-    words = words_of(subject.pieces(passage.source))
-    end = subject.special.end
+    words = words_of(inspected.pieces(passage.source))
+    end = inspected.special.end
     removable = [i for i, group in enumerate(words.groups) if passage.source[group[0]] != end]
     if not removable:
         return None
@@ -212,11 +212,15 @@ def _importance(analysis: PassageAnalysis) -> dict[str, Any] | None:
 
 def _attention_on(analysis: PassageAnalysis, groups: Sequence[Sequence[int]]) -> list[float] | None:
     """The share of each group of source positions."""
-    subject, passage = analysis.subject, analysis.passage
+    inspected, passage = analysis.inspected, analysis.passage
     if not passage.target_ids:
         return None
     weights = attention_over(
-        subject.model, [passage.source[:-1]], [passage.target_ids], subject.special, subject.device
+        inspected.model,
+        [passage.source[:-1]],
+        [passage.target_ids],
+        inspected.special,
+        inspected.device,
     )[0]
     if weights is None:
         return None

@@ -6,8 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headway.inspection.inspected_model import Passage, Subject
-from headway.inspection.searches import Searches, Seen, followed, searches, writing_of
+from headway.inspection.inspected_model import InspectedModel, Passage
+from headway.inspection.searches import (
+    DecodingStep,
+    Searches,
+    decoding_steps_of,
+    searches,
+    writing_of,
+)
 
 ROOM = 1_000_000
 """Bytes of exact numbers of one text on a page, before base64 makes them a third larger."""
@@ -30,11 +36,11 @@ class Intervention(NamedTuple):
 
 
 class PassageAnalysis:
-    """A passage on its way through a subject's model."""
+    """A passage on its way through a model."""
 
     def __init__(
         self,
-        subject: Subject,
+        inspected: InspectedModel,
         passage: Passage,
         begin: Sequence[int] = (),
         change: Intervention = Intervention(),  # noqa: B008  # it cannot change
@@ -43,27 +49,29 @@ class PassageAnalysis:
         """`begin`: ids that an output is to begin with, beside what is written freely; `change` is
         for the part that shows one; `room` is how many bytes of exact numbers are shown, None for
         all."""
-        self.subject, self.passage, self.begin, self.change = subject, passage, begin, change
+        self.inspected, self.passage, self.begin, self.change = inspected, passage, begin, change
         self.room = room
 
     @cached_property
-    def course(self) -> list[Seen]:
+    def course(self) -> list[DecodingStep]:
         """The target step by step, as the model writes: every model that generates has this."""
-        return followed(writing_of(self.subject, self.passage)[0], self.passage.target_ids)
+        return decoding_steps_of(
+            writing_of(self.inspected, self.passage)[0], self.passage.target_ids
+        )
 
     @cached_property
     def searches(self) -> Searches:
         """What is searched for the passage."""
-        return searches(self.subject, self.passage, self.begin)
+        return searches(self.inspected, self.passage, self.begin)
 
     @cached_property
     def traced(self) -> Any:
         """One pass, looked at; see `headway.inspection.tracing`."""
         from headway.inspection.tracing import traced  # a side room: not every part asks for it
 
-        return traced(self.subject.model, self.passage.source, self.passage.fed)
+        return traced(self.inspected.model, self.passage.source, self.passage.fed)
 
     @property
     def trace(self) -> dict[str, np.ndarray]:
         """Every tensor of one pass by name. A model that counts has none."""
-        return self.traced.tensors if [*self.subject.model.parameters()] else {}
+        return self.traced.tensors if [*self.inspected.model.parameters()] else {}

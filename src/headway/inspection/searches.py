@@ -11,8 +11,8 @@ from jaxtyping import Float
 
 from headway.core.hypothesis import diverged, length_limits
 from headway.core.search_settings import DecodingSettings
-from headway.inspection.beam_tree import Tree, grown
-from headway.inspection.inspected_model import Passage, Subject, Writing
+from headway.inspection.beam_tree import Tree, search_tree
+from headway.inspection.inspected_model import InspectedModel, Passage, Writing
 
 
 class Searches(NamedTuple):
@@ -32,34 +32,34 @@ class Searches(NamedTuple):
         return self.beam if self.forced is None else self.forced
 
 
-def searches(subject: Subject, passage: Passage, begin: Sequence[int]) -> Searches:
+def searches(inspected: InspectedModel, passage: Passage, begin: Sequence[int]) -> Searches:
     """Search with the settings of the run; where its task has none, with those of a new translator.
 
     A model of text alone may write as much beyond the passage as a translator beyond its source.
     """
-    writing, settings = writing_of(subject, passage)
+    writing, settings = writing_of(inspected, passage)
     wide = replace(settings, n_best=settings.beam)
     return Searches(
         writing,
-        grown(writing, wide),
-        grown(writing, replace(wide, beam=1, n_best=1)),
-        grown(writing, wide, begin) if begin else None,
+        search_tree(writing, wide),
+        search_tree(writing, replace(wide, beam=1, n_best=1)),
+        search_tree(writing, wide, begin) if begin else None,
     )
 
 
-def writing_of(subject: Subject, passage: Passage) -> tuple[Writing, DecodingSettings]:
+def writing_of(inspected: InspectedModel, passage: Passage) -> tuple[Writing, DecodingSettings]:
     """A passage that is yet to be written, and how the run searches, with a beam in any case."""
-    settings: DecodingSettings = subject.settings.decoding or DecodingSettings()
+    settings: DecodingSettings = inspected.settings.decoding or DecodingSettings()
     read = torch.tensor([len(passage.source or passage.fed)])
-    limit = int(length_limits(read, settings.max_extra_length, subject.model.longest))
-    writing = Writing(subject.model, passage.source, subject.special, limit, subject.device)
+    limit = int(length_limits(read, settings.max_extra_length, inspected.model.longest))
+    writing = Writing(inspected.model, passage.source, inspected.special, limit, inspected.device)
     return writing, replace(settings, method="beam")
 
 
 N_LIKELIEST = 10
 
 
-class Seen(NamedTuple):
+class DecodingStep(NamedTuple):
     """One step of an output."""
 
     fed: int
@@ -79,7 +79,7 @@ class Seen(NamedTuple):
 
 
 @torch.no_grad()
-def followed(writing: Writing, ids: Sequence[int]) -> list[Seen]:
+def decoding_steps_of(writing: Writing, ids: Sequence[int]) -> list[DecodingStep]:
     """What the decoder makes of each step of an output (ids without markers) that is fed to it.
 
     An output that the model wrote by itself was fed to it in the same way: this is what search saw.
@@ -96,7 +96,7 @@ def followed(writing: Writing, ids: Sequence[int]) -> list[Seen]:
         probabilities = log_probs.exp()
         top = order[:N_LIKELIEST]
         found.append(
-            Seen(
+            DecodingStep(
                 fed=int(last),
                 taken=token,
                 log_prob=float(log_probs[token]),

@@ -10,7 +10,7 @@ from headway.core.errors import ConfigError, RunError, command
 from headway.core.settings import task_of
 from headway.exchange.curves import Point, counts, curves, planned, scores, thinned
 from headway.inspection import document
-from headway.inspection.inspected_model import open_subject
+from headway.inspection.inspected_model import open_inspected
 from headway.inspection.packing import missing, packed
 from headway.operations.shipped import open_folder
 from headway.tasks import model_type_of, verbs
@@ -50,7 +50,7 @@ def page(runs: Sequence[Path]) -> dict[str, Any]:
         )
     name, task, type_ = (found["runs"][0][key] for key in ("name", "task", "type"))
     if "inspect" in verbs(task) and open_folder(runs[0]).model.exists():
-        run = document.run(open_subject(runs[0]))
+        run = document.run(open_inspected(runs[0]))
     else:
         run = {"name": name, "task": task, "type": type_, "version": __version__}
     return {"run": run, "sentences": [], "training": found}

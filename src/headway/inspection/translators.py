@@ -7,12 +7,12 @@ from typing import Any
 from headway.core.cleaning import Report
 from headway.core.runtime import Device
 from headway.corpora.corpus import read_pairs
-from headway.inspection.inspected_model import Examples, Passage, Subject
+from headway.inspection.inspected_model import Examples, InspectedModel, Passage
 from headway.translation.attention import as_fed
 from headway.translator import Translator
 
 
-def opened(run: Path, device: Device, tag: str | None) -> Subject:
+def opened(run: Path, device: Device, tag: str | None) -> InspectedModel:
     """A run of translation; `tag` is one of its tags."""
     translator = Translator.load(run, device=device)
     tag = translator.chosen_tag(tag)
@@ -25,7 +25,7 @@ def opened(run: Path, device: Device, tag: str | None) -> Subject:
         return Passage(text, target, *as_fed(codes, text, target))
 
     settings, longest = translator.settings, translator.longest
-    return Subject(
+    return InspectedModel(
         run, settings.task, settings, translator.model, translator.subwords, translator.device,
         write, passage, None if longest is None else longest + 1, translator,
         partial(_examples, settings.data), reads_source=True,

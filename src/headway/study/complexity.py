@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.core.runtime import cpu_name
-from headway.study.layer_types import CONTENDERS, Reach, decoding_steps, middle_layer
+from headway.study.layer_types import LAYER_TYPES, Reach, decoding_steps, middle_layer
 from headway.study.timing import peak_bytes, timed
 
 FITTED = 3
@@ -84,7 +84,7 @@ def series(
     for name in sweep.layers:
         took = 0.0
         for n, d in places:
-            advance(f"{CONTENDERS[name].title}: n = {n:,}, d = {d:,}")
+            advance(f"{LAYER_TYPES[name].title}: n = {n:,}, d = {d:,}")
             if took > MOST_S:
                 continue
             point = at(name, n, d, sweep)
@@ -107,7 +107,7 @@ def without_tf32() -> None:
 def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
     """One layer at one place."""
     torch.manual_seed(1)
-    layer = CONTENDERS[name].build(d, sweep.reach, middle_layer(n, sweep.reach)).to(sweep.device)
+    layer = LAYER_TYPES[name].build(d, sweep.reach, middle_layer(n, sweep.reach)).to(sweep.device)
     x = torch.randn(1, n, d, device=sweep.device, requires_grad=sweep.backward)
     run = forward_and_backward(layer, x) if sweep.backward else forward(layer, x)
     timing = timed(run, wait=waiting(sweep.device))
@@ -118,7 +118,7 @@ def at(name: str, n: int, d: int, sweep: Sweep) -> Point:
         **timing._asdict(),
         "peak_bytes": peak_bytes(run),
         "operations": counted(name, n, d, sweep.reach, backward=sweep.backward),
-        "in_theory": CONTENDERS[name].operations(n, d, sweep.reach) * (3 if sweep.backward else 1),
+        "in_theory": LAYER_TYPES[name].operations(n, d, sweep.reach) * (3 if sweep.backward else 1),
     }
 
 
@@ -154,14 +154,14 @@ def counted(name: str, n: int, d: int, reach: Reach, *, backward: bool = False) 
 
     def of(steps: int) -> int:
         with torch.device("meta"), FlopCounterMode(display=False) as counter:
-            layer = CONTENDERS[name].build(d, reach, middle_layer(n, reach))
+            layer = LAYER_TYPES[name].build(d, reach, middle_layer(n, reach))
             x = torch.empty(1, steps, d, requires_grad=backward)
             found = layer(x)
             if backward:
                 found.sum().backward()
         return int(counter.get_total_flops())
 
-    if CONTENDERS[name].sequential == "O(n)" and n > 2 * FEW:
+    if LAYER_TYPES[name].sequential == "O(n)" and n > 2 * FEW:
         first, both = of(FEW), of(2 * FEW)
         return first + (both - first) * (n - FEW) // FEW
     return of(n)
@@ -187,22 +187,22 @@ def row(
     name: str, sweep: Sweep, over_n: list[Point], over_d: list[Point], reached: int
 ) -> dict[str, Any]:
     """What table 1 says of a layer, its longest path over `reached` positions; what was found."""
-    contender = CONTENDERS[name]
+    layer_type = LAYER_TYPES[name]
     mine_n, mine_d = ([p for p in points if p["layer"] == name] for points in (over_n, over_d))
     return {
         "layer": name,
-        "title": contender.title,
-        "cost": contender.cost,
-        "sequential": contender.sequential,
-        "path": contender.path,
-        "longest_path": contender.longest(reached, sweep.reach),
+        "title": layer_type.title,
+        "cost": layer_type.cost,
+        "sequential": layer_type.sequential,
+        "path": layer_type.path,
+        "longest_path": layer_type.longest(reached, sweep.reach),
         "in_n": {
-            "theory": contender.in_n,
+            "theory": layer_type.in_n,
             "time": exponent(mine_n, "n", sweep.clock),
             "operations": exponent(mine_n, "n", "operations"),
         },
         "in_d": {
-            "theory": contender.in_d,
+            "theory": layer_type.in_d,
             "time": exponent(mine_d, "d", sweep.clock),
             "operations": exponent(mine_d, "d", "operations"),
         },

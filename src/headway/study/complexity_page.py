@@ -7,14 +7,14 @@ from typing import Any
 from headway.pages import STYLE, document, table
 from headway.plots import Line, log_lines
 from headway.study.complexity_table import TIMES, exponents, theory
-from headway.study.layer_types import CONTENDERS
+from headway.study.layer_types import LAYER_TYPES
 
 _KEY = (
     ".key { margin: 0 0.9rem 0 0; } .key i { width: 1em; height: 0.25em; vertical-align: middle; }"
 )
 COLOURS = dict(
     zip(
-        CONTENDERS,
+        LAYER_TYPES,
         ("#1f77b4", "#17becf", "#9467bd", "#888888", "#d62728", "#2e7d4f", "#c2600c", "#e377c2"),
         strict=True,
     )
@@ -73,5 +73,5 @@ def _plot(
     for point in points:
         if point[value] > 0:
             series.setdefault(point["layer"], []).append((point[of], times * point[value]))
-    named = (Line(CONTENDERS[name].title, COLOURS[name], known) for name, known in series.items())
+    named = (Line(LAYER_TYPES[name].title, COLOURS[name], known) for name, known in series.items())
     return log_lines(title, x_name, list(named))

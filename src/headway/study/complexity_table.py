@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.study.cost_table import amount, size
-from headway.study.layer_types import CONTENDERS
+from headway.study.layer_types import LAYER_TYPES
 
 TIMES = {"cpu_s": "time of the processor", "wall_s": "time on the clock"}
 """By their names in what was measured."""
@@ -72,7 +72,7 @@ def grid(points: list[dict[str, Any]], of: str, shown: Any) -> Sequence[Sequence
     rows = [(of, *(f"{value:,}" for value in sizes))]
     for name in dict.fromkeys(point["layer"] for point in points):
         cells = {point[of]: shown(point) for point in points if point["layer"] == name}
-        rows.append((CONTENDERS[name].title, *(cells.get(value, "-") for value in sizes)))
+        rows.append((LAYER_TYPES[name].title, *(cells.get(value, "-") for value in sizes)))
     return rows
 
 
@@ -91,7 +91,7 @@ def crossing_lines(found: dict[str, Any]) -> list[str]:
     said = []
     for name, at in found["crossings"].items():
         operations, time = since(at["operations"]), since(at[found["clock"]])
-        said.append(f"  {CONTENDERS[name].title}: operations {operations}; time {time}")
+        said.append(f"  {LAYER_TYPES[name].title}: operations {operations}; time {time}")
     return ["", "self-attention costs more than", *said] if said else []
 
 

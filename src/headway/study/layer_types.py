@@ -73,7 +73,7 @@ Step = Callable[[], Tensor]
 """One more token, all before it being there."""
 
 
-class Contender(NamedTuple):
+class LayerType(NamedTuple):
     """A row of table 1."""
 
     title: str
@@ -129,44 +129,44 @@ def hops(n: int, each: int) -> int:
     return -(-(n - 1) // max(1, each))
 
 
-CONTENDERS: dict[str, Contender] = {
-    "attention": Contender(
+LAYER_TYPES: dict[str, LayerType] = {
+    "attention": LayerType(
         "self-attention", attending(), "n^2 d",
         lambda n, d, reach: 4 * n * n * d, 2, 1, "O(1)", "O(1)",
         lambda n, reach: min(1, n - 1),
     ),
-    "projected": Contender(
+    "projected": LayerType(
         "self-attention with its projections", attending(projects=True), "n^2 d + n d^2",
         lambda n, d, reach: 4 * n * n * d + 8 * n * d * d, 2, 2, "O(1)", "O(1)",
         lambda n, reach: min(1, n - 1),
     ),
-    "windowed": Contender(
+    "windowed": LayerType(
         "self-attention (restricted)",
         lambda d, reach, layer: SelfAttentionLayer(d, window=reach.window), "r n d",
         lambda n, d, reach: 4 * n * min(n, 2 * reach.window + 1) * d, 1, 1, "O(1)", "O(n/r)",
         lambda n, reach: hops(n, reach.window),
     ),
-    "rnn": Contender(
+    "rnn": LayerType(
         "recurrent (Elman)", recurring("rnn"), "n d^2",
         lambda n, d, reach: 4 * n * d * d, 1, 2, "O(n)", "O(n)",
         lambda n, reach: n - 1,
     ),
-    "lstm": Contender(
+    "lstm": LayerType(
         "recurrent (LSTM)", recurring("lstm"), "n d^2",
         lambda n, d, reach: 16 * n * d * d, 1, 2, "O(n)", "O(n)",
         lambda n, reach: n - 1,
     ),
-    "convolution": Contender(
+    "convolution": LayerType(
         "convolutional", convolving(Convolution), "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
     ),
-    "dilated": Contender(
+    "dilated": LayerType(
         "convolutional (dilated)", dilating, "k n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d * d, 1, 2, "O(1)", "O(log_k n)",
         dilated_layers,
     ),
-    "separable": Contender(
+    "separable": LayerType(
         "convolutional (separable)", convolving(SeparableConvolution), "k n d + n d^2",
         lambda n, d, reach: 2 * reach.kernel * n * d + 2 * n * d * d, 1, 2, "O(1)", "O(n/k)",
         lambda n, reach: hops(n, (reach.kernel - 1) // 2),
