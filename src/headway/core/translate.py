@@ -55,7 +55,7 @@ class Translation(NamedTuple):
     n_cut: int
     """Sub-words at the end of the source that were too many and were left out."""
     parts: "tuple[Translation, ...]" = ()
-    """What it was put together from, where the source was cut; see `portions.combined`."""
+    """What it was put together from, where the source was cut."""
 
     @property
     def target(self) -> str:
@@ -129,7 +129,7 @@ class TextTranslator:
             )
         known = {field.name for field in fields(TransformerConfig)}
         model = {key: value for key, value in sections["model"].items() if value or key in known}
-        config = build(TransformerConfig, model, section="model")  # of what is more, nothing is on
+        config = build(TransformerConfig, model, section="model")  # what is more is off
         settings = build(DecodingSettings, sections.get("decoding", {}), section="decoding")
         subwords = Subwords.load(folder.tokenizer)
         padding = subwords.special.padding
