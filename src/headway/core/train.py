@@ -105,37 +105,37 @@ def train(
     if folder.finished:
         say(f"{out} is finished; nothing to resume.")
         return folder
-
-    def build() -> nn.Module:
-        size, padding = len(data.subwords), data.subwords.special.padding
-        return Transformer(settings.model, vocabulary_size=size, padding=padding)
-
-    training, rows = settings.training, np.arange(len(data.valid))
-    rows = rows[: training.valid_sentences]
-    task = TranslationTask(
-        data,
-        training,
-        valid_rows=rows,
-        seed=settings.runtime.seed,
-        device=runtime.device,
-        language=settings.data.target_language,
-    )
-    eval_model, model = (drawn(build, settings.runtime.seed, runtime.device) for _ in range(2))
-    trainer = trainer_of(
-        model,
-        eval_model,
-        task,
-        folder,
-        training,
-        dtype=runtime.dtype,
-        reporter=ValidationLines(say),
-    )
+    trainer = translation_trainer(settings, data, runtime, folder, say)
     learn(trainer, say, resume=again)
+    task = trainer.task
     chosen = trainer.choose(lambda model: task.measured(model, settings.decoding))
     load_weights(trainer.eval_model, load_tensors(folder.model))
     folder.write_card(card(settings, task, trainer.eval_model, f"The weights are {chosen}."))
     folder.finish(settings.sections())
     return folder
+
+
+def translation_trainer(
+    settings: Settings, data: Dataset, runtime: machine.Runtime, folder: RunFolder, say: Say
+) -> Trainer[TranslationTask]:
+    """Transformer, task and optimizer of a run, all from its seed."""
+    training, seed = settings.training, settings.runtime.seed
+
+    def build() -> nn.Module:
+        size, padding = len(data.subwords), data.subwords.special.padding
+        return Transformer(settings.model, vocabulary_size=size, padding=padding)
+
+    task = TranslationTask(
+        data,
+        training,
+        valid_rows=np.arange(len(data.valid))[: training.valid_sentences],
+        seed=seed,
+        device=runtime.device,
+        language=settings.data.target_language,
+    )
+    eval_model, model = (drawn(build, seed, runtime.device) for _ in range(2))
+    lines, dtype = ValidationLines(say), runtime.dtype
+    return trainer_of(model, eval_model, task, folder, training, dtype=dtype, reporter=lines)
 
 
 def filled_in(settings: Settings, data: Dataset) -> Settings:
