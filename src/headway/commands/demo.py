@@ -84,15 +84,11 @@ def demonstrate_translation(out: Path | None, given: "Sections", texts: Sequence
     begun = (out / "run" / "config.toml").exists()  # then it keeps the settings that it has
     try:
         run = train(
-            source=out / "train.en",
-            target=out / "train.zh",
-            valid_source=out / "valid.en",
-            valid_target=out / "valid.zh",
-            out=out / "run",
-            preset=None if begun else PRESET,
+            source=out / "train.en", target=out / "train.zh",
+            valid_source=out / "valid.en", valid_target=out / "valid.zh", out=out / "run",
+            preset=None if begun else PRESET, resume=True,
             settings=given if begun else merge(_settings(budget), given),
-            resume=True,
-        )
+        )  # fmt: skip
     except StoppedError:
         again = command("demo", "--out", out)
         raise StoppedError(f"stopped, and saved. Go on with: {again}") from None
@@ -191,27 +187,19 @@ def _draw(translator: "Translator", parts: "Split", out: Path) -> None:
     shown = own if len(own) == len(_about_it(EXAMPLES)) else _about_it(EXAMPLES)
     for picture, view, title, untrue in (
         (
-            "attention.png",
-            writing,
-            'What the decoder looks at while it names what "it" is',
+            "attention.png", writing, 'What the decoder looks at while it names what "it" is',
             "this model does not decide here",
         ),
         (
-            "encoder-attention.png",
-            encoding,
-            'What "it" looks at in the encoder',
+            "encoder-attention.png", encoding, 'What "it" looks at in the encoder',
             'the well-known picture, "it" looking at its noun, is not true of this model',
         ),
-    ):
+    ):  # fmt: skip
+        counted = _about_it(parts.test)
         found = draw_pronouns(
-            translator,
-            shown,
-            out / picture,
-            view=view,
-            title=title,
-            choose_on=_about_it(parts.valid),
-            count_on=(counted := _about_it(parts.test)),
-        )
+            translator, shown, out / picture, view=view, title=title,
+            choose_on=_about_it(parts.valid), count_on=counted,
+        )  # fmt: skip
         print(f"\nA picture: {out / picture}")
         print(f"  {title}, layer {found.head.layer}, head {found.head.head} (counted from 0)")
         for sentence, (on_antecedent, on_rival) in zip(shown, found.weights, strict=True):

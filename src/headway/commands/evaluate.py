@@ -15,18 +15,9 @@ if TYPE_CHECKING:
     from headway.commands.evaluating import System, TestSet
 
 Tokenizer = Literal[
-    "13a",
-    "intl",
-    "zh",
-    "ja-mecab",
-    "ko-mecab",
-    "char",
-    "flores101",
-    "flores200",
-    "none",
-    "moses",
+    "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "flores101", "flores200", "none", "moses",
     "moses-split",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

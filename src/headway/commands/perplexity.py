@@ -81,20 +81,16 @@ def ranking(found: "dict[Path, Evaluation]") -> PerplexityRanking:
     vocabularies = {one.fingerprint for one in found.values()}
     unknown = any(one.scores.n_unknown for one in found.values())
     order = sorted(found, key=lambda run: found[run].scores.bits_per_character)
+    names = [*map(str, order)]
     if len(vocabularies) == 1:
-        return PerplexityRanking(
-            "perplexity per token", "the vocabulary is the same", [*map(str, order)]
-        )
+        return PerplexityRanking("perplexity per token", "the vocabulary is the same", names)
     if not unknown:
-        return PerplexityRanking(
-            "bits per character", "the vocabularies differ", [*map(str, order)]
-        )
-    return PerplexityRanking(
-        "",
+        return PerplexityRanking("bits per character", "the vocabularies differ", names)
+    why = (
         "the vocabularies differ, and words that are unknown to one are cheap there. Train on the "
-        "same vocabulary, or on sub-words, which know every word.",
-        [],
+        "same vocabulary, or on sub-words, which know every word."
     )
+    return PerplexityRanking("", why, [])
 
 
 def print_ranking(found: "dict[Path, Evaluation]") -> None:
