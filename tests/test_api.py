@@ -4,10 +4,10 @@ import pytest
 from everyday_run import SETTINGS, left_behind, write_pairs
 
 import headway
+from headway.api import listed
 from headway.core.config import format_toml
 from headway.core.errors import ConfigError, RunError
 from headway.demo import generate
-from headway.runs.flags import listed
 
 pytestmark = pytest.mark.usefixtures("torch_settings_restored")
 

@@ -1,7 +1,7 @@
 """headway from Python: `headway.train(...)` does what `headway train` does."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from headway.core.settings import task_of
 from headway.operations.argument_errors import no_path, no_settings, no_string
 from headway.operations.option_errors import no_flag, told_of_data
 from headway.operations.shipped import only_writer_of_run, open_folder
-from headway.runs.flags import FLAGS, sections_of
+from headway.runs.flags import FLAGS, ShortFlag
 from headway.runs.task_spec import Request
 from headway.tasks import brought, task_spec, verbs
 
@@ -88,3 +88,31 @@ def _refuse_unusable(
     if parent and not stored:
         open_folder(Path(parent))
     return stored
+
+
+def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS) -> Sections:
+    """The settings that flags stand for; one that is None, or an empty list, was not given.
+
+    Raises ConfigError for a name that is not known.
+    """
+    sections: Sections = {}
+    for name, value in flags.items():
+        if name not in known:
+            raise no_flag(name, known)
+        if value is None or value in ([], ()):
+            continue
+        flag = known[name]
+        given = str(value) if isinstance(value, Path) else value
+        if flag.many:
+            given = listed(value, name)
+            given = flag.read(given) if flag.read else given
+        sections = merge(sections, {flag.section: {flag.key or name: given}})
+    return sections
+
+
+def listed(value: Sequence[str | Path] | str | Path, name: str = "") -> list[str]:
+    """One path or several, as a list; raises ArgumentTypeError for anything else."""
+    several = list(value) if isinstance(value, list | tuple | Iterator) else [value]
+    if wrong := [one for one in several if not isinstance(one, str | Path)]:
+        raise no_path(wrong[0], name)
+    return list(map(str, several))

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from headway.api import sections_of
 from headway.commands.arguments import Overrides, Several, option_names, parse_overrides, takes
-from headway.runs.flags import FLAGS, sections_of
+from headway.runs.flags import FLAGS
 
 TAKEN = {
     "valid_source": FLAGS["valid_source"]._replace(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 from cyclopts import Parameter
 
+from headway.api import sections_of
 from headway.commands.arguments import (
     Overrides,
     option_names,
@@ -20,7 +21,7 @@ from headway.commands.arguments import (
 from headway.core.disk import DiskError, whole_text
 from headway.core.errors import ConfigError, DataError
 from headway.operations.locks import only_writer_of_file, only_writer_of_folder
-from headway.runs.flags import PAIRS, sections_of
+from headway.runs.flags import PAIRS
 
 if TYPE_CHECKING:
     from headway.commands.curing import Curing

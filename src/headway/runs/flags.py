@@ -3,13 +3,8 @@
 `--source a.en` is `[data] source`. Every other setting is written `--section.key VALUE`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from headway.core.config import Sections, merge
-from headway.operations.argument_errors import no_path
-from headway.operations.option_errors import no_flag
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 
 class ShortFlag(NamedTuple):
@@ -118,31 +113,3 @@ FLAGS = {
     ),
 }
 """What `headway train` takes."""
-
-
-def sections_of(flags: Mapping[str, Any], known: Mapping[str, ShortFlag] = FLAGS) -> Sections:
-    """The settings that flags stand for; one that is None, or an empty list, was not given.
-
-    Raises ConfigError for a name that is not known.
-    """
-    sections: Sections = {}
-    for name, value in flags.items():
-        if name not in known:
-            raise no_flag(name, known)
-        if value is None or value in ([], ()):
-            continue
-        flag = known[name]
-        given = str(value) if isinstance(value, Path) else value
-        if flag.many:
-            given = listed(value, name)
-            given = flag.read(given) if flag.read else given
-        sections = merge(sections, {flag.section: {flag.key or name: given}})
-    return sections
-
-
-def listed(value: Sequence[str | Path] | str | Path, name: str = "") -> list[str]:
-    """One path or several, as a list; raises ArgumentTypeError for anything else."""
-    several = list(value) if isinstance(value, list | tuple | Iterator) else [value]
-    if wrong := [one for one in several if not isinstance(one, str | Path)]:
-        raise no_path(wrong[0], name)
-    return list(map(str, several))
