@@ -11,7 +11,7 @@ def examined(texts: list[tuple[str, str]], blocks: list[LengthBlock]) -> Examina
     sizes = SizeExaminer()
     for batch in batches(as_pairs(texts)):
         sizes.add(batch)
-    return Examination([], sizes, {}, {}, {}, blocks, 0)
+    return Examination([], sizes, {}, {}, alignment=blocks, n_sampled=0)
 
 
 def test_every_value_is_in_a_bar_or_above_them() -> None:
